@@ -1,0 +1,1 @@
+"""Matches between agents, and the ratings that follow from them."""

@@ -1,0 +1,1 @@
+"""Benchmarks of cellgames beside other libraries; run from the root of the repository, never installed."""

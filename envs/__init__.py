@@ -1,0 +1,1 @@
+"""The games and their rules, and the adapters that show them to other libraries."""

@@ -1,0 +1,74 @@
+"""Chance that is counted, not consumed: random bits as a function of (seed, purpose, counter).
+
+A lane of a batch carries its own seed, so its game does not depend on the batch around it, on the device or on
+the compiler, and a record (seed, actions) replays. The function is Threefry-2x32 with 20 rounds (Salmon et
+al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), the generator that JAX uses.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+__all__ = ["NEXT_GAME", "USER", "draw", "next_seed", "seeds", "uniform_int"]
+
+# Purposes: each names one stream of a seed. Games number theirs from USER on.
+_SPREAD = 0  # seeds of lanes out of one seed
+NEXT_GAME = 1  # the seed of the game that follows in a lane
+USER = 16
+
+_MASK = 0xFFFFFFFF
+_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+
+
+def _threefry(key_low: Tensor, key_high: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Threefry-2x32-20 on 32-bit values held in int64, so that no operation overflows."""
+    keys = (key_low, key_high, key_low ^ key_high ^ 0x1BD11BDA)
+    x, y = (x + keys[0]) & _MASK, (y + keys[1]) & _MASK
+    for block in range(5):
+        for turn in _ROTATIONS[block % 2]:
+            x = (x + y) & _MASK
+            y = (((y << turn) & _MASK) | (y >> (32 - turn))) ^ x
+        x = (x + keys[(block + 1) % 3]) & _MASK
+        y = (y + keys[(block + 2) % 3] + block + 1) & _MASK
+    return x, y
+
+
+def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
+    """63 random bits for each element.
+
+    Args:
+        seed: int64 [...], a lane's seed.
+        purpose: which stream of the seed, 0 to 2^32 - 1.
+        counter: int64, broadcastable with `seed`, 0 to 2^32 - 1; the place in the stream.
+
+    Returns:
+        int64, the broadcast shape, uniform over 0 to 2^63 - 1.
+    """
+    seed, counter = torch.broadcast_tensors(seed, counter)
+    purposes = torch.full_like(counter, purpose)
+    low, high = _threefry(seed & _MASK, (seed >> 32) & _MASK, counter, purposes)
+    return ((high & 0x7FFFFFFF) << 32) | low
+
+
+def uniform_int(bits: Tensor, high: Tensor | int) -> Tensor:
+    """Whole numbers from 0 to `high` - 1 out of `draw`'s bits; `high` at most 2^31 (bias below 2^-31 * high)."""
+    return ((bits & 0xFFFFFFFF) * high) >> 32
+
+
+def next_seed(seed: Tensor) -> Tensor:
+    """The seed of the game that follows in the same lane."""
+    return draw(seed, NEXT_GAME, torch.zeros_like(seed))
+
+
+def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
+    """Seeds for `count` lanes out of one: int64 [count]. The first k are the same for every count >= k."""
+    if count < 0:
+        raise ValueError(f"expected a count of at least 0, got {count}")
+    root = torch.tensor(_as_int64(seed), dtype=torch.int64, device=device)
+    return draw(root, _SPREAD, torch.arange(count, dtype=torch.int64, device=device))
+
+
+def _as_int64(seed: int) -> int:
+    """Any Python integer folded into the range of int64."""
+    return (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,0 +1,255 @@
+"""The contract that every game of the suite fulfils, and what all games share.
+
+Letters: `B` games (lanes), `P` players, `A` actions (the sum over the action's components, if it has several),
+`K` components of an action.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+
+import torch
+from torch import Tensor
+
+from . import sampling
+from .state import State, along_lanes, choose_lanes
+
+if TYPE_CHECKING:
+    from .drawing import Picture
+    from .solo import Solo
+    from .vector import Compile, Vector
+
+__all__ = ["DRAW", "LOSS", "WIN", "Game", "GameInfo", "Space"]
+
+S = TypeVar("S", bound=State)
+
+WIN, DRAW, LOSS = 1, 0, -1  # values of Game.outcome; a game that all players lose has LOSS for each
+
+
+@dataclass(frozen=True)
+class Space:
+    """Shape, dtype and bounds of a tensor that a game shows, without the batch."""
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GameInfo:
+    """Facts about a game with its parameters; agents, adapters and docs ask these and never the game's name."""
+
+    id: str
+    title: str
+    credit: str
+    players: tuple[str, ...]
+    """PettingZoo's agent ids, by seat."""
+    simultaneous: bool
+    """All players act in every step (actions [B, P] or [B, P, K]), or one in turn (actions [B])."""
+    perfect_information: bool
+    stochastic: bool
+    zero_sum: bool
+    max_turns: int
+    """The most steps a game can take."""
+    reward_range: tuple[float, float]
+    """Of one player in one step."""
+    action_nvec: tuple[int, ...]
+    """Choices of each component of an action; a single one for a plain integer action."""
+    observation: Space
+    board: Space
+
+    @property
+    def num_players(self) -> int:
+        """`P`."""
+        return len(self.players)
+
+    @property
+    def num_actions(self) -> int:
+        """`A`, the width of a mask."""
+        return sum(self.action_nvec)
+
+
+class Game(ABC, Generic[S]):
+    """Rules and facts, no state: pure functions on batches of games.
+
+    A game is a frozen dataclass whose fields are its parameters. It implements the facts, what is seen, the names of
+    actions and positions, and the three hooks `_init`, `_step` and `_legal`, which need no thought for finished
+    games, illegal actions and wrong shapes.
+    """
+
+    id: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def info(self) -> GameInfo:
+        """The facts."""
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Name and value of every parameter; `cellgames.make(game.id, **game.parameters)` is an equal game."""
+        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}  # type: ignore[arg-type]  # subclasses are dataclasses
+
+    # --- the game ---------------------------------------------------------------------------------------------
+
+    def init(self, seeds: Tensor) -> S:
+        """New games.
+
+        Args:
+            seeds: int64 [B], one a lane (`cellgames.envs.core.seeds` makes them from one); the games live on
+                their device.
+        """
+        if not isinstance(seeds, Tensor) or seeds.dtype != torch.int64 or seeds.ndim != 1:
+            got = f"{seeds.dtype} {list(seeds.shape)}" if isinstance(seeds, Tensor) else type(seeds).__name__
+            raise ValueError(f"{self.id}: seeds must be int64 [B], got {got}; core.seeds(seed, B) makes them")
+        return self._init(seeds)
+
+    def step(self, state: S, actions: Tensor, *, checked: bool = True) -> S:
+        """Play one step in every game. Finished games stay as they are, with zero reward.
+
+        Args:
+            state: the games; not changed.
+            actions: integers, [B] for games in turns, [B, P] or [B, P, K] for simultaneous ones. Those of
+                finished games are ignored, whatever they are.
+            checked: raise a `ValueError` that names game, lane, player, action and reason if an action is
+                illegal. Without it the caller vouches for shapes and legality, and what an illegal action
+                leads to is undefined.
+        """
+        if checked:
+            self.check(state, actions)
+        over = state.over
+        if not torch.compiler.is_compiling() and state.device.type == "cpu" and not over.any():
+            return self._step(state, actions)
+        after = self._step(state, choose_lanes(over, torch.zeros_like(actions), actions))
+        before = state.replace(rewards=torch.zeros_like(state.rewards))
+        return after.merge(before, lambda new, old: choose_lanes(over, old, new))
+
+    def legal_actions(self, state: S) -> Tensor:
+        """bool [B, A], or [B, P, A] in simultaneous games; components of an action one after the other.
+
+        Where a game is over nothing is legal; else everyone who must act has a legal action.
+        """
+        mask = self._legal(state)
+        return mask & along_lanes(~state.over, mask.ndim)
+
+    def packed_legal_actions(self, state: S) -> Tensor:
+        """The mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""
+        return sampling.pack(self._legal(state))
+
+    @abstractmethod
+    def observe(self, state: S, player: Tensor | int) -> Tensor:
+        """What `player` may know, [B, ...] as `info.observation` says.
+
+        Args:
+            state: the games.
+            player: int64 [B], or one seat for all.
+        """
+
+    @abstractmethod
+    def board(self, state: S) -> Tensor:
+        """The position as all-seeing spectators draw it, [B, ...] as `info.board` says."""
+
+    @abstractmethod
+    def outcome(self, state: S) -> Tensor:
+        """int8 [B, P]: WIN, DRAW or LOSS of finished games (all players may lose); 0 in games that go on."""
+
+    # --- text and pictures ------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def action_to_string(self, action: int) -> str:
+        """The action as records and people write it."""
+
+    @abstractmethod
+    def string_to_action(self, text: str) -> int:
+        """The inverse of `action_to_string`; a `ValueError` says what was expected."""
+
+    @abstractmethod
+    def state_to_string(self, state: S) -> str:
+        """The position of a single game (a batch of one) as one line of text."""
+
+    @abstractmethod
+    def string_to_state(self, text: str, seed: int = 0) -> S:
+        """A batch of one with the position of `state_to_string`; a `ValueError` says what was expected."""
+
+    @abstractmethod
+    def picture(self, state: S) -> Picture:
+        """The first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
+
+    @abstractmethod
+    def text(self, state: S) -> str:
+        """The first game of the batch for a terminal."""
+
+    # --- other ways to play -----------------------------------------------------------------------------------
+
+    def vector(
+        self, lanes: int, *, seed: int = 0, device: torch.device | str = "cpu", compile: Compile = "auto"
+    ) -> Vector[S]:
+        """Many games that start over by themselves, stepped in place: the fast way to play at random or train."""
+        from .vector import Vector
+
+        return Vector(self, lanes, seed=seed, device=device, compile=compile)
+
+    def solo(self, state: S) -> Solo:
+        """One game outside a batch, for interfaces that play a single game; `state` has one lane."""
+        from .solo import BatchOfOne
+
+        return BatchOfOne(self, state)
+
+    # --- hooks ------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _init(self, seeds: Tensor) -> S: ...
+
+    @abstractmethod
+    def _step(self, state: S, actions: Tensor) -> S:
+        """All lanes are played; the core throws away what this gives for finished ones (their action is 0)."""
+
+    @abstractmethod
+    def _legal(self, state: S) -> Tensor:
+        """The mask; whatever is convenient where a game is over."""
+
+    # --- checks -----------------------------------------------------------------------------------------------
+
+    def check(self, state: S, actions: Tensor) -> None:
+        """Raise a `ValueError` unless `actions` is a legal step of every unfinished game."""
+        info, components = self.info, len(self.info.action_nvec)
+        letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
+        sizes = {"B": len(state), "P": info.num_players, "K": components}
+        shape = tuple(sizes[letter] for letter in letters)
+        if not isinstance(actions, Tensor):
+            raise ValueError(f"{self.id}: actions must be a tensor, got {type(actions).__name__}")
+        if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
+            raise ValueError(f"{self.id}: actions must be integers, got {actions.dtype}")
+        if tuple(actions.shape) != shape:
+            raise ValueError(
+                f"{self.id}: actions must have shape [{', '.join(letters)}] = {list(shape)}, got "
+                f"{list(actions.shape)}; did you pass one game's actions to a batch, or one player's to all?"
+            )
+        if actions.device != state.device:
+            raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
+        seats = sizes["P"] if info.simultaneous else 1
+        chosen = actions.reshape(-1, seats, components)
+        choices = torch.tensor(info.action_nvec, device=state.device)
+        inside = (chosen >= 0) & (chosen < choices)
+        places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
+        legal = self._legal(state).reshape(-1, seats, info.num_actions).gather(2, places.long())
+        wrong = ~(inside & legal) & ~state.over[:, None, None]
+        if wrong.any():
+            lane, seat, component = wrong.nonzero()[0].tolist()
+            action = chosen[lane, seat, component].item()
+            if not inside[lane, seat, component]:
+                reason = f"expected a number from 0 to {info.action_nvec[component] - 1}"
+            else:
+                reason = self._why_illegal(state[lane], seat, component, int(action))
+            seat = seat if info.simultaneous else int(state.current_player[lane])
+            part = f", component {component}" if components > 1 else ""
+            raise ValueError(
+                f"{self.id}: illegal action {action} of player {info.players[seat]} in lane {lane}{part}: {reason}"
+            )
+
+    def _why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
+        """Why a number in the right range is illegal in the game of a batch of one."""
+        return "it is not legal in this position"

@@ -1,0 +1,173 @@
+"""Many games at once that start over by themselves, stepped in place.
+
+The contract's `Game.step` gives a new state; this owns one state and overwrites it, so that a compiled step runs
+through memory once. Large batches are compiled where a C++ compiler is found (on CUDA, always), small ones and
+machines without a compiler run eagerly; the results are the same. Adapters and trainers stand on this.
+"""
+
+from __future__ import annotations
+
+import shutil
+import types
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, Generic, Literal, TypeVar
+
+import torch
+from torch import Tensor
+
+from .chance import next_seed, seeds
+from .game import Game
+from .sampling import random_bits, random_legal
+from .state import State, choose_lanes
+
+__all__ = ["Compile", "Transition", "Vector"]
+
+S = TypeVar("S", bound=State)
+
+Compile = Literal["auto", "always", "never"]
+
+OPTIONS: dict = {"assert_indirect_indexing": False}
+AUTO_LANES = 1024  # fewer lanes are not worth seconds of compiling unless asked for
+
+
+@dataclass(frozen=True)
+class Transition:
+    """What one step did. The tensors are overwritten by the next step; clone what should last.
+
+    actions:     int64, [B] (or [B, P], [B, P, K]), what was played.
+    rewards:     [B, P] float32.
+    terminated:  [B] bool, the game ended by the rules in this step, and a new one stands in the lane.
+    truncated:   [B] bool, the same for limits.
+    """
+
+    actions: Tensor
+    rewards: Tensor
+    terminated: Tensor
+    truncated: Tensor
+
+
+class Vector(Generic[S]):
+    """`lanes` games of one kind. A lane's games depend on its seed alone, not on the others or on the compiler.
+
+    Args:
+        game: the rules.
+        lanes: `B`, how many games.
+        seed: from which the lanes' seeds are spread; a lane's next game takes `chance.next_seed` of the last.
+        device: where the games live.
+        compile: "auto" compiles from 1,024 lanes on if a compiler is found, "always" and "never" as they say.
+
+    Attributes:
+        state: the games in progress; none is over. Steps overwrite it.
+        legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite it.
+        compiled: whether steps run compiled.
+    """
+
+    def __init__(
+        self,
+        game: Game[S],
+        lanes: int,
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+        compile: Compile = "auto",
+    ) -> None:
+        if lanes < 1:
+            raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
+        if compile not in ("auto", "always", "never"):
+            raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
+        self.game = game
+        self.lanes = lanes
+        self.state = game.init(seeds(seed, lanes, device))
+        self.compiled = compile == "always" or (
+            compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self.state.device.type)
+        )
+        self.legal_actions = game.legal_actions(self.state)
+        self._bytes = self.legal_actions.view(torch.uint8)
+        self._auto = compile == "auto"
+
+    def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
+        """Play one step in every lane; games that end are replaced by new ones in the same call."""
+        if checked:
+            self.game.check(self.state, actions)
+        return self._run(False, actions)
+
+    def step_random(self, generator: torch.Generator) -> Transition:
+        """Like `step`, with a uniformly random legal action in every lane (games in turns)."""
+        return self._run(True, random_bits(self.lanes, generator, self.state.device))
+
+    def _run(self, random: bool, given: Tensor) -> Transition:
+        if not self.compiled:
+            self.state, transition = _eager(self.game, self.state, random, given)
+            self.legal_actions = self.game.legal_actions(self.state)
+            return transition
+        function = _compiled(self.game, self.lanes, self.state.device, random)
+        try:
+            return Transition(*function(self.state.tensors(), self._bytes, given))
+        except Exception as error:
+            if not self._auto or not _is_compile_error(error):
+                raise
+            warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
+            self.compiled = False
+            return self._run(random, given)
+
+
+def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
+    return random_legal(game.packed_legal_actions(state), given) if random else given
+
+
+def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
+    """Restart only the lanes that ended."""
+    actions = _actions(game, state, random, given)
+    after = game._step(state, actions)
+    over = after.over
+    transition = Transition(actions, after.rewards, after.terminated, after.truncated)
+    if over.any():
+        lanes = over.nonzero().squeeze(1)
+        after = after.put(lanes, game.init(next_seed(after.seed[lanes])))
+    return after, transition
+
+
+@lru_cache(maxsize=64)
+def _compiled(
+    game: Game[Any], lanes: int, device: torch.device, random: bool
+) -> Callable[[tuple[Tensor, ...], Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
+    """One graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
+    flags = ()
+    kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))
+
+    def advance(
+        fields: tuple[Tensor, ...], mask: Tensor, given: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        state = kind(*(field != 0 if i in flags else field for i, field in enumerate(fields)))
+        actions = _actions(game, state, random, given)
+        after = game._step(state, actions)
+        fresh = game._init(next_seed(after.seed))
+        over = after.over
+        running = after.merge(fresh, lambda now, new: choose_lanes(over, new, now))
+        mask.copy_(game._legal(running).to(torch.int32).to(torch.uint8))
+        for i, (field, value) in enumerate(zip(fields, running.tensors(), strict=True)):
+            field.copy_(value.to(torch.int32).to(torch.uint8) if i in flags else value)
+        return actions, after.rewards, after.terminated.to(torch.int32).to(torch.uint8), after.truncated.to(torch.int32).to(torch.uint8)
+
+    # A code object of its own: the compiler's limit of recompilations counts by code object, and each game and
+    # number of lanes is a function of its own here.
+    own = types.FunctionType(
+        advance.__code__.replace(), advance.__globals__, advance.__name__, None, advance.__closure__
+    )
+    return torch.compile(own, fullgraph=True, dynamic=False, options=OPTIONS)
+
+
+def _is_compile_error(error: Exception) -> bool:
+    return type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
+
+
+@lru_cache(maxsize=8)
+def _compiler_found(device: str) -> bool:
+    if device != "cpu":
+        return True
+    import os
+
+    return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "cl"))))

@@ -1,0 +1,64 @@
+"""The games of the suite, as data: adding one adds its folder and its lines here."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .core import Game
+
+__all__ = ["REGISTRY", "GameSpec", "make", "spec"]
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """A name for a game with some of its parameters set.
+
+    Attributes:
+        id: `name-vN`; N moves only when the game behaves differently.
+        entry_point: `package.module:Class`, imported when the game is made.
+        summary: one line for lists.
+        parameters: what differs from the class's defaults.
+    """
+
+    id: str
+    entry_point: str
+    summary: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+_TORUS = "cellgames.envs.torus.game:Torus"
+
+REGISTRY: dict[str, GameSpec] = {
+    spec.id: spec
+    for spec in (
+        GameSpec("torus-v0", _TORUS, "Torus by Mark Steere: connect around a torus of octagons and squares (size 8)"),
+        GameSpec("torus-small-v0", _TORUS, "Torus of size 5, which trains on a laptop", {"size": 5}),
+    )
+}
+
+
+def spec(id: str) -> GameSpec:
+    """The entry of `id`; a `ValueError` names the known ones."""
+    if id not in REGISTRY:
+        close = difflib.get_close_matches(str(id), REGISTRY, n=1, cutoff=0.4)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"unknown game {id!r}; known: {', '.join(REGISTRY)}{hint}")
+    return REGISTRY[id]
+
+
+def make(id: str, **parameters: Any) -> Game[Any]:
+    """See `cellgames.make`."""
+    entry = spec(id)
+    module, name = entry.entry_point.split(":")
+    kind = getattr(importlib.import_module(module), name)
+    known = [f.name for f in dataclasses.fields(kind)]
+    if unknown := [name for name in parameters if name not in known]:
+        raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
+    game: Game[Any] = kind(**{**entry.parameters, **parameters})
+    return game

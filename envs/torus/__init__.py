@@ -1,0 +1,1 @@
+"""Torus, a connection game by Mark Steere."""

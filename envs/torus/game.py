@@ -1,0 +1,242 @@
+"""Torus on the contract of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from ..core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from ..core.parameters import check_int
+from ..core.sampling import WORD
+from ..core.state import State
+from . import notation, rules
+from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
+from .observation import paint
+from .state import TorusState
+
+if TYPE_CHECKING:
+    from ..core.drawing import Picture
+    from .solo import TorusSolo
+
+__all__ = ["Torus"]
+
+
+@torch.compiler.assume_constant_result
+def _tables(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    """Neighbours, int64 [8, N], and what to add to their codes, int32 [8, N], in the order of `rules.slots`."""
+    return _make_tables(size, device)
+
+
+@lru_cache(maxsize=64)
+def _make_tables(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+    table = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
+    return table[0].contiguous(), table[1].to(torch.int32).contiguous()
+
+
+@dataclass(frozen=True)
+class Torus(Game[TorusState]):
+    """Torus by Mark Steere, a connection game without draws; it descends from Bill Taylor's ZeN (NZ).
+
+    Two players, Black first, claim one free cell a turn on an octagon/square tiling whose edges wrap. Black wins
+    by a ring or an r-helix, White by a bracelet or an l-helix. Rule sheet: marksteeregames.com.
+
+    Attributes:
+        size: octagons a side, 2 to 16; the board has 2 size^2 cells. The rule sheet leaves it open.
+    """
+
+    size: int = 8
+
+    id: ClassVar[str] = "torus-v0"
+
+    def __post_init__(self) -> None:
+        check_int(self, "size", MIN_SIZE, MAX_SIZE)
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """The facts."""
+        n, cells = self.size, num_cells(self.size)
+        return GameInfo(
+            id=self.id,
+            title="Torus",
+            credit="Torus by Mark Steere (marksteeregames.com), after ZeN / NZ by Bill Taylor",
+            players=("black", "white"),
+            simultaneous=False,
+            perfect_information=True,
+            stochastic=False,
+            zero_sum=True,
+            max_turns=cells,
+            reward_range=(-1.0, 1.0),
+            action_nvec=(cells,),
+            observation=Space((5, n, n), torch.int8, 0, 1),
+            board=Space((cells,), torch.int8, 0, 2),
+        )
+
+    def _init(self, seeds: Tensor) -> TorusState:
+        batch, cells, device = len(seeds), num_cells(self.size), seeds.device
+        full = [min(WORD, cells - start) for start in range(0, cells, WORD)]
+        words = torch.tensor([(1 << bits) - 1 for bits in full], device=device)
+
+        def fill(value: float, *shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.full((batch, *shape), value, dtype=dtype, device=device)
+
+        return TorusState(
+            seed=seeds,
+            turn=fill(0, dtype=torch.int32),
+            current_player=fill(0, dtype=torch.int64),
+            rewards=torch.zeros((2, batch), device=device).t(),
+            scores=torch.zeros((2, batch), device=device).t(),
+            terminated=fill(False, dtype=torch.bool),
+            truncated=fill(False, dtype=torch.bool),
+            codes=fill(0, cells, dtype=torch.int32),
+            free=words[:, None].expand(-1, batch).contiguous().t(),
+            losing=fill(0, dtype=torch.int32),
+            last=fill(-1, dtype=torch.int32),
+        )
+
+    def _step(self, state: TorusState, actions: Tensor) -> TorusState:
+        after = self._place(state, actions.long(), state.current_player)
+        return after.replace(turn=state.turn + 1, current_player=1 - state.current_player)
+
+    def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
+        """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
+        near, shift = _tables(self.size, state.device)
+        colour, place = player.int() + 1, cell.int()
+        # The lanes stand innermost, so that what follows is done for many of them at once.
+        around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
+        stone = rules.lone(place, colour)
+        code, groups, shifts, cycles = rules.join(around.unbind(0), stone, colour, torch.where)
+        code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
+        groups, shifts = joined[:3], joined[3:]
+        won, losing = rules.judge(cycles, state.losing, colour, torch.where)
+        seats = torch.arange(2, device=state.device)[:, None]
+        scores = torch.where(won & (seats == player), 1.0, 0.0)
+        words = torch.arange(state.free.shape[1], device=state.device)[:, None]
+        taken = torch.where(words == cell >> 5, 1 << (cell & (WORD - 1)), 0)
+        return state.replace(
+            rewards=(2 * scores - torch.where(won, 1.0, 0.0)).t(),
+            scores=torch.maximum(state.scores, scores.t()),
+            terminated=state.terminated | won,
+            codes=_relabel(state.codes, place, code, groups, shifts),
+            free=state.free & ~taken.t(),
+            losing=losing,
+            last=place,
+        )
+
+    def _legal(self, state: TorusState) -> Tensor:
+        return state.codes == 0
+
+    def packed_legal_actions(self, state: TorusState) -> Tensor:
+        """See `Game`."""
+        return state.free
+
+    def board(self, state: TorusState) -> Tensor:
+        """int8 [B, N]: 0 free, 1 Black, 2 White."""
+        return (state.codes & rules.COLOUR).to(torch.int8)
+
+    def observe(self, state: TorusState, player: Tensor | int) -> Tensor:
+        """int8 [B, 5, n, n]: own octagons, own squares, the opponent's of both, and 1 everywhere for Black.
+
+        The square of row r, column c lies at the lower right corner of that octagon; a convolution with circular
+        padding sees the torus.
+        """
+        player = torch.as_tensor(player, device=state.device).expand(len(state))
+        planes = state.codes.new_empty((len(state), *self.info.observation.shape), dtype=torch.int8)
+        paint(planes, self.board(state).view(-1, 2, self.size, self.size), player.view(-1, 1, 1, 1))
+        return planes
+
+    def outcome(self, state: TorusState) -> Tensor:
+        """See `Game`; never a draw."""
+        result = torch.where(state.scores > 0, WIN, LOSS)
+        return torch.where(state.over[:, None], result, DRAW).to(torch.int8)
+
+    def _why_illegal(self, state: TorusState, seat: int, component: int, action: int) -> str:
+        return f"cell {self.action_to_string(action)} is taken"
+
+    def action_to_string(self, action: int) -> str:
+        """`c4` for an octagon, `c4+` for the square at its lower right corner."""
+        return cell_to_name(action, self.size)
+
+    def string_to_action(self, text: str) -> int:
+        """The inverse of `action_to_string`."""
+        return name_to_cell(text, self.size)
+
+    def state_to_string(self, state: TorusState) -> str:
+        """Rows of octagons, rows of squares, who moves: `x.o/.../..x .../.o./... b` (x Black, o White, . free)."""
+        return notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self.size)
+
+    def string_to_state(self, text: str, seed: int = 0) -> TorusState:
+        """The inverse of `state_to_string`; stones and mover may be any, and a side that has won has won."""
+        cells, player = notation.string_to_position(text, self.size)
+        solo = self.solo(self.init(torch.tensor([seed])))
+        for cell, colour in enumerate(cells):
+            if colour:
+                solo.place(cell, colour - 1)
+        solo.current_player, solo.turn, solo.last = player, sum(map(bool, cells)), -1
+        solo.rewards = [0.0, 0.0]
+        return solo.state()
+
+    def solo(self, state: State) -> TorusSolo:
+        """One game on plain integers."""
+        from .solo import TorusSolo
+
+        return TorusSolo(self, state)
+
+    def _scene(self, state: TorusState) -> dict[str, Any]:
+        """What the drawing of a batch's first game needs."""
+        from .rendering import winning_path
+
+        cells = self.board(state)[0].tolist()
+        won = bool(state.terminated[0])
+        path = winning_path(cells, size=self.size, winner=int(state.scores[0].argmax())) if won else []
+        last = int(state.last[0])
+        return {"cells": cells, "size": self.size, "last_move": None if last < 0 else last, "path": path}
+
+    def _title(self, state: TorusState, path: Sequence[Any]) -> str:
+        from .rendering import winning_class
+
+        names = [name.capitalize() for name in self.info.players]
+        turn = int(state.turn[0])
+        if not path:
+            return f"{names[int(state.current_player[0])]} to move, turn {turn + 1}"
+        winner = names[int(state.scores[0].argmax())]
+        return f"{winner} wins by {winning_class(path).replace('r-', 'an r-').replace('l-', 'an l-')}, {turn} turns"
+
+    def picture(self, state: TorusState) -> Picture:
+        """See `Game`."""
+        from .rendering import picture
+
+        scene = self._scene(state)
+        return picture(**scene, title=self._title(state, scene["path"]))
+
+    def text(self, state: TorusState) -> str:
+        """See `Game`."""
+        from .rendering import text
+
+        scene = self._scene(state)
+        return f"{self._title(state, scene['path'])}\n{text(**scene)}"
+
+
+def _relabel(
+    codes: Tensor, place: Tensor, code: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]
+) -> Tensor:
+    """The codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
+    if torch.compiler.is_compiling():  # one pass over all rows, fused
+        cells = torch.arange(codes.shape[1], dtype=torch.int32, device=codes.device)
+        return torch.where(cells == place[:, None], code[:, None], _shifted(codes, groups, shifts))
+    codes = codes.scatter(1, place.long()[:, None], code[:, None])
+    joins = (shifts[0] != 0) | (shifts[1] != 0) | (shifts[2] != 0)
+    lanes = joins.nonzero().squeeze(1)
+    codes[lanes] = _shifted(codes[lanes], [g[lanes] for g in groups], [s[lanes] for s in shifts])
+    return codes
+
+
+def _shifted(codes: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]) -> Tensor:
+    group = codes & rules.GROUP
+    for old, shift in zip(groups, shifts, strict=True):
+        codes = codes + torch.where(group == old[:, None], shift[:, None], 0)
+    return codes

@@ -1,0 +1,84 @@
+"""The octagon/square (4.8.8) tiling of the torus: cells, neighbours, names of cells.
+
+Letters: `n` the size; `N = 2 n^2` cells. Octagon O(r, c) is cell r*n + c; square S(r, c) is cell
+n^2 + r*n + c and sits at the lower right corner of O(r, c), between O(r, c), O(r, c+1), O(r+1, c) and
+O(r+1, c+1). All indices are taken modulo n.
+
+Around a cell, clockwise; an octagon alternates octagons (even places) and squares (odd places):
+
+      5 6 7            0 1
+      4 O 0             S
+      3 2 1            3 2
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+__all__ = ["MAX_SIZE", "MIN_SIZE", "Edge", "cell_to_name", "name_to_cell", "neighbours", "num_cells"]
+
+MIN_SIZE = 2
+MAX_SIZE = 16
+
+_OCTAGON_RING = ((0, 1), (0, 0), (1, 0), (0, -1), (0, -1), (-1, -1), (-1, 0), (-1, 0))
+_SQUARE_RING = ((0, 0), (0, 1), (1, 1), (1, 0))
+_NAME = re.compile(r"([a-z])([0-9]{1,2})(\+?)")
+
+
+class Edge(NamedTuple):
+    """One step to a neighbour: its index, and how often the step crosses the right and the bottom seam."""
+
+    cell: int
+    right: int
+    down: int
+
+
+def num_cells(size: int) -> int:
+    """Cells of the board: `size`^2 octagons and as many squares."""
+    return 2 * size * size
+
+
+@lru_cache(maxsize=None)
+def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
+    """Clockwise neighbours of every cell, eight of an octagon and four of a square.
+
+    At size 2 a cell can be met twice, across two edges that wind differently; both are listed.
+    """
+
+    def edge(kind: int, row: int, col: int) -> Edge:
+        down, row = divmod(row, size)
+        right, col = divmod(col, size)
+        return Edge(kind * size * size + row * size + col, right, down)
+
+    octagons = tuple(
+        tuple(edge(i % 2, r + dr, c + dc) for i, (dr, dc) in enumerate(_OCTAGON_RING))
+        for r in range(size)
+        for c in range(size)
+    )
+    squares = tuple(
+        tuple(edge(0, r + dr, c + dc) for dr, dc in _SQUARE_RING) for r in range(size) for c in range(size)
+    )
+    return octagons + squares
+
+
+def cell_to_name(cell: int, size: int) -> str:
+    """`c4` for the octagon in column c, row 4; `c4+` for the square at its lower right corner."""
+    if not 0 <= cell < num_cells(size):
+        raise ValueError(f"expected a cell from 0 to {num_cells(size) - 1} (size {size}), got {cell}")
+    square, place = divmod(cell, size * size)
+    row, col = divmod(place, size)
+    return f"{chr(ord('a') + col)}{row + 1}{'+' * square}"
+
+
+def name_to_cell(name: str, size: int) -> int:
+    """The cell called `name`; the inverse of `cell_to_name`."""
+    last = f"{chr(ord('a') + size - 1)}{size}"
+    match = _NAME.fullmatch(name.strip().lower())
+    if match is None:
+        raise ValueError(f"expected a cell such as 'b1' (octagon) or 'b1+' (square), got {name!r}")
+    col, row = ord(match[1]) - ord("a"), int(match[2]) - 1
+    if not (0 <= row < size and col < size):
+        raise ValueError(f"expected a cell from a1 to {last} (with '+' for squares), got {name!r}")
+    return (size * size if match[3] else 0) + row * size + col

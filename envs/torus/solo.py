@@ -1,0 +1,111 @@
+"""One game of Torus on plain Python integers: the rules of `rules`, without the cost of tensors."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from ..core.sampling import pack
+from . import rules
+from .observation import paint
+from .state import TorusState
+
+if TYPE_CHECKING:
+    from .game import Torus
+
+__all__ = ["TorusSolo"]
+
+
+@lru_cache(maxsize=None)
+def _slots(size: int) -> list[list[tuple[int, int]]]:
+    return rules.slots(size)
+
+
+def _where(condition: bool, yes: int, no: int) -> int:
+    return yes if condition else no
+
+
+class TorusSolo:
+    """See `core.solo.Solo`; also `place`, which puts any stone anywhere."""
+
+    def __init__(self, game: Torus, state: Any) -> None:
+        if len(state) != 1:
+            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
+        self._game = game
+        self._slots = _slots(game.size)
+        self._codes: list[int] = state.codes[0].tolist()
+        self._losing = int(state.losing)
+        self._seed = int(state.seed)
+        self._board = game.board(state)[0].numpy(force=True).copy()
+        self.turn = int(state.turn)
+        self.last = int(state.last)
+        self.current_player = int(state.current_player)
+        self.rewards: list[float] = state.rewards[0].tolist()
+        self.scores: list[float] = state.scores[0].tolist()
+        self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
+
+    def step(self, actions: Any) -> None:
+        """See `Solo`."""
+        self.rewards = [0.0, 0.0]
+        if not self.terminated:
+            self.place(int(actions), self.current_player)
+            self.current_player = 1 - self.current_player
+            self.turn += 1
+
+    def place(self, cell: int, player: int) -> None:
+        """Put a stone of `player` on a free cell and judge it."""
+        codes, colour = self._codes, player + 1
+        around = [codes[near] + shift for near, shift in self._slots[cell]]
+        code, groups, shifts, cycles = rules.join(around, rules.lone(cell, colour), colour, _where)
+        codes[cell] = code
+        for group, shift in zip(groups, shifts, strict=True):
+            if shift:
+                self._codes = codes = [x + shift if x & rules.GROUP == group else x for x in codes]
+        self._board[cell] = colour
+        self.last = cell
+        if any(cycles):
+            won, self._losing = rules.judge(cycles, self._losing, colour, _where)
+            if won:
+                self.terminated = True
+                self.scores[player] = 1.0
+                self.rewards = [-1.0, -1.0]
+                self.rewards[player] = 1.0
+
+    def legal_actions(self) -> np.ndarray:
+        """See `Solo`."""
+        return (self._board == 0) & (not self.terminated)
+
+    def observe(self, player: int) -> np.ndarray:
+        """See `Solo`."""
+        n = self._game.size
+        planes = np.empty((5, n, n), np.int8)
+        paint(planes, self._board.reshape(2, n, n), player)
+        return planes
+
+    def board(self) -> np.ndarray:
+        """See `Solo`."""
+        return self._board.copy()
+
+    def state(self) -> TorusState:
+        """See `Solo`."""
+        codes = torch.tensor([self._codes], dtype=torch.int32)
+
+        def one(value: float, dtype: torch.dtype) -> torch.Tensor:
+            return torch.tensor([value], dtype=dtype)
+
+        return TorusState(
+            seed=one(self._seed, torch.int64),
+            turn=one(self.turn, torch.int32),
+            current_player=one(self.current_player, torch.int64),
+            rewards=torch.tensor([self.rewards]),
+            scores=torch.tensor([self.scores]),
+            terminated=one(self.terminated, torch.bool),
+            truncated=one(self.truncated, torch.bool),
+            codes=codes,
+            free=pack(codes == 0),
+            losing=one(self._losing, torch.int32),
+            last=one(self.last, torch.int32),
+        )

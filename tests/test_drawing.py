@@ -1,0 +1,317 @@
+"""The display list: what SVG holds, what pixels show, GIFs that are whole or not there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cellgames.envs.core.drawing import (
+    Circle,
+    Inset,
+    Picture,
+    Polygon,
+    Polyline,
+    Rectangle,
+    Shape,
+    Text,
+    grid,
+    mix,
+    save_gif,
+    to_rgb,
+    to_svg,
+)
+
+WHITE, RED, BLUE = (255, 255, 255), (255, 0, 0), (0, 0, 255)
+SVG = "{http://www.w3.org/2000/svg}"
+TRIANGLE = Polygon(((0, 0), (10, 0), (0, 10)), "#ff0000")
+ONE_OF_EACH: tuple[Shape, ...] = (
+    TRIANGLE,
+    Rectangle(20, 0, 10, 10, "#0000ff"),
+    Circle(45, 5, 5, None, "#ff0000", 2),
+    Polyline(((0, 20), (60, 20)), "#0000ff", 4),
+    Text(30, 38, "a < b & c", 10, anchor="middle", bold=True),
+    Inset(0, 40, Picture(10, 10, "#ff0000", (Circle(0, 0, 100, "#0000ff"),))),
+)
+PICTURE = Picture(60, 60, "#ffffff", ONE_OF_EACH, 'one "of" each <shape>')
+
+
+def pixel(image: npt.NDArray[np.uint8], x: float, y: float) -> tuple[int, ...]:
+    return tuple(image[int(y), int(x)].tolist())
+
+
+def of(*shapes: Shape, background: str | None = "#ffffff") -> npt.NDArray[np.uint8]:
+    return to_rgb(Picture(20, 20, background, shapes))
+
+
+# SVG
+
+
+def test_svg_is_xml_with_a_title_and_one_element_a_shape() -> None:
+    root = ElementTree.fromstring(to_svg(PICTURE))
+    assert root.tag == f"{SVG}svg"
+    assert root.get("viewBox") == "0 0 60 60"
+    assert (root.get("width"), root.get("height")) == ("60", "60")
+    assert root.findtext(f"{SVG}title") == PICTURE.title
+    assert [child.tag.removeprefix(SVG) for child in root] == [
+        *("title", "rect", "polygon", "rect", "circle", "polyline", "text", "svg")
+    ]
+
+
+def test_svg_says_colours_lines_and_text() -> None:
+    root = ElementTree.fromstring(to_svg(PICTURE))
+    polygon, circle, line, text = (root[i] for i in (2, 4, 5, 6))
+    assert dict(polygon.attrib) == {"points": "0,0 10,0 0,10", "fill": "#ff0000"}
+    assert (circle.get("fill"), circle.get("stroke"), circle.get("stroke-width")) == ("none", "#ff0000", "2")
+    assert (line.get("fill"), line.get("stroke-linecap")) == ("none", "round")
+    assert (text.text, text.get("text-anchor"), text.get("font-weight")) == ("a < b & c", "middle", "bold")
+
+
+def test_svg_keeps_to_characters_that_xml_can_hold() -> None:
+    root = ElementTree.fromstring(to_svg(Picture(9, 9, None, (Text(0, 9, "a\x00b\x1b", 9),), "\x07")))
+    assert root[-1].text == "a b "
+
+
+def test_svg_without_title_and_background_has_neither() -> None:
+    root = ElementTree.fromstring(to_svg(Picture(9, 9, None, (replace(TRIANGLE, opacity=0.5),))))
+    assert [child.tag for child in root] == [f"{SVG}polygon"]
+    assert root[0].get("opacity") == "0.5"
+
+
+def test_a_notebook_shows_the_svg() -> None:
+    assert PICTURE._repr_html_() == to_svg(PICTURE)
+
+
+def test_numbers_are_short_and_never_minus_zero() -> None:
+    svg = to_svg(Picture(9, 9, None, (Polygon(((-0.00001, 1 / 3), (1e6, 2.5)), "#000000"),)))
+    assert 'points="0,0.333 1000000,2.5"' in svg
+
+
+# RGB
+
+
+@pytest.mark.parametrize(("scale", "shape"), [(1, (60, 60, 3)), (2.5, (150, 150, 3)), (0.01, (1, 1, 3))])
+def test_rgb_has_the_size_asked_for(scale: float, shape: tuple[int, ...]) -> None:
+    image = to_rgb(PICTURE, scale)
+    assert image.shape == shape
+    assert image.dtype == np.uint8
+    assert image.flags.writeable
+
+
+def test_every_shape_leaves_its_colour() -> None:
+    image = to_rgb(PICTURE)
+    assert pixel(image, 2, 2) == RED
+    assert pixel(image, 9, 9) == WHITE  # beyond the triangle's long side
+    assert pixel(image, 25, 5) == BLUE
+    assert pixel(image, 45, 5) == WHITE  # inside of a circle without fill
+    assert pixel(image, 45, 0) == RED
+    assert pixel(image, 30, 20) == BLUE
+    assert (image[28:40] < 128).any()  # the text
+
+
+def test_rectangles_meet_without_gap_or_overlap() -> None:
+    image = of(Rectangle(0, 0, 10, 20, "#ff0000"), Rectangle(10, 0, 10, 20, "#0000ff"))
+    assert pixel(image, 9, 5) == RED
+    assert pixel(image, 10, 5) == BLUE
+
+
+def test_edges_are_smooth() -> None:
+    image = of(Polygon(((0, 0), (20, 7), (0, 20)), "#000000"))
+    assert len(np.unique(image)) > 4
+
+
+def test_a_see_through_background_is_white() -> None:
+    assert pixel(of(background=None), 5, 5) == WHITE
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Rectangle(0, 0, 20, 20, "#ff0000", "#ff0000", 2),
+        Circle(10, 10, 30, "#ff0000", "#ff0000"),
+        Polygon(((0, 0), (20, 0), (20, 20), (0, 20)), "#ff0000", "#ff0000", 4),
+        Polyline(((0, 10), (20, 10)), "#ff0000", 20),
+    ],
+)
+def test_half_opaque_fill_and_stroke_count_as_one(shape: Polygon | Rectangle | Circle | Polyline) -> None:
+    image = of(replace(shape, opacity=0.5))
+    red, green, blue = pixel(image, 10, 10)
+    assert red == 255
+    assert green == blue
+    assert abs(green - 128) <= 1
+    assert pixel(of(replace(shape, opacity=0.0)), 10, 10) == WHITE
+
+
+def test_shapes_outside_the_picture_are_cut_off() -> None:
+    outside = Circle(100, 100, 5, "#ff0000", opacity=0.5)
+    assert (of(outside, Circle(-50, 0, 9, "#ff0000")) == 255).all()
+
+
+def test_dashes_leave_gaps() -> None:
+    image = of(Polyline(((0, 10), (10, 10), (20, 10)), "#ff0000", 4, dash=(4, 4)))
+    assert [pixel(image, x, 10) == RED for x in (2, 6, 10, 14, 18)] == [True, False, True, False, True]
+
+
+def test_dashes_need_lengths() -> None:
+    with pytest.raises(ValueError, match="longer than 0, got 0"):
+        of(Polyline(((0, 10), (20, 10)), "#ff0000", dash=(0, 1)))
+
+
+@pytest.mark.parametrize(("anchor", "columns"), [("start", (10, 20)), ("middle", (5, 15)), ("end", (0, 10))])
+def test_text_stands_on_its_baseline_at_its_anchor(anchor: str, columns: tuple[int, int]) -> None:
+    dark = of(Text(10, 15, "H", 10, anchor=anchor)) < 128  # type: ignore[arg-type]  # anchors come from the list
+    rows, cols = np.nonzero(dark.any(axis=2))
+    assert 6 <= rows.min() <= 9
+    assert rows.max() == 14
+    assert columns[0] <= cols.min() <= cols.max() < columns[1]
+
+
+# Insets and grids
+
+
+def test_an_inset_is_scaled_and_cut_off_at_its_edge() -> None:
+    inner = Picture(4, 4, "#0000ff", (Rectangle(2, 0, 100, 4, "#ff0000"),))
+    image = of(Inset(4, 4, inner, 2))
+    assert pixel(image, 3, 6) == WHITE
+    assert pixel(image, 5, 6) == BLUE
+    assert pixel(image, 9, 6) == RED
+    assert pixel(image, 13, 6) == WHITE
+    place = ElementTree.fromstring(to_svg(Picture(20, 20, None, (Inset(4, 4, inner, 2),))))[0].attrib
+    assert place == {"x": "4", "y": "4", "width": "8", "height": "8", "viewBox": "0 0 4 4"}
+
+
+def test_a_see_through_inset_shows_what_is_below() -> None:
+    image = of(Rectangle(0, 0, 20, 20, "#ff0000"), Inset(5, 5, Picture(10, 10, None, ())))
+    assert pixel(image, 10, 10) == RED
+
+
+def test_a_grid_fills_rows_and_leaves_gaps() -> None:
+    squares = [Picture(10, 10, "#ff0000", ()), Picture(6, 4, "#0000ff", ()), Picture(10, 10, "#0000ff", ())]
+    laid = grid(squares, 2, gap=2, title="three")
+    assert (laid.width, laid.height, laid.title) == (26, 26, "three")
+    image = to_rgb(replace(laid, background="#ffffff"))
+    assert [pixel(image, *at) for at in ((1, 1), (7, 7), (16, 4), (7, 19), (19, 19))] == [
+        *(WHITE, RED, BLUE, BLUE, WHITE)
+    ]
+
+
+def test_a_grid_is_no_wider_than_its_pictures() -> None:
+    assert grid([Picture(10, 10, "#ff0000", ())], 5, gap=0).width == 10
+
+
+@pytest.mark.parametrize(("count", "columns"), [(0, 2), (2, 0)])
+def test_a_grid_of_nothing_is_an_error(count: int, columns: int) -> None:
+    with pytest.raises(ValueError, match=f"got {count} and {columns}"):
+        grid([PICTURE] * count, columns)
+
+
+def test_mix() -> None:
+    assert mix("#000000", "#ff8040", 0) == "#000000"
+    assert mix("#000000", "#ff8040", 1) == "#ff8040"
+    assert mix("#000000", "#ff8040", 0.5) == "#804020"
+
+
+# GIF
+
+
+def frames(count: int) -> Iterator[npt.NDArray[np.uint8]]:
+    for i in range(count):
+        yield to_rgb(Picture(30, 20, "#fffdf8", (Circle(5 + 3 * i, 10, 4, "#d55e00"),)))
+
+
+def test_a_gif_has_all_frames_times_and_colours(tmp_path: Path) -> None:
+    from PIL import Image
+
+    path = tmp_path / "game.gif"
+    save_gif(frames(5), path, frame_ms=120, last_ms=900)
+    with Image.open(path) as gif:
+        assert getattr(gif, "n_frames", 1) == 5
+        assert gif.info["loop"] == 0
+        shown = []
+        for i, frame in enumerate(frames(5)):
+            gif.seek(i)
+            shown.append(gif.info["duration"])
+            assert np.array_equal(np.array(gif.convert("RGB")), frame)  # fewer than 256 colours: exact
+    assert shown == [120, 120, 120, 120, 900]
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_frequent_colours_stay_exact_among_many(tmp_path: Path) -> None:
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    noisy = np.full((64, 64, 3), (255, 253, 248), dtype=np.uint8)
+    noisy[:20] = rng.integers(0, 256, (20, 64, 3))
+    noisy[40:] = (213, 94, 0)
+    save_gif([noisy, noisy[::-1]], tmp_path / "noise.gif")
+    with Image.open(tmp_path / "noise.gif") as gif:
+        assert np.array_equal(np.array(gif.convert("RGB"))[20:], noisy[20:])
+
+
+def test_a_gif_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "game.gif"
+    path.write_text("old")
+    save_gif(frames(1), str(path))
+    assert path.read_bytes()[:6] == b"GIF89a"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_frame_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    def broken() -> Iterator[npt.NDArray[np.uint8]]:
+        yield from frames(2)
+        raise RuntimeError("no third frame")
+
+    path = tmp_path / "game.gif"
+    path.write_text("old")
+    with pytest.raises(RuntimeError, match="no third frame"):
+        save_gif(broken(), path)
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_writer_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from PIL import Image
+
+    def save(self: Image.Image, file: object, *args: object, **options: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr(Image.Image, "save", save)
+    with pytest.raises(OSError, match="disk full"):
+        save_gif(frames(2), tmp_path / "game.gif")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_gif_errors_say_expected_and_got(tmp_path: Path) -> None:
+    path = tmp_path / "game.gif"
+    good = next(frames(1))
+    with pytest.raises(ValueError, match="1 or more frames, got none"):
+        save_gif([], path)
+    with pytest.raises(ValueError, match=r"frame 1: expected \[20, 30, 3\] as frame 0, got \[19, 30, 3\]"):
+        save_gif([good, good[1:]], path)
+    with pytest.raises(ValueError, match=r"frame 0: expected uint8 \[H, W, 3\], got float64 \[20, 30, 3\]"):
+        save_gif([good.astype(np.float64)], path)
+    with pytest.raises(ValueError, match="10 ms or more for a frame, got frame_ms=5"):
+        save_gif([good], path, frame_ms=5)
+    assert list(tmp_path.iterdir()) == []
+
+
+# Without Pillow
+
+
+def test_without_pillow_svg_works_and_pixels_say_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "PIL"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    assert to_svg(PICTURE).startswith("<svg")
+    with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
+        to_rgb(PICTURE)
+    with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
+        save_gif([np.zeros((2, 2, 3), dtype=np.uint8)], tmp_path / "game.gif")

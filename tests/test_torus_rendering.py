@@ -1,0 +1,386 @@
+"""Pictures of Torus: the right cell in the right place, the seam, the path that won. Game by Mark Steere."""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Sequence
+from itertools import pairwise, product
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, grid, to_rgb, to_svg
+from cellgames.envs.torus.geometry import name_to_cell, neighbours
+from cellgames.envs.torus.rendering import Step, picture, text, winning_class, winning_path
+
+BLACK, WHITE = 0, 1
+FREE_RGB, BLACK_RGB, WHITE_RGB = (234, 217, 184), (37, 40, 45), (255, 255, 255)
+PATH_RGB, SEEN_RGB = (213, 94, 0), (111, 195, 242)
+
+# Rows of octagons, each followed by its row of squares, as `text` writes them but without spaces.
+RING = ("..x..", ",,,,,") * 5
+BRACELET = ("ooooo", ",,,,,") + (".....", ",,,,,") * 4
+R_HELIX = ("x...", "x,,,", ".x..", ",x,,", "..x.", ",,x,", "...x", ",,,x")
+L_HELIX = ("...o", ",,o,", "..o.", ",o,,", ".o..", "o,,,", "o...", ",,,o")
+# A bracelet in row 3 and an l-helix that crosses it upright in column c: only together they hold a ring.
+FIGURE_6 = (
+    *("...x.", ",,x,,"),
+    *("..x..", ",,,,,"),
+    *("xxxxx", ",,,,,"),
+    *("..x..", ",x,,,"),
+    *("xx..x", ",,,x,"),
+)
+
+
+def board(rows: Sequence[str]) -> tuple[list[int], int]:
+    values = {".": 0, ",": 0, "x": 1, "o": 2}
+    joined = "".join(rows[0::2]) + "".join(rows[1::2])
+    return [values[sign] for sign in joined], len(rows) // 2
+
+
+def drawn(shown: Picture) -> tuple[Inset, npt.NDArray[np.uint8]]:
+    inset = shown.shapes[0]
+    assert isinstance(inset, Inset)
+    return inset, to_rgb(shown)
+
+
+def colour(shown: Picture, col: float, row: float) -> tuple[int, ...]:
+    """The pixel at a point given in cells: octagons at whole numbers, squares at halves, (0, 0) is a1."""
+    inset, image = drawn(shown)
+    x, y = (inset.x + (1.3 + col) * inset.scale, inset.y + (1.3 + row) * inset.scale)
+    return tuple(image[int(y), int(x)].tolist())
+
+
+# The picture
+
+
+def test_cells_have_their_owners_colours() -> None:
+    cells = [0] * 50
+    cells[name_to_cell("b1", 5)], cells[name_to_cell("d4", 5)] = 1, 2
+    cells[name_to_cell("a2+", 5)], cells[name_to_cell("e5+", 5)] = 1, 2
+    shown = picture(cells, size=5)
+    assert colour(shown, 0, 0) == FREE_RGB
+    assert colour(shown, 1, 0) == BLACK_RGB
+    assert colour(shown, 3, 3) == WHITE_RGB
+    assert colour(shown, 0.5, 1.5) == BLACK_RGB
+    assert colour(shown, 4.5, 4.5) == WHITE_RGB
+
+
+def test_the_strip_repeats_the_other_side_in_pale() -> None:
+    cells = [0] * 50
+    cells[name_to_cell("e1", 5)], cells[name_to_cell("c5", 5)] = 1, 2
+    cells[name_to_cell("e5+", 5)] = 1
+    shown = picture(cells, size=5)
+    pale_black, pale_white = colour(shown, -1, 0), colour(shown, 2, -1)
+    assert 100 < pale_black[0] < 200
+    assert colour(shown, 4, 5) == pale_black
+    assert min(pale_white) > 230
+    assert pale_white != colour(shown, 1, -1)  # a free cell
+    assert {colour(shown, -0.5, -0.5), colour(shown, -0.5, 4.5), colour(shown, 4.5, -0.5)} == {pale_black}
+    assert colour(shown, 4.5, 4.5) == BLACK_RGB
+
+
+@pytest.mark.parametrize("size", [2, 5, 8, 16])
+def test_the_board_has_every_cell_once_and_the_strip_goes_around(size: int) -> None:
+    shown = picture([1] * (2 * size * size), size=size)
+    inset, image = drawn(shown)
+    fills = [shape.fill for shape in inset.picture.shapes if isinstance(shape, Polygon)]
+    assert fills.count("#25282d") == 2 * size * size
+    octagons = (size + 2) ** 2 - size**2
+    squares = (size + 3) ** 2 - size**2  # two rows are seen above and two columns on the left
+    assert len(fills) == 2 * size * size + octagons + squares
+    root = ElementTree.fromstring(to_svg(shown))
+    assert len(root.findall(".//{*}polygon")) == len(fills)
+    assert image.shape == (round(shown.height), round(shown.width), 3)
+    assert max(image.shape) < 600
+
+
+def test_octagons_and_squares_are_regular_and_share_edges() -> None:
+    inset, _ = drawn(picture([1] + [0] * 17, size=3))
+    outlines = [shape.points for shape in inset.picture.shapes if isinstance(shape, Polygon)]
+    for points in outlines:
+        assert len(points) in (4, 8)
+        for (x0, y0), (x1, y1) in pairwise([*points, points[0]]):
+            assert np.hypot(x1 - x0, y1 - y0) == pytest.approx(2**0.5 - 1)
+    corners = {(round(x, 6), round(y, 6)) for points in outlines for x, y in points}
+    inner = [(x, y) for x, y in corners if 0.9 < x < 3.9 and 0.9 < y < 3.9]
+    assert len(inner) == 4 * 9  # every corner of the tiling joins three cells: (9 * 8 + 9 * 4) / 3
+
+
+def test_labels_and_title_are_as_moves_are_written() -> None:
+    shown = picture([0] * 512, size=16, title="Black to move & <win>")
+    words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
+    assert words[0] == "Black to move & <win>"
+    assert words[1::2] == list("abcdefghijklmnop")
+    assert words[2::2] == [str(i) for i in range(1, 17)]
+    root = ElementTree.fromstring(to_svg(shown))
+    assert root.findtext("{*}title") == "Black to move & <win>"
+
+
+def test_without_labels_and_title_no_text_is_drawn_but_some_is_spoken() -> None:
+    shown = picture([1, *[0] * 7], size=2, labels=False)
+    assert not [shape for shape in shown.shapes if isinstance(shape, Text)]
+    assert shown.title == "Torus, 2 x 2 octagons and squares, stones placed: 1"
+
+
+def test_a_long_title_gets_smaller() -> None:
+    sizes = [
+        shape.size
+        for words in ("short", "long " * 30)
+        for shape in picture([0] * 8, size=2, title=words).shapes
+        if isinstance(shape, Text) and len(shape.text) > 2
+    ]
+    assert sizes[0] == 17 > sizes[1]
+
+
+def test_the_last_move_has_a_ring_and_keeps_its_colour() -> None:
+    cells = [0] * 50
+    cells[name_to_cell("c3", 5)] = 1
+    shown = picture(cells, size=5, last_move=name_to_cell("c3", 5))
+    assert colour(shown, 2, 2) == BLACK_RGB
+    assert colour(shown, 2 + 0.17, 2) == SEEN_RGB
+    assert colour(picture(cells, size=5), 2 + 0.17, 2) == BLACK_RGB
+
+
+def test_the_path_runs_through_the_seam_on_both_sides() -> None:
+    cells, size = board(RING)
+    shown = picture(cells, size=size, path=winning_path(cells, size=size, winner=BLACK))
+    assert {colour(shown, 2, row) for row in (-0.6, 0, 2.5, 4, 4.6)} == {PATH_RGB}
+    assert colour(shown, 2.3, 2) == BLACK_RGB
+    assert colour(shown, 2.5, 2) == PATH_RGB  # the edge of the cell
+    assert colour(shown, 1, 2) == FREE_RGB
+
+
+def test_a_diagonal_path_comes_back_in_from_the_other_corner() -> None:
+    cells, size = board(R_HELIX)
+    shown = picture(cells, size=size, path=winning_path(cells, size=size, winner=BLACK))
+    assert {colour(shown, at, at) for at in (-0.3, 0, 1.5, 3.3)} == {PATH_RGB}
+    red, green, blue = colour(shown, 3.8, -0.2)  # beside two seams it is pale
+    assert (red, green, blue) != PATH_RGB
+    assert red > green > blue > 100
+
+
+def test_boards_lie_in_a_grid() -> None:
+    shown = grid([picture([0] * 8, size=2) for _ in range(3)], 2)
+    assert len(ElementTree.fromstring(to_svg(shown)).findall("{*}svg")) == 3
+    assert to_rgb(shown, 0.25).shape[2] == 3
+
+
+def test_numpy_cells_give_the_same_picture_as_lists() -> None:
+    cells, size = board(FIGURE_6)
+    assert picture(np.array(cells, dtype=np.int8), size=size) == picture(cells, size=size)
+
+
+# Text
+
+
+def test_text_of_a_small_board() -> None:
+    cells, size = board((".x.", ",,o", "o.x", "x,,", "...", ",,,"))
+    assert text(cells, size=size, last_move=name_to_cell("c1+", 3)) == "\n".join(
+        [
+            "    a   b   c",
+            " 1  .   x   .",
+            "      ,   ,  [o]",
+            " 2  o   .   x",
+            "      x   ,   ,",
+            " 3  .   .   .",
+            "      ,   ,   ,",
+        ]
+    )
+
+
+def test_text_shows_the_path_in_capitals() -> None:
+    cells, size = board(("x.", "o,", "x.", "o,"))
+    path = winning_path(cells, size=size, winner=BLACK)
+    assert text(cells, size=size, path=path, last_move=0) == "\n".join(
+        ["    a   b", " 1 [X]  .", "      o   ,", " 2  X   .", "      o   ,"]
+    )
+
+
+def test_text_is_ascii_without_colours_unless_asked() -> None:
+    cells, size = board(FIGURE_6)
+    path = winning_path(cells, size=size, winner=BLACK)
+    plain = text(cells, size=size, path=path)
+    coloured = text(cells, size=size, path=path, colour=True)
+    assert plain.isascii()
+    assert "\x1b" not in plain
+    assert "\x1b[1;33mX\x1b[0m" in coloured
+    for code in ("\x1b[1;33m", "\x1b[2m", "\x1b[0m"):
+        coloured = coloured.replace(code, "")
+    assert coloured == plain
+
+
+def test_text_has_room_for_two_digits() -> None:
+    lines = text([0] * 512, size=16).splitlines()
+    assert lines[0].endswith("  o   p")
+    assert lines[-2].startswith("16  .   .")
+    assert {len(line) for line in lines[1::2]} == {len(lines[0])}
+
+
+# The path that won
+
+
+def check_closed(path: Sequence[Step], cells: Sequence[int], size: int, winner: int) -> None:
+    """Every step is an edge between the winner's stones, with the windings of that edge."""
+    assert path[0] == (path[-1][0], 0, 0)
+    for (cell, x, y), (other, x1, y1) in pairwise(path):
+        assert cells[cell] == winner + 1
+        assert (other, x1 - x, y1 - y) in neighbours(size)[cell]
+    right, down = path[-1][1:]
+    assert winner == (0 if (right == 0 and down) or right * down > 0 else 1)
+
+
+@pytest.mark.parametrize(
+    ("rows", "winner", "name", "windings", "steps"),
+    [
+        (RING, BLACK, "ring", (0, 1), 5),
+        (BRACELET, WHITE, "bracelet", (1, 0), 5),
+        (R_HELIX, BLACK, "r-helix", (1, 1), 8),
+        (L_HELIX, WHITE, "l-helix", (1, -1), 8),
+        (FIGURE_6, BLACK, "ring", (0, 1), 15),
+    ],
+)
+def test_path_types(
+    rows: Sequence[str], winner: int, name: str, windings: tuple[int, int], steps: int
+) -> None:
+    cells, size = board(rows)
+    path = winning_path(cells, size=size, winner=winner)
+    check_closed(path, cells, size, winner)
+    assert winning_class(path) == name
+    assert path[-1][1:] == windings
+    assert len(path) - 1 == steps
+
+
+@pytest.mark.parametrize(
+    ("rows", "other"),
+    [(RING, WHITE), (BRACELET, BLACK), (R_HELIX, WHITE), (L_HELIX, BLACK), (RING[1:], BLACK)],
+)
+def test_the_other_side_has_no_such_path(rows: Sequence[str], other: int) -> None:
+    """Not even if the same stones were its own."""
+    rows = rows if len(rows) % 2 == 0 else (".....", *rows)
+    cells, size = board(rows)
+    own = [cell and other + 1 for cell in cells]
+    with pytest.raises(ValueError, match=("Black", "White")[other] + " has no closed path"):
+        winning_path(own, size=size, winner=other)
+
+
+def test_figure_6_uses_a_cell_twice() -> None:
+    cells, size = board(FIGURE_6)
+    path = winning_path(cells, size=size, winner=BLACK)
+    crossing = name_to_cell("c3", 5)
+    assert len({(x, y) for cell, x, y in path if cell == crossing}) == 2
+    # Neither the bracelet nor the l-helix alone is worth anything to Black.
+    for gone in ("a3", "c4"):
+        cells[name_to_cell(gone, 5)] = 0
+        with pytest.raises(ValueError, match="Black has no closed path"):
+            winning_path(cells, size=size, winner=BLACK)
+        cells[name_to_cell(gone, 5)] = 1
+
+
+def test_two_stones_close_a_path_across_both_edges_at_size_2() -> None:
+    cells, size = board(("..", ",,", "oo", ",,"))
+    assert winning_path(cells, size=size, winner=WHITE) == [(3, 0, 0), (2, 1, 0), (3, 1, 0)]
+    cells, size = board((".x", ",,", ".x", ",,"))
+    assert winning_class(winning_path(cells, size=size, winner=BLACK)) == "ring"
+
+
+def shortest(cells: Sequence[int], size: int, winner: int) -> int | None:
+    """Steps of the shortest path, looked for from every stone on a square of copies of the board."""
+    best: int | None = None
+    for start in (cell for cell, owner in enumerate(cells) if owner == winner + 1):
+        steps, queue = {(start, 0, 0): 0}, deque([(start, 0, 0)])
+        while queue:
+            cell, x, y = queue.popleft()
+            won = (x == 0 and y != 0) or x * y > 0 if winner == BLACK else (y == 0 and x != 0) or x * y < 0
+            if cell == start and won and (best is None or steps[cell, x, y] < best):
+                best = steps[cell, x, y]
+            for edge in neighbours(size)[cell]:
+                there = (edge.cell, x + edge.right, y + edge.down)
+                near = max(abs(there[1]), abs(there[2])) <= 2 * size
+                if cells[edge.cell] == winner + 1 and near and there not in steps:
+                    steps[there] = steps[cell, x, y] + 1
+                    queue.append(there)
+    return best
+
+
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_the_path_is_as_short_as_a_plain_search_finds(size: int) -> None:
+    rng = random.Random(size)
+    for _ in range(12 if size < 4 else 4):
+        cells = rng.choices((0, 1, 2), (1, 3, 3), k=2 * size * size)
+        for winner in (BLACK, WHITE):
+            steps = shortest(cells, size, winner)
+            if steps is None:
+                with pytest.raises(ValueError, match="no closed path"):
+                    winning_path(cells, size=size, winner=winner)
+            else:
+                path = winning_path(cells, size=size, winner=winner)
+                check_closed(path, cells, size, winner)
+                assert len(path) - 1 == steps
+
+
+@pytest.mark.parametrize("size", [2, 3, 8, 16])
+def test_a_full_board_has_a_path_for_exactly_one_side(size: int) -> None:
+    rng = random.Random(size)
+    for _ in range(10):
+        cells = [rng.choice((1, 2)) for _ in range(2 * size * size)]
+        found = []
+        for winner in (BLACK, WHITE):
+            try:
+                found.append((winner, winning_path(cells, size=size, winner=winner)))
+            except ValueError:
+                continue
+        ((winner, path),) = found
+        check_closed(path, cells, size, winner)
+
+
+# Errors
+
+
+def test_errors_say_expected_and_got() -> None:
+    floats: Any = np.zeros(8)
+    for function in (picture, text, lambda cells, size: winning_path(cells, size=size, winner=0)):
+        with pytest.raises(ValueError, match=r"= \(128,\), got \(100,\)"):
+            function([0] * 100, size=8)
+        with pytest.raises(ValueError, match=r"got \(3, 128\); did you pass a batch"):
+            function(np.zeros((3, 128), dtype=np.int8), size=8)
+        with pytest.raises(ValueError, match=r"0 \(free\), 1 \(Black\) or 2 \(White\), got int64 \[0, 3\]"):
+            function([0, 3] * 4, size=2)
+        with pytest.raises(ValueError, match="float64"):
+            function(floats, size=2)
+        for size in (1, 17):
+            with pytest.raises(ValueError, match=f"size from 2 to 16, got {size}"):
+                function([0] * (2 * size * size), size=size)
+    with pytest.raises(ValueError, match=r"from 0 to 7 \(size 2\), got 8"):
+        picture([0] * 8, size=2, last_move=8)
+    with pytest.raises(ValueError, match=r"from 0 to 7 \(size 2\), got -1"):
+        text([0] * 8, size=2, path=[(-1, 0, 0)])
+    with pytest.raises(ValueError, match=r"winner 0 \(Black\) or 1 \(White\), got 2"):
+        winning_path([0] * 8, size=2, winner=2)
+
+
+@pytest.mark.parametrize("path", [[], [(3, 0, 0), (4, 0, 1)], [(3, 1, 0), (3, 1, 1)]])
+def test_an_open_path_has_no_class(path: list[Step]) -> None:
+    with pytest.raises(ValueError, match="to the same cell"):
+        winning_class(path)
+
+
+def test_a_path_that_does_not_wind_has_no_class() -> None:
+    with pytest.raises(ValueError, match="around the torus"):
+        winning_class([(3, 0, 0), (4, 0, 0), (3, 0, 0)])
+
+
+def test_every_winding_has_the_name_of_the_rules() -> None:
+    names = {
+        (h, v): winning_class([(0, 0, 0), (0, h, v)])
+        for h, v in product((-2, 0, 1), repeat=2)
+        if (h, v) != (0, 0)
+    }
+    assert names == {
+        **{(0, -2): "ring", (0, 1): "ring", (-2, 0): "bracelet", (1, 0): "bracelet"},
+        **{(-2, -2): "r-helix", (1, 1): "r-helix", (-2, 1): "l-helix", (1, -2): "l-helix"},
+    }

@@ -1,0 +1,365 @@
+"""A slow, plain reference of Torus (Mark Steere), to test the fast rules against.
+
+It shares no code and no table with the rules it checks, and looks at the whole board after every move.
+
+The tiling is laid in the plane, x to the right and y downward, in steps of half an octagon: octagon (r, c)
+has its centre at (2c, 2r), square (r, c) at (2c + 1, 2r + 1), and the torus of `size` n is the plane modulo
+2n both ways. A drawing puts one character at each centre, so a text *is* the plane (n = 2):
+
+    x:  0123
+    y=0 O O      octagons (0,0) (0,1)
+    y=1  s s     squares  (0,0) (0,1)
+    y=2 O O      octagons (1,0) (1,1)
+    y=3  s s     squares  (1,0) (1,1)
+
+The right seam lies between x = 2n - 1 and x = 2n, the bottom seam between y = 2n - 1 and y = 2n. A closed
+path that crosses them h and v times in all (rightward and downward positive) has the class (h, v).
+
+Players are 0 (Black) and 1 (White). A board holds 0 free, 1 Black, 2 White, by cell index: octagon (r, c) is
+r*n + c, square (r, c) is n*n + r*n + c.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from math import gcd
+from typing import Literal, NamedTuple
+
+__all__ = [
+    "BLACK",
+    "WHITE",
+    "Board",
+    "Cell",
+    "Edge",
+    "Lattice",
+    "board_from_text",
+    "board_to_text",
+    "cell_of",
+    "cells_of_player",
+    "cycle_lattice",
+    "full_boards",
+    "groups",
+    "hermite_basis",
+    "index_of",
+    "min_stones_to_win",
+    "mirror",
+    "move_board",
+    "neighbours",
+    "owner_of_class",
+    "play",
+    "random_full_board",
+    "rotate90",
+    "rotate180",
+    "translate",
+    "winner",
+    "wins",
+]
+
+BLACK = 0
+WHITE = 1
+
+Board = Sequence[int]
+Lattice = tuple[tuple[int, int], ...]
+
+
+class Cell(NamedTuple):
+    """One cell of the tiling; `row` and `col` in 0..n-1."""
+
+    kind: Literal["octagon", "square"]
+    row: int
+    col: int
+
+
+class Edge(NamedTuple):
+    """A step to `cell`: `dx` is +1 if it crosses the right seam rightward, `dy` if the bottom downward."""
+
+    cell: Cell
+    dx: int
+    dy: int
+
+
+# --- geometry -------------------------------------------------------------------------------------
+
+
+def _centre(cell: Cell) -> tuple[int, int]:
+    half = 0 if cell.kind == "octagon" else 1
+    return 2 * cell.col + half, 2 * cell.row + half
+
+
+def _at(x: int, y: int, size: int) -> Edge:
+    """The cell centred at (x, y) of the plane, and the seams between it and the first copy of the torus."""
+    dx, x = divmod(x, 2 * size)
+    dy, y = divmod(y, 2 * size)
+    if x % 2 != y % 2:
+        raise ValueError(f"expected the centre of a cell (x and y both even or both odd), got ({x}, {y})")
+    return Edge(Cell("square" if x % 2 else "octagon", y // 2, x // 2), dx, dy)
+
+
+@cache
+def neighbours(cell: Cell, size: int) -> tuple[Edge, ...]:
+    """The edges of `cell`: 4 of a square, to octagons; 8 of an octagon, to 4 octagons and 4 squares.
+
+    At n = 2 an octagon meets each of two others across two edges; both are listed, with their own windings.
+    """
+    x, y = _centre(cell)
+    steps = [(1, 1), (1, -1), (-1, 1), (-1, -1)]
+    if cell.kind == "octagon":
+        steps += [(2, 0), (-2, 0), (0, 2), (0, -2)]
+    return tuple(_at(x + i, y + j, size) for i, j in steps)
+
+
+def cell_of(index: int, size: int) -> Cell:
+    """The cell of an index in 0..2*n*n-1."""
+    if not 0 <= index < 2 * size * size:
+        raise ValueError(f"expected a cell index in 0..{2 * size * size - 1}, got {index}")
+    square, place = divmod(index, size * size)
+    return Cell("square" if square else "octagon", *divmod(place, size))
+
+
+def index_of(cell: Cell, size: int) -> int:
+    """The index of a cell; the inverse of `cell_of`."""
+    return (size * size if cell.kind == "square" else 0) + cell.row * size + cell.col
+
+
+# --- cycles ---------------------------------------------------------------------------------------
+
+
+def groups(cells: Iterable[Cell], size: int) -> list[set[Cell]]:
+    """The connected groups of a set of cells."""
+    left = set(cells)
+    found = []
+    while left:
+        group = {left.pop()}
+        queue = deque(group)
+        while queue:
+            for edge in neighbours(queue.popleft(), size):
+                if edge.cell in left:
+                    left.remove(edge.cell)
+                    group.add(edge.cell)
+                    queue.append(edge.cell)
+        found.append(group)
+    return found
+
+
+def hermite_basis(vectors: Iterable[tuple[int, int]]) -> Lattice:
+    """The lattice that `vectors` span in Z^2, by its Hermite normal form.
+
+    () at rank 0; ((0, d),) or ((a, b),) at rank 1; ((a, b), (0, d)) at rank 2. Here a, d > 0 and, at rank 2,
+    0 <= b < d.
+    """
+    a = b = d = 0
+    for x, y in vectors:
+        while x:
+            q = a // x
+            a, b, x, y = x, y, a - q * x, b - q * y
+        d = gcd(d, y)
+    if a < 0:
+        a, b = -a, -b
+    if a and d:
+        b %= d
+    return (((a, b),) if a else ()) + (((0, d),) if d else ())
+
+
+def cycle_lattice(cells: Collection[Cell], size: int) -> Lattice:
+    """The classes (h, v) of all closed paths in one connected group, as `hermite_basis` writes them.
+
+    A breadth-first search places every cell in a copy of the torus; an edge that disagrees with the places of
+    its ends closes a path whose class is the difference, and these classes span all others.
+
+    Raises:
+        ValueError: the cells are not one connected group.
+    """
+    group = set(cells)
+    start = next(iter(group), None)
+    if start is None:
+        return ()
+    place = {start: (0, 0)}
+    queue = deque([start])
+    closed = []
+    while queue:
+        cell = queue.popleft()
+        x, y = place[cell]
+        for other, dx, dy in neighbours(cell, size):
+            if other not in group:
+                continue
+            if other in place:
+                closed.append((x + dx - place[other][0], y + dy - place[other][1]))
+            else:
+                place[other] = (x + dx, y + dy)
+                queue.append(other)
+    if len(place) != len(group):
+        raise ValueError(
+            f"expected one connected group of {len(group)} cells, reached {len(place)} from {start}"
+        )
+    return hermite_basis(closed)
+
+
+# --- winning and playing --------------------------------------------------------------------------
+
+
+def owner_of_class(h: int, v: int) -> int:
+    """The player for whom a closed path of class (h, v) wins: the table of the rules."""
+    if h == 0 and v == 0:
+        raise ValueError("expected a class other than (0, 0), which wins for nobody")
+    if h == 0:  # ring
+        return BLACK
+    if v == 0:  # bracelet
+        return WHITE
+    return BLACK if h * v > 0 else WHITE  # r-helix, l-helix
+
+
+def wins(player: int, cells_of_player: Iterable[Cell], size: int) -> bool:
+    """Whether some group of the player's cells holds a closed path that wins for that player."""
+    for group in groups(cells_of_player, size):
+        lattice = cycle_lattice(group, size)
+        if len(lattice) == 2 or (len(lattice) == 1 and owner_of_class(*lattice[0]) == player):
+            return True
+    return False
+
+
+def cells_of_player(board: Board, player: int, size: int) -> list[Cell]:
+    """The cells that hold the player's stones."""
+    if len(board) != 2 * size * size:
+        raise ValueError(f"expected a board of {2 * size * size} cells for size {size}, got {len(board)}")
+    return [cell_of(i, size) for i, stone in enumerate(board) if stone == player + 1]
+
+
+def winner(board: Board, size: int) -> int | None:
+    """The player who has a winning path on the board, if one has; both at once is impossible and raises."""
+    won = [p for p in (BLACK, WHITE) if wins(p, cells_of_player(board, p, size), size)]
+    if len(won) > 1:
+        raise AssertionError(f"expected at most one winner, got both:\n{board_to_text(board, size)}")
+    return won[0] if won else None
+
+
+def play(moves: Iterable[int], size: int) -> tuple[int | None, int]:
+    """Play cell indices in turn, Black first, until a move wins or the moves run out.
+
+    Returns:
+        The winner, or None, and the number of moves played, the winning one included; the rest is ignored.
+
+    Raises:
+        ValueError: a move to a cell that is taken or does not exist.
+    """
+    stones: tuple[set[Cell], set[Cell]] = (set(), set())
+    ply = 0
+    for ply, move in enumerate(moves, start=1):
+        mover = (ply - 1) % 2
+        cell = cell_of(move, size)
+        if cell in stones[BLACK] or cell in stones[WHITE]:
+            raise ValueError(f"expected a free cell at ply {ply}, got {move}, which is taken")
+        stones[mover].add(cell)
+        if wins(mover, stones[mover], size):
+            return mover, ply
+    return None, ply
+
+
+def min_stones_to_win(board: Board, player: int, size: int) -> int | None:
+    """The fewest further stones that win for the player if the opponent only passes; None if no number does.
+
+    Tries every set of free cells, smaller ones first: meant for n = 2 and 3.
+    """
+    own = cells_of_player(board, player, size)
+    free = [cell_of(i, size) for i, stone in enumerate(board) if stone == 0]
+    if not wins(player, own + free, size):
+        return None
+    for count in range(len(free)):
+        if any(wins(player, [*own, *more], size) for more in combinations(free, count)):
+            return count
+    return len(free)
+
+
+# --- many boards ----------------------------------------------------------------------------------
+
+
+def full_boards(size: int, step: int = 1) -> Iterator[list[int]]:
+    """Every `step`-th of the 2**(2*n*n) full boards: all 256 at n = 2, and at n = 3 some of the 262,144."""
+    cells = 2 * size * size
+    for number in range(0, 2**cells, step):
+        yield [1 + (number >> i) % 2 for i in range(cells)]
+
+
+def random_full_board(size: int, rng: random.Random, black_share: float = 0.5) -> list[int]:
+    """A full board, each cell Black with probability `black_share`, drawn from `rng`, which it advances."""
+    return [1 if rng.random() < black_share else 2 for _ in range(2 * size * size)]
+
+
+# --- symmetries -----------------------------------------------------------------------------------
+
+
+def _moved(index: int, size: int, rule: Callable[[int, int], tuple[int, int]]) -> int:
+    return index_of(_at(*rule(*_centre(cell_of(index, size))), size).cell, size)
+
+
+def translate(cell: int, dr: int, dc: int, size: int) -> int:
+    """The index that `cell` takes when the board moves `dr` octagons down, `dc` right: keeps both goals."""
+    return _moved(cell, size, lambda x, y: (x + 2 * dc, y + 2 * dr))
+
+
+def rotate180(cell: int, size: int) -> int:
+    """The index that `cell` takes in a half turn about the centre of octagon (0, 0): keeps both goals."""
+    return _moved(cell, size, lambda x, y: (-x, -y))
+
+
+def rotate90(cell: int, size: int) -> int:
+    """The index that `cell` takes in a quarter turn clockwise about octagon (0, 0): exchanges the goals.
+
+    A class (h, v) becomes (-v, h).
+    """
+    return _moved(cell, size, lambda x, y: (-y, x))
+
+
+def mirror(cell: int, size: int) -> int:
+    """The index that `cell` takes when left and right are exchanged: NOT a symmetry of the game."""
+    return _moved(cell, size, lambda x, y: (-x, y))
+
+
+def move_board(board: Board, move: Callable[[int], int], swap_colours: bool = False) -> list[int]:
+    """The board after every cell index i has become `move(i)`, with colours exchanged if `swap_colours`."""
+    moved = [-1] * len(board)
+    for i, stone in enumerate(board):
+        moved[move(i)] = 3 - stone if swap_colours and stone else stone
+    if -1 in moved:
+        raise ValueError("expected `move` to permute the cell indices, but it sends two cells to one")
+    return moved
+
+
+# --- drawings -------------------------------------------------------------------------------------
+
+_MARKS = ".BW"
+
+
+def board_from_text(text: str) -> tuple[list[int], int]:
+    """The board and its size from a drawing: `.` free, `B` Black, `W` White; blank lines and indent ignored.
+
+    Lines of octagons and of squares alternate, n of each. Octagons stand at columns 0, 2, 4 and so on of
+    their line, squares at 1, 3, 5 and so on.
+    """
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    indent = min((len(line) - len(line.lstrip()) for line in lines), default=0)
+    size = len(lines) // 2
+    board = [-1] * (2 * size * size)
+    for y, line in enumerate(lines):
+        for x, mark in enumerate(line[indent:]):
+            if mark == " ":
+                continue
+            if mark not in _MARKS or x >= 2 * size or y >= 2 * size:
+                raise ValueError(f"expected {size} marks of '{_MARKS}' on line {y}, got {line!r}")
+            board[index_of(_at(x, y, size).cell, size)] = _MARKS.index(mark)
+    if not board or -1 in board:
+        raise ValueError(f"expected {2 * size} lines of {size} marks, got a drawing with gaps:\n{text}")
+    return board, size
+
+
+def board_to_text(board: Board, size: int) -> str:
+    """The drawing of a board; the inverse of `board_from_text`."""
+    lines = []
+    for first in range(0, size * size, size):
+        lines.append(" ".join(_MARKS[stone] for stone in board[first : first + size]))
+        squares = size * size + first
+        lines.append(" " + " ".join(_MARKS[stone] for stone in board[squares : squares + size]))
+    return "\n".join(lines)
