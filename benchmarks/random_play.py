@@ -48,7 +48,25 @@ _PGX = "Hex 11x11 on the CPU, step with observation and auto-reset in one jitted
 _PGX_USUAL = _PGX + "categorical over the mask"
 _PGX_TUNED = _PGX + "k-th legal action, cheap reset"
 
+_TORUS = "Torus n = 8: draw, step, win detection, auto-reset, bool mask; "
+
 CONTESTANTS: tuple[Contestant, ...] = (
+    Contestant("torus_4096", "benchmarks.torus", _TORUS + "compiled, all cores", "pgx_hex_4096_tuned"),
+    Contestant("torus_16384", "benchmarks.torus", _TORUS + "compiled, all cores", "pgx_hex_16384_tuned"),
+    Contestant(
+        "torus_4096_observed",
+        "benchmarks.torus",
+        _TORUS + "and the observation; compiled, all cores",
+        "pgx_hex_4096_tuned",
+    ),
+    Contestant("torus_4096_eager", "benchmarks.torus", _TORUS + "no compiler", "openspiel_hex_rollouts"),
+    Contestant("torus_16384_eager", "benchmarks.torus", _TORUS + "no compiler", "openspiel_hex_rollouts"),
+    Contestant(
+        "torus_aec",
+        "benchmarks.torus",
+        "Torus n = 8 through the AEC loop with observation and mask, one thread",
+        "pettingzoo_connect_four",
+    ),
     Contestant(
         "pettingzoo_connect_four",
         "benchmarks.peers",

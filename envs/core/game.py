@@ -121,7 +121,7 @@ class Game(ABC, Generic[S]):
         if checked:
             self.check(state, actions)
         over = state.over
-        if not torch.compiler.is_compiling() and state.device.type == "cpu" and not over.any():
+        if _none(over):
             return self._step(state, actions)
         after = self._step(state, choose_lanes(over, torch.zeros_like(actions), actions))
         before = state.replace(rewards=torch.zeros_like(state.rewards))
@@ -133,6 +133,8 @@ class Game(ABC, Generic[S]):
         Where a game is over nothing is legal; else everyone who must act has a legal action.
         """
         mask = self._legal(state)
+        if _none(state.over):
+            return mask
         return mask & along_lanes(~state.over, mask.ndim)
 
     def packed_legal_actions(self, state: S) -> Tensor:
@@ -253,3 +255,8 @@ class Game(ABC, Generic[S]):
     def _why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
         """Why a number in the right range is illegal in the game of a batch of one."""
         return "it is not legal in this position"
+
+
+def _none(flags: Tensor) -> bool:
+    """Whether it is known that no flag is set; only looked at where looking is cheap."""
+    return not torch.compiler.is_compiling() and flags.device.type == "cpu" and not flags.any()

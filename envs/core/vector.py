@@ -7,6 +7,8 @@ machines without a compiler run eagerly; the results are the same. Adapters and 
 
 from __future__ import annotations
 
+import dataclasses
+import os
 import shutil
 import types
 import warnings
@@ -29,7 +31,16 @@ S = TypeVar("S", bound=State)
 
 Compile = Literal["auto", "always", "never"]
 
-OPTIONS: dict = {"assert_indirect_indexing": False}
+# For the compiled step. Indices come from tables and checked actions, and asserting them costs as much as the
+# gathers. Without the second option, chains of small operations whose results are used twice take minutes to
+# trace. A compiled step sees only the tensors that a `Vector` of its game, lanes and device owns or makes, so the
+# guards, a tenth of a step at a few thousand lanes, have nothing to tell.
+_OPTIONS: dict[str, Any] = {
+    "assert_indirect_indexing": False,
+    "realize_opcount_threshold": 20,
+    "guard_filter_fn": lambda guards: [False] * len(guards),
+}
+_ENDS = ("terminated", "truncated")
 AUTO_LANES = 1024  # fewer lanes are not worth seconds of compiling unless asked for
 
 
@@ -60,7 +71,6 @@ class Vector(Generic[S]):
         compile: "auto" compiles from 1,024 lanes on if a compiler is found, "always" and "never" as they say.
 
     Attributes:
-        state: the games in progress; none is over. Steps overwrite it.
         legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite it.
         compiled: whether steps run compiled.
     """
@@ -80,19 +90,24 @@ class Vector(Generic[S]):
             raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
         self.game = game
         self.lanes = lanes
-        self.state = game.init(seeds(seed, lanes, device))
+        self._state = game.init(seeds(seed, lanes, device))
         self.compiled = compile == "always" or (
-            compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self.state.device.type)
+            compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self._state.device.type)
         )
-        self.legal_actions = game.legal_actions(self.state)
+        self.legal_actions = game.legal_actions(self._state)
         self._bytes = self.legal_actions.view(torch.uint8)
         self._auto = compile == "auto"
+
+    @property
+    def state(self) -> S:
+        """The games in progress; none is over. Steps overwrite it, so clone what should last."""
+        return self._state
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every lane; games that end are replaced by new ones in the same call."""
         if checked:
             self.game.check(self.state, actions)
-        return self._run(False, actions)
+        return self._run(False, actions.to(torch.int64).contiguous())
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Like `step`, with a uniformly random legal action in every lane (games in turns)."""
@@ -100,18 +115,23 @@ class Vector(Generic[S]):
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self.compiled:
-            self.state, transition = _eager(self.game, self.state, random, given)
-            self.legal_actions = self.game.legal_actions(self.state)
+            self._state, transition = _eager(self.game, self.state, random, given)
+            self.legal_actions = self.game._legal(self.state)
             return transition
         function = _compiled(self.game, self.lanes, self.state.device, random)
         try:
-            return Transition(*function(self.state.tensors(), self._bytes, given))
+            actions, rewards, *ends = function(self.state.tensors(), self._bytes, given)
+            return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
             if not self._auto or not _is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
             self.compiled = False
             return self._run(random, given)
+
+    def __repr__(self) -> str:
+        how = "compiled" if self.compiled else "eager"
+        return f"Vector({self.game!r}, {self.lanes} lanes on {self.state.device}, {how})"
 
 
 def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
@@ -126,7 +146,11 @@ def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Tra
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
     if over.any():
         lanes = over.nonzero().squeeze(1)
-        after = after.put(lanes, game.init(next_seed(after.seed[lanes])))
+        # The transition shows what these three were; the other fields are ours to overwrite.
+        after = after.replace(**{name: getattr(after, name).clone() for name in ("rewards", *_ENDS)})
+        fresh = game.init(next_seed(after.seed[lanes]))
+        for field, new in zip(after.tensors(), fresh.tensors(), strict=True):
+            field[lanes] = new
     return after, transition
 
 
@@ -135,29 +159,38 @@ def _compiled(
     game: Game[Any], lanes: int, device: torch.device, random: bool
 ) -> Callable[[tuple[Tensor, ...], Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
     """One graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
-    flags = ()
     kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))
+    names = [field.name for field in dataclasses.fields(kind)]
 
     def advance(
         fields: tuple[Tensor, ...], mask: Tensor, given: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        state = kind(*(field != 0 if i in flags else field for i, field in enumerate(fields)))
+        # No game is over between two steps, so these two fields need no reading and no writing.
+        never = torch.zeros(lanes, dtype=torch.bool, device=device)
+        state = kind(*(never if name in _ENDS else field for name, field in zip(names, fields, strict=True)))
         actions = _actions(game, state, random, given)
         after = game._step(state, actions)
-        fresh = game._init(next_seed(after.seed))
         over = after.over
-        running = after.merge(fresh, lambda now, new: choose_lanes(over, new, now))
-        mask.copy_(game._legal(running).to(torch.int32).to(torch.uint8))
-        for i, (field, value) in enumerate(zip(fields, running.tensors(), strict=True)):
-            field.copy_(value.to(torch.int32).to(torch.uint8) if i in flags else value)
-        return actions, after.rewards, after.terminated.to(torch.int32).to(torch.uint8), after.truncated.to(torch.int32).to(torch.uint8)
+        running = after.merge(
+            game._init(next_seed(after.seed)), lambda now, new: choose_lanes(over, new, now)
+        )
+        mask.copy_(_flag_bytes(game._legal(running)))
+        for name, field, value in zip(names, fields, running.tensors(), strict=True):
+            if name not in _ENDS:
+                field.copy_(value)
+        return actions, after.rewards, _flag_bytes(after.terminated), _flag_bytes(after.truncated)
 
     # A code object of its own: the compiler's limit of recompilations counts by code object, and each game and
     # number of lanes is a function of its own here.
     own = types.FunctionType(
         advance.__code__.replace(), advance.__globals__, advance.__name__, None, advance.__closure__
     )
-    return torch.compile(own, fullgraph=True, dynamic=False, options=OPTIONS)
+    return torch.compile(own, fullgraph=True, dynamic=False, options=_OPTIONS)
+
+
+def _flag_bytes(flags: Tensor) -> Tensor:
+    """bool as bytes of 0 and 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
+    return flags.to(torch.int32).to(torch.uint8)
 
 
 def _is_compile_error(error: Exception) -> bool:
@@ -168,6 +201,4 @@ def _is_compile_error(error: Exception) -> bool:
 def _compiler_found(device: str) -> bool:
     if device != "cpu":
         return True
-    import os
-
     return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "cl"))))

@@ -16,7 +16,7 @@ from ..core.sampling import WORD
 from ..core.state import State
 from . import notation, rules
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
-from .observation import paint
+from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
@@ -27,15 +27,16 @@ __all__ = ["Torus"]
 
 
 @torch.compiler.assume_constant_result
-def _tables(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Neighbours, int64 [8, N], and what to add to their codes, int32 [8, N], in the order of `rules.slots`."""
+def _tables(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Neighbours, int64 [8, N], what to add to their codes, int32 [8, N] (see `rules.slots`), all cells, int32 [N]."""
     return _make_tables(size, device)
 
 
 @lru_cache(maxsize=64)
-def _make_tables(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
+def _make_tables(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     table = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
-    return table[0].contiguous(), table[1].to(torch.int32).contiguous()
+    cells = torch.arange(table.shape[2], dtype=torch.int32, device=device)
+    return table[0].contiguous(), table[1].to(torch.int32).contiguous(), cells
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ class Torus(Game[TorusState]):
             max_turns=cells,
             reward_range=(-1.0, 1.0),
             action_nvec=(cells,),
-            observation=Space((5, n, n), torch.int8, 0, 1),
+            observation=Space((PLANES, n, n), torch.int8, 0, 1),
             board=Space((cells,), torch.int8, 0, 2),
         )
 
@@ -104,7 +105,7 @@ class Torus(Game[TorusState]):
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
-        near, shift = _tables(self.size, state.device)
+        near, shift, cells = _tables(self.size, state.device)
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
@@ -121,14 +122,14 @@ class Torus(Game[TorusState]):
             rewards=(2 * scores - torch.where(won, 1.0, 0.0)).t(),
             scores=torch.maximum(state.scores, scores.t()),
             terminated=state.terminated | won,
-            codes=_relabel(state.codes, place, code, groups, shifts),
+            codes=_relabel(state.codes, cells, place, code, groups, shifts),
             free=state.free & ~taken.t(),
             losing=losing,
             last=place,
         )
 
     def _legal(self, state: TorusState) -> Tensor:
-        return state.codes == 0
+        return state.codes.logical_not()  # twice as fast as `== 0` without a compiler
 
     def packed_legal_actions(self, state: TorusState) -> Tensor:
         """See `Game`."""
@@ -144,10 +145,12 @@ class Torus(Game[TorusState]):
         The square of row r, column c lies at the lower right corner of that octagon; a convolution with circular
         padding sees the torus.
         """
-        player = torch.as_tensor(player, device=state.device).expand(len(state))
-        planes = state.codes.new_empty((len(state), *self.info.observation.shape), dtype=torch.int8)
-        paint(planes, self.board(state).view(-1, 2, self.size, self.size), player.view(-1, 1, 1, 1))
-        return planes
+        n = self.size
+        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
+        own, opponent, black = planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
+        # Through int32, since the compiler does not vectorize bytes made of comparisons.
+        parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
+        return torch.cat(parts, 1).to(torch.int8)
 
     def outcome(self, state: TorusState) -> Tensor:
         """See `Game`; never a draw."""
@@ -222,21 +225,22 @@ class Torus(Game[TorusState]):
 
 
 def _relabel(
-    codes: Tensor, place: Tensor, code: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]
+    codes: Tensor, cells: Tensor, place: Tensor, code: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]
 ) -> Tensor:
     """The codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
     if torch.compiler.is_compiling():  # one pass over all rows, fused
-        cells = torch.arange(codes.shape[1], dtype=torch.int32, device=codes.device)
-        return torch.where(cells == place[:, None], code[:, None], _shifted(codes, groups, shifts))
+        moved = codes
+        for group, shift in zip(groups, shifts, strict=True):
+            moved = moved + _shift(codes, group, shift)
+        return torch.where(cells == place[:, None], code[:, None], moved)
     codes = codes.scatter(1, place.long()[:, None], code[:, None])
-    joins = (shifts[0] != 0) | (shifts[1] != 0) | (shifts[2] != 0)
-    lanes = joins.nonzero().squeeze(1)
-    codes[lanes] = _shifted(codes[lanes], [g[lanes] for g in groups], [s[lanes] for s in shifts])
+    for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
+        lanes = shift.nonzero().squeeze(1)
+        rows = codes[lanes]
+        codes[lanes] = rows + _shift(rows, group[lanes], shift[lanes])
     return codes
 
 
-def _shifted(codes: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]) -> Tensor:
-    group = codes & rules.GROUP
-    for old, shift in zip(groups, shifts, strict=True):
-        codes = codes + torch.where(group == old[:, None], shift[:, None], 0)
-    return codes
+def _shift(codes: Tensor, group: Tensor, shift: Tensor) -> Tensor:
+    """What to add to each cell's code when `group` [B] moves by `shift` [B]."""
+    return torch.where(codes & rules.GROUP == group[:, None], shift[:, None], 0)

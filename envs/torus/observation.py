@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["paint"]
+__all__ = ["PLANES", "planes"]
+
+PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 
 
-def paint(planes: Any, board: Any, player: Any) -> None:
-    """Fill `planes` [..., 5, n, n] from `board` [..., 2, n, n] (0 free, 1 Black, 2 White; octagons, squares).
+def planes(board: Any, player: Any) -> tuple[Any, Any, Any]:
+    """Own stones, the opponent's stones, and whether the player is Black (the goals differ by colour).
 
-    Planes: own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere if the
-    player is Black (the goals differ by colour). `player` is 0 (Black) or 1, broadcastable with the board.
+    Args:
+        board: integers [..., 2, n, n], octagons and squares; 0 free, 1 Black, 2 White.
+        player: 0 for Black, 1 for White; broadcastable with the board.
+
+    Returns:
+        bool, the first two like the board and the third like the player: what the host lays one after the other
+        into `PLANES` planes of n x n.
     """
-    planes[..., 0:2, :, :] = board == player + 1
-    planes[..., 2:4, :, :] = board == 2 - player
-    planes[..., 4:5, :, :] = player == 0
+    return board == player + 1, board == 2 - player, player == 0

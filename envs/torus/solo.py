@@ -10,7 +10,7 @@ import torch
 
 from ..core.sampling import pack
 from . import rules
-from .observation import paint
+from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
@@ -76,14 +76,15 @@ class TorusSolo:
 
     def legal_actions(self) -> np.ndarray:
         """See `Solo`."""
-        return (self._board == 0) & (not self.terminated)
+        mask: np.ndarray = self._board == 0
+        return np.zeros_like(mask) if self.terminated else mask
 
     def observe(self, player: int) -> np.ndarray:
         """See `Solo`."""
         n = self._game.size
-        planes = np.empty((5, n, n), np.int8)
-        paint(planes, self._board.reshape(2, n, n), player)
-        return planes
+        seen = np.empty((PLANES, n, n), np.int8)
+        seen[0:2], seen[2:4], seen[4] = planes(self._board.reshape(2, n, n), player)
+        return seen
 
     def board(self) -> np.ndarray:
         """See `Solo`."""

@@ -1,0 +1,212 @@
+"""What an agent is, and the one place where agents are asked for actions.
+
+Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `B` games, `P`
+seats.
+
+An agent is batched: it is asked once a turn for all games that wait for it. It sees observations and masks and
+nothing else, so it cannot peek. Search agents need positions to play on from; they get them only in games in
+turns with perfect information.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State, chance
+
+__all__ = ["Agent", "AnyAgent", "BaseAgent", "StateAgent", "draw_seeds", "select", "takes_states"]
+
+
+@runtime_checkable
+class Agent(Protocol):
+    """A player that sees observations.
+
+    `name` is what tables and errors call it. Randomness is consumed from the generator that comes with each
+    call, so an agent with the same memory, observations and generator gives the same actions.
+    """
+
+    name: str
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """Games begin; memory that an agent keeps is kept per lane, and forgotten here.
+
+        Args:
+            game: the rules; the same for all lanes.
+            players: int64 [L], the agent's seat in each of the lanes.
+            lanes: int64 [L], the lanes' numbers. A lane in which the agent has two seats comes twice.
+        """
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """Choose actions.
+
+        Args:
+            observation: [L, ...], what the seat to act may know, as `game.info.observation` says.
+            action_mask: bool [L, A], True is legal.
+            lanes: int64 [L], ascending. In simultaneous games a lane comes once for each seat the agent has
+                in it, seats ascending.
+            generator: consumed.
+
+        Returns:
+            int64 [L], or [L, K] if an action has K > 1 components.
+        """
+
+
+@runtime_checkable
+class StateAgent(Protocol):
+    """A player that searches: it gets positions, in games in turns with perfect information only."""
+
+    name: str
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent.start`."""
+
+    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions.
+
+        Args:
+            state: `L` unfinished games, all of them waiting for this agent. In games of chance their seeds are
+                not the true ones, so that nobody knows the dice to come.
+            lanes: int64 [L], ascending, where those games are played.
+            generator: consumed.
+
+        Returns:
+            int64 [L].
+        """
+
+
+AnyAgent: TypeAlias = Agent | StateAgent
+
+
+class BaseAgent:
+    """A name and a `start` that forgets nothing, for agents without memory. `name` defaults to the class's."""
+
+    def __init__(self, name: str | None = None) -> None:
+        self.name = name if name is not None else type(self).__name__
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent.start`."""
+
+
+def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:
+    """Whether the agent is asked by `act_on_state` (else by `act`).
+
+    Raises:
+        ValueError: neither method serves in this game.
+    """
+    info = game.info
+    allowed = info.perfect_information and not info.simultaneous
+    if isinstance(agent, StateAgent) and allowed:
+        return True
+    if isinstance(agent, Agent):
+        return False
+    if isinstance(agent, StateAgent):
+        kind = "simultaneous" if info.simultaneous else "with hidden information"
+        raise ValueError(
+            f"agent {agent.name!r} searches on states, which needs a game in turns with perfect information; "
+            f"{game.id} is {kind}"
+        )
+    raise ValueError(
+        f"expected an agent with name, start and act (or act_on_state), got {type(agent).__name__}; "
+        "cellgames.agents.load makes one from a spec"
+    )
+
+
+def draw_seeds(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
+    """int64 [count], seeds for lanes; one number of the generator is consumed."""
+    root = torch.randint(1 << 62, (), generator=generator, device=generator.device)
+    return chance.seeds(int(root), count, device)
+
+
+def select(
+    agent: AnyAgent,
+    game: Game[Any],
+    state: State,
+    lanes: Tensor,
+    generator: torch.Generator,
+    players: Tensor | None = None,
+) -> Tensor:
+    """Ask an agent for its actions, and check them.
+
+    Args:
+        agent: asked once, by `act_on_state` or by `act`.
+        game: the rules.
+        state: all games of the batch, [B].
+        lanes: int64 [L], the unfinished games to ask about.
+        generator: consumed by the agent.
+        players: int64 [L], the seats to act. Games in turns need none: it is whose turn it is.
+
+    Returns:
+        int64 [L], or [L, K], legal, on the state's device.
+
+    Raises:
+        ValueError: names agent, lane, action and reason if an action is not legal; the agent cannot play this
+            kind of game.
+    """
+    info = game.info
+    part = state if _is_everything(lanes, len(state)) else state[lanes]
+    mask = game.legal_actions(part)
+    if info.simultaneous:
+        if players is None:
+            raise ValueError(f"{game.id}: all seats act at once, so select needs players, got None")
+        mask = mask[torch.arange(len(lanes), device=state.device), players]
+    else:
+        players = part.current_player
+    if takes_states(agent, game):
+        if info.stochastic:
+            part = part.replace(seed=draw_seeds(len(lanes), generator, state.device))
+        actions = agent.act_on_state(part, lanes, generator)  # type: ignore[union-attr]  # takes_states has looked
+    else:
+        actions = agent.act(game.observe(part, players), mask, lanes, generator)  # type: ignore[union-attr]  # same
+    return _checked(agent, game, state, mask, lanes, players, actions)
+
+
+def _is_everything(lanes: Tensor, count: int) -> bool:
+    return len(lanes) == count and bool((lanes == torch.arange(count, device=lanes.device)).all())
+
+
+def _checked(
+    agent: AnyAgent,
+    game: Game[Any],
+    state: State,
+    mask: Tensor,
+    lanes: Tensor,
+    players: Tensor,
+    actions: Tensor,
+) -> Tensor:
+    """The actions as int64 on the state's device, if they are what `Agent.act` promises."""
+    nvec = game.info.action_nvec
+    shape = (len(lanes),) if len(nvec) == 1 else (len(lanes), len(nvec))
+    if not isinstance(actions, Tensor):
+        raise ValueError(
+            f"agent {agent.name!r} must give a tensor of actions, got {type(actions).__name__}; wrap a function "
+            "of one observation with cellgames.agents.PolicyAgent"
+        )
+    if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
+        raise ValueError(f"agent {agent.name!r} must give whole numbers, got {actions.dtype}")
+    if tuple(actions.shape) != shape:
+        raise ValueError(
+            f"agent {agent.name!r} must give one action a game, shape {list(shape)}, got {list(actions.shape)}"
+        )
+    actions = actions.to(state.device, torch.int64)
+    parts = actions.view(len(lanes), len(nvec))
+    choices = torch.tensor(nvec, device=state.device)
+    inside = (parts >= 0) & (parts < choices)
+    places = parts.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
+    wrong = ~(inside & mask.gather(1, places))
+    if wrong.any():
+        row, component = wrong.nonzero()[0].tolist()
+        lane, seat, action = int(lanes[row]), int(players[row]), int(parts[row, component])
+        if inside[row, component]:
+            reason = game._why_illegal(state[lane], seat, component, action)
+        else:
+            reason = f"expected a number from 0 to {nvec[component] - 1}"
+        raise ValueError(
+            f"agent {agent.name!r} chose illegal action {action} as {game.info.players[seat]} in lane {lane} of "
+            f"{game.id}{f', component {component}' if len(nvec) > 1 else ''}: {reason}"
+        )
+    return actions

@@ -1,0 +1,230 @@
+"""The loop on which matches, tournaments, self-play and evaluation stand: many games at once, many agents.
+
+Letters: `B` games (lanes), `P` seats, `T` turns of the longest game, `K` components of an action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State
+
+from .base import AnyAgent, draw_seeds, select, takes_states
+from .random_agent import random_actions
+
+__all__ = ["Played", "moves", "play", "random_openings"]
+
+
+@dataclass(frozen=True)
+class Played:
+    """Finished games.
+
+    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of a lane's game.
+    turns:    int64 [B], how many turns each took; the opening counts.
+    state:    the final state, `B` games.
+    """
+
+    actions: Tensor
+    turns: Tensor
+    state: State
+
+
+def play(
+    game: Game[Any],
+    agents: Sequence[AnyAgent],
+    seats: Tensor,
+    seeds: Tensor,
+    generators: Sequence[torch.Generator],
+    *,
+    opening: Tensor | None = None,
+    on_turn: Callable[[int, State], None] | None = None,
+) -> Played:
+    """Play one game in every lane to its end.
+
+    Each turn every agent is asked once, about all the lanes in which it is to move; lanes that are over are not
+    asked about. What an agent does depends on its own generator only, not on the agents asked before it.
+
+    Args:
+        game: the rules.
+        agents: who plays.
+        seats: int64 [B, P], an index into `agents`: who sits where in each lane.
+        seeds: int64 [B], the lanes' seeds; the games live on their device.
+        generators: one for each agent, consumed.
+        opening: int64 [B, T0], or [B, T0, P] or [B, T0, P, K] in simultaneous games: forced first actions. -1
+            from where a lane's opening is shorter.
+        on_turn: called with 0 and the first state, then after each turn with the number of turns played and the
+            state.
+
+    Raises:
+        ValueError: wrong shapes, an illegal opening, an agent that gives an illegal action or cannot play this
+            kind of game.
+    """
+    info, device, batch = game.info, seeds.device, len(seeds)
+    seats = seats.to(device)
+    _check_arguments(game, agents, seats, batch, generators)
+    trailing = _action_shape(game)
+    if opening is not None:
+        opening = opening.to(device)
+        _check_opening(game, opening, batch, trailing)
+    state: State = game.init(seeds)
+    for index, agent in enumerate(agents):
+        lanes, players = (seats == index).nonzero().unbind(1)
+        agent.start(game, players, lanes)
+    if on_turn is not None:
+        on_turn(0, state)
+    record: list[Tensor] = []
+    while not state.over.all():
+        turn = len(record)
+        if turn > info.max_turns:
+            raise RuntimeError(f"{game.id}: games should end after {info.max_turns} turns, but one goes on")
+        actions = torch.full((batch, *trailing), -1, dtype=torch.int64, device=device)
+        waiting = ~state.over
+        forced = opening is not None and turn < opening.shape[1]
+        if opening is not None and forced:
+            given = waiting & (opening[:, turn].reshape(batch, -1) >= 0).all(1)
+            actions[given] = opening[given, turn]
+            waiting = waiting & ~given
+        _ask(game, agents, seats, generators, state, waiting, actions)
+        state = game.step(state, actions.clamp(min=0), checked=forced)  # `_ask` has checked its own
+        record.append(actions)
+        if on_turn is not None:
+            on_turn(len(record), state)
+    actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
+    return Played(actions, state.turn.long(), state)
+
+
+def _ask(
+    game: Game[Any],
+    agents: Sequence[AnyAgent],
+    seats: Tensor,
+    generators: Sequence[torch.Generator],
+    state: State,
+    waiting: Tensor,
+    actions: Tensor,
+) -> None:
+    """Write into `actions` what the agents choose in the lanes `waiting` (bool [B])."""
+    if game.info.simultaneous:
+        actors = torch.where(waiting[:, None], seats, -1)  # [B, P]
+    else:
+        mover = seats.gather(1, state.current_player[:, None])
+        actors = torch.where(waiting[:, None], mover, -1)  # [B, 1]
+    for index, (agent, generator) in enumerate(zip(agents, generators, strict=True)):
+        lanes, players = (actors == index).nonzero().unbind(1)
+        if len(lanes) == 0:
+            continue
+        if game.info.simultaneous:
+            actions[lanes, players] = select(agent, game, state, lanes, generator, players)
+        else:
+            actions[lanes] = select(agent, game, state, lanes, generator)
+
+
+def _action_shape(game: Game[Any]) -> tuple[int, ...]:
+    """The shape of one step's actions in one game."""
+    info, components = game.info, len(game.info.action_nvec)
+    return (info.num_players,) * info.simultaneous + (components,) * (components > 1)
+
+
+def _check_arguments(
+    game: Game[Any],
+    agents: Sequence[AnyAgent],
+    seats: Tensor,
+    batch: int,
+    generators: Sequence[torch.Generator],
+) -> None:
+    shape = (batch, game.info.num_players)
+    if tuple(seats.shape) != shape or seats.dtype != torch.int64:
+        raise ValueError(
+            f"{game.id}: seats must be int64 [B, P] = {list(shape)}, got {seats.dtype} {list(seats.shape)}"
+        )
+    if batch and not bool(((seats >= 0) & (seats < len(agents))).all()):
+        raise ValueError(
+            f"seats must be indices of {len(agents)} agents, got {int(seats.min())} to {int(seats.max())}"
+        )
+    if len(generators) != len(agents) or len({id(generator) for generator in generators}) != len(agents):
+        raise ValueError(
+            f"expected {len(agents)} generators, one of its own for each agent, got {len(generators)}"
+            f"{' (the same one twice)' if len(generators) == len(agents) else ''}"
+        )
+    for agent in agents:
+        takes_states(agent, game)
+
+
+def _check_opening(game: Game[Any], opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:
+    if opening.ndim != 2 + len(trailing) or len(opening) != batch or tuple(opening.shape[2:]) != trailing:
+        wanted = ", ".join(map(str, (batch, "T0", *trailing)))
+        raise ValueError(f"{game.id}: opening must have shape [{wanted}], got {list(opening.shape)}")
+    given = (opening.reshape(*opening.shape[:2], -1) >= 0).all(2)
+    gaps = given[:, 1:] & ~given[:, :-1]
+    if gaps.any():
+        lane, turn = gaps.nonzero()[0].tolist()
+        raise ValueError(f"{game.id}: the opening of lane {lane} goes on at turn {turn + 1} after a gap (-1)")
+
+
+def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
+    """Openings of uniformly random legal actions that leave the game unfinished.
+
+    Lanes that end within the opening are drawn again, so the openings are uniform play, given that it goes on.
+    In games of chance an opening may be illegal under another seed than the one it was drawn with.
+
+    Args:
+        game: the rules.
+        count: how many.
+        plies: turns of each.
+        generator: consumed.
+
+    Returns:
+        int64 [count, plies], or [count, plies, P] or [count, plies, P, K] in simultaneous games; what `play`
+        takes as `opening`. Some may be equal.
+
+    Raises:
+        ValueError: hardly any game, or none, goes on for longer than `plies`.
+    """
+    info = game.info
+    if count < 0 or plies < 0:
+        raise ValueError(f"expected a count and plies of at least 0, got {count} and {plies}")
+    found: list[Tensor] = [torch.empty((0, plies, *_action_shape(game)), dtype=torch.int64)]
+    missing, in_vain = count, 0
+    while missing > 0:
+        if plies >= info.max_turns or in_vain >= 50:
+            raise ValueError(
+                f"{game.id}: found no random opening of {plies} plies that leaves the game unfinished (a game "
+                f"takes at most {info.max_turns}); ask for fewer plies"
+            )
+        drawn = _random_lanes(game, max(missing, 64), plies, generator)[:missing]
+        found.append(drawn)
+        missing -= len(drawn)
+        in_vain = 0 if len(drawn) else in_vain + 1
+    return torch.cat(found)
+
+
+def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
+    """Random play in `count` lanes; [L, plies, ...] of those `L` that go on."""
+    state: State = game.init(draw_seeds(count, generator))
+    record: list[Tensor] = []
+    for _ in range(plies):
+        mask = game.legal_actions(state)
+        chosen = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
+        record.append(chosen.view(count, *_action_shape(game)))
+        state = game.step(state, record[-1], checked=False)
+    stacked = (
+        torch.stack(record, dim=1)
+        if record
+        else torch.empty((count, 0, *_action_shape(game)), dtype=torch.int64)
+    )
+    return stacked[~state.over]
+
+
+def moves(game: Game[Any], played: Played, lane: int) -> list[str]:
+    """The actions of one lane as records write them; those of simultaneous seats separated by spaces."""
+    return [_names(game, action) for action in played.actions[: int(played.turns[lane]), lane].tolist()]
+
+
+def _names(game: Game[Any], action: Any) -> str:
+    if isinstance(action, int):
+        return game.action_to_string(action)
+    return (" " if isinstance(action[0], list) else ",").join(_names(game, part) for part in action)

@@ -1,0 +1,63 @@
+"""Any PettingZoo policy as an agent: a function from one observation to one action."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game
+
+from .base import BaseAgent
+
+__all__ = ["Policy", "PolicyAgent"]
+
+Policy = Callable[[dict[str, Any]], Any]
+
+
+class PolicyAgent(BaseAgent):
+    """Asks a function about one game after the other, so it is as slow as the function times the games.
+
+    Args:
+        policy: gets `{"observation": array, "action_mask": array}` as the PettingZoo environment of the game
+            gives it (the mask int8, 1 is legal; a tuple of masks if an action has several components) and
+            returns a whole number (or one for each component). It owns the arrays. Its randomness is its own:
+            the generator of the game loop does not reach it.
+        name: as in `Agent`; defaults to the function's.
+    """
+
+    def __init__(self, policy: Policy, name: str | None = None) -> None:
+        super().__init__(name if name is not None else getattr(policy, "__name__", type(policy).__name__))
+        self._policy = policy
+        self._nvec: tuple[int, ...] | None = None
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        self._nvec = game.info.action_nvec
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """See `Agent`; a `ValueError` says which lane the policy answered with something else than a number."""
+        observations = np.array(observation.numpy(force=True))
+        masks = action_mask.numpy(force=True).astype(np.int8)
+        several = self._nvec is not None and len(self._nvec) > 1
+        bounds = np.cumsum(self._nvec)[:-1] if several and self._nvec is not None else ()
+        chosen = []
+        for lane, seen, mask in zip(lanes.tolist(), observations, masks, strict=True):
+            given = tuple(np.split(mask, bounds)) if several else mask
+            answer = self._policy({"observation": seen, "action_mask": given})
+            try:
+                chosen.append(
+                    [operator.index(part) for part in answer] if several else operator.index(answer)
+                )
+            except TypeError:
+                wanted = "one whole number for each component" if several else "a whole number"
+                raise ValueError(
+                    f"agent {self.name!r} must give {wanted} as its action, got {answer!r} in lane {lane}"
+                ) from None
+        return torch.tensor(chosen, dtype=torch.int64, device=action_mask.device)

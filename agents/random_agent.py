@@ -1,0 +1,51 @@
+"""The agent that plays any legal action with equal chance."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, sampling
+
+from .base import BaseAgent
+
+__all__ = ["RandomAgent", "random_actions"]
+
+
+def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
+    """Uniform over the mask, each component for itself.
+
+    Args:
+        mask: bool [L, A] with A the sum of `nvec`; components one after the other.
+        nvec: choices of each component.
+        generator: consumed.
+
+    Returns:
+        int64 [L], or [L, K] for K > 1 components.
+    """
+    parts = [
+        sampling.random_legal(sampling.pack(part), sampling.random_bits(len(mask), generator, mask.device))
+        for part in mask.split(list(nvec), dim=1)
+    ]
+    return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
+
+
+class RandomAgent(BaseAgent):
+    """Plays uniformly at random over the mask, in every game."""
+
+    def __init__(self, name: str = "random") -> None:
+        super().__init__(name)
+        self._nvec: tuple[int, ...] | None = None
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        self._nvec = game.info.action_nvec
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """See `Agent`; without a `start` before, an action is taken to have one component."""
+        return random_actions(action_mask, self._nvec or action_mask.shape[1:], generator)

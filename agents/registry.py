@@ -1,0 +1,178 @@
+"""Agents by name: `load("rollout:64")`, and anyone's own by import path. Importing this imports no torch."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+
+    from .base import AnyAgent
+
+__all__ = ["AGENTS", "GREEDY", "AgentSpec", "load"]
+
+GREEDY: dict[str, str] = {"torus-v0": "cellgames.agents.torus_greedy:TorusGreedy"}
+"""The agent that `greedy` is, by a game's id; a game gets one by a line here."""
+
+_IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class AgentSpec:
+    """A known agent.
+
+    Attributes:
+        usage: the spec with its argument, for help texts.
+        summary: one line.
+        make: gets the text after the colon, or None without one.
+    """
+
+    usage: str
+    summary: str
+    make: Callable[[str | None], AnyAgent]
+
+
+def _random(argument: str | None) -> AnyAgent:
+    from .random_agent import RandomAgent
+
+    _expect_no_argument("random", argument)
+    return RandomAgent()
+
+
+def _greedy(argument: str | None) -> AnyAgent:
+    from .greedy import GreedyAgent
+
+    _expect_no_argument("greedy", argument)
+    return GreedyAgent()
+
+
+def _rollout(argument: str | None) -> AnyAgent:
+    from .rollout import RolloutAgent
+
+    if argument is None or re.fullmatch(r"0*[1-9][0-9]{0,8}", argument) is None:
+        got = "nothing" if argument is None else repr(argument)
+        raise ValueError(
+            f"rollout:N needs the number of playouts a move, such as rollout:64; got {got} for N"
+        )
+    return RolloutAgent(int(argument))
+
+
+def _expect_no_argument(name: str, argument: str | None) -> None:
+    if argument is not None:
+        raise ValueError(f"agent {name!r} takes nothing after its name, got {argument!r}")
+
+
+AGENTS: dict[str, AgentSpec] = {
+    "random": AgentSpec("random", "any legal action, with equal chance", _random),
+    "greedy": AgentSpec(
+        "greedy", "one move ahead by the game's own measure; not every game has one", _greedy
+    ),
+    "rollout": AgentSpec(
+        "rollout:N", "N random playouts a move, most of them for the best candidates", _rollout
+    ),
+}
+
+
+def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
+    """The agent that `spec` describes; its `name` is the spec.
+
+    Args:
+        spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`), or the
+            import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the text
+            after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one
+            PettingZoo observation to an action. Modules of the current directory are found.
+        game: what it is to play; an agent that cannot is refused here instead of at its first move.
+
+    Raises:
+        ValueError: unknown or malformed spec, what cannot be imported, an object that is no agent, or not for
+            this game; the message says what is missing.
+    """
+    from .base import takes_states
+
+    name, colon, text = spec.partition(":")
+    if name in AGENTS:
+        agent = AGENTS[name].make(text if colon else None)
+    elif match := _IMPORT_PATH.fullmatch(spec):
+        agent = _own(spec, *match.groups())
+    else:
+        close = difflib.get_close_matches(name, AGENTS, n=1, cutoff=0.5)
+        hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
+        known = ", ".join(entry.usage for entry in AGENTS.values())
+        raise ValueError(
+            f"unknown agent {spec!r}; known: {known}, or your own by import path, such as my_bots:MyBot{hint}"
+        )
+    try:
+        agent.name = spec
+    except AttributeError as error:  # slots, a frozen dataclass, a property
+        raise ValueError(f"agent {spec!r} must let its attribute 'name' be set: {error}") from error
+    if game is not None:
+        takes_states(agent, game)
+        fits = getattr(agent, "check_game", None)
+        if fits is not None:
+            fits(game)
+    return agent
+
+
+def _own(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:
+    """The agent at an import path."""
+    found = _import(spec, module, attribute)
+    if inspect.isclass(found):
+        arguments = () if text is None else (text,)
+        try:
+            inspect.signature(found).bind(*arguments)
+        except TypeError as error:
+            takes = f"the text {text!r}" if arguments else "no arguments"
+            raise ValueError(f"agent {spec!r}: cannot make {attribute} with {takes}: {error}") from error
+        found = found(*arguments)
+    elif text is not None:
+        raise ValueError(f"agent {spec!r}: only a class takes text after a second colon, {attribute} is none")
+    return _as_agent(spec, found)
+
+
+def _import(spec: str, module: str, attribute: str) -> Any:
+    here = os.getcwd()
+    if here not in sys.path and "" not in sys.path:
+        sys.path.append(here)
+    try:
+        importlib.invalidate_caches()
+        loaded = importlib.import_module(module)
+    except Exception as error:
+        missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
+        if missing:
+            reason = f"there is no module {error.name!r} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError
+        else:
+            reason = f"importing {module} failed with {type(error).__name__}: {error}"
+        raise ValueError(f"agent {spec!r}: {reason}") from error
+    if not hasattr(loaded, attribute):
+        public = [name for name in vars(loaded) if not name.startswith("_")]
+        close = difflib.get_close_matches(attribute, public, n=1)
+        hint = f"; did you mean {close[0]!r}?" if close else ""
+        raise ValueError(f"agent {spec!r}: module {module} has no {attribute!r}{hint}")
+    return getattr(loaded, attribute)
+
+
+def _as_agent(spec: str, found: Any) -> AnyAgent:
+    """`found` itself if it is an agent, wrapped if it is a policy."""
+    from .policy import PolicyAgent
+
+    acts = any(callable(getattr(found, name, None)) for name in ("act", "act_on_state"))
+    starts = callable(getattr(found, "start", None))
+    if acts and starts:
+        return found  # type: ignore[no-any-return]  # as far as can be seen without a game
+    if callable(found) and not acts:
+        return PolicyAgent(found, spec)
+    missing = " and ".join(
+        text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have
+    )
+    raise ValueError(
+        f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has start(game, players, lanes) "
+        "and act(observation, action_mask, lanes, generator), see cellgames.agents.Agent"
+    )

@@ -1,0 +1,282 @@
+"""Games as lines of text: one JSON object a line, enough to play the game again and to check the result.
+
+Files are written so that a process may be killed at any moment: whole files appear by renaming, lines are
+appended and synced, and a torn last line is dropped when the file is read. Reading and writing need no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+__all__ = [
+    "Outcome",
+    "Pairing",
+    "PathLike",
+    "Reading",
+    "Record",
+    "RecordError",
+    "Result",
+    "append",
+    "read",
+    "write_atomic",
+]
+
+Outcome = Literal["win", "draw", "loss"]
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+class RecordError(ValueError):
+    """A file of records that cannot be read or continued; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a game ended.
+
+    outcome:   one a player, by seat.
+    scores:    one a player, the game's own measure.
+    turns:     steps played, as the final state counts them.
+    truncated: cut off by a limit.
+    """
+
+    outcome: tuple[Outcome, ...]
+    scores: tuple[float, ...]
+    turns: int
+    truncated: bool
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Where in a match a game belongs.
+
+    match:   the match's id, the same for all games of a pair of agents.
+    opening: number of the opening within the match; its games are one cluster for statistics.
+    seats:   by seat, which of the match's agents sits there (0 the first in the match's id).
+    """
+
+    match: str
+    opening: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished game.
+
+    game:       id that `cellgames.make` takes together with `parameters`.
+    version:    of this package.
+    parameters: all of them, defaults too.
+    seed:       int64, of the lane.
+    agents:     names by seat.
+    opening:    how many of the first moves were forced.
+    moves:      one string a turn, as the game writes actions (`cellgames.agents.play.moves`).
+    result:     how it ended.
+    pairing:    None for a game outside a match.
+    position:   where it started, as the game writes positions; "" is the usual start.
+    """
+
+    game: str
+    version: str
+    parameters: Mapping[str, Any]
+    seed: int
+    agents: tuple[str, ...]
+    opening: int
+    moves: tuple[str, ...]
+    result: Result
+    pairing: Pairing | None = None
+    position: str = ""
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+        data = asdict(self)
+        if self.pairing is None:
+            del data["pairing"]
+        if not self.position:
+            del data["position"]
+        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Record:
+        """The inverse of `to_json`. Unknown fields are left out.
+
+        Raises:
+            ValueError: not a JSON object, fields missing, or a value of another kind; the message names them.
+        """
+        try:
+            data = json.loads(line)
+        except ValueError as error:  # also bytes that are not UTF-8
+            raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
+        top = _Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in ("pairing", "position")])
+        result = _Reader(data["result"], "result.", needed=[f.name for f in fields(Result)])
+        pairing = data.get("pairing")
+        return cls(
+            game=top.text("game"),
+            version=top.text("version"),
+            parameters=top.mapping("parameters"),
+            seed=top.integer("seed", -(1 << 63)),
+            agents=top.texts("agents"),
+            opening=top.integer("opening", 0),
+            moves=top.texts("moves"),
+            result=Result(
+                outcome=result.outcomes("outcome"),
+                scores=result.numbers("scores"),
+                turns=result.integer("turns", 0),
+                truncated=result.flag("truncated"),
+            ),
+            pairing=None if pairing is None else _pairing(pairing),
+            position=top.text("position") if "position" in data else "",
+        )
+
+
+def _pairing(data: Any) -> Pairing:
+    reader = _Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
+    return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
+
+
+def _shortened(line: object) -> str:
+    shown = line.decode(errors="replace") if isinstance(line, bytes) else str(line)
+    return repr(shown if len(shown) <= 60 else shown[:57] + "...")
+
+
+class _Reader:
+    """Values of a JSON object, each checked for its kind."""
+
+    def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
+        if not isinstance(data, dict):
+            where = f"{prefix[:-1]!r} must be" if prefix else "expected"
+            raise ValueError(f"{where} a JSON object, got {_shortened(data)}")
+        if missing := [name for name in needed if name not in data]:
+            raise ValueError(f"missing fields: {', '.join(prefix + name for name in missing)}")
+        self._data, self._prefix = data, prefix
+
+    def _wrong(self, name: str, expected: str) -> ValueError:
+        return ValueError(f"{self._prefix}{name} must be {expected}, got {_shortened(self._data[name])}")
+
+    def _list(self, name: str, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
+        values = self._data[name]
+        if not isinstance(values, list) or not all(_is(value, kinds) for value in values):
+            raise self._wrong(name, expected)
+        return tuple(values)
+
+    def text(self, name: str) -> str:
+        if not isinstance(value := self._data[name], str):
+            raise self._wrong(name, "a string")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        return self._list(name, (str,), "a list of strings")
+
+    def integer(self, name: str, low: int) -> int:
+        value = self._data[name]
+        if not _is(value, (int,)) or not low <= value < 1 << 63:
+            raise self._wrong(name, f"a whole number from {low} to 2^63 - 1")
+        return int(value)
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        return self._list(name, (int,), "a list of whole numbers")
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        return tuple(map(float, self._list(name, (int, float), "a list of numbers")))
+
+    def flag(self, name: str) -> bool:
+        if not isinstance(value := self._data[name], bool):
+            raise self._wrong(name, "true or false")
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        if not isinstance(value := self._data[name], dict):
+            raise self._wrong(name, "a JSON object")
+        return value
+
+    def outcomes(self, name: str) -> tuple[Outcome, ...]:
+        known = get_args(Outcome)
+        values = self._list(name, (str,), "a list of strings")
+        if any(value not in known for value in values):
+            raise self._wrong(name, f"a list of {', '.join(known)}")
+        return values
+
+
+def _is(value: object, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+# ---------------------------------------------------------------- files
+
+
+class Reading(NamedTuple):
+    """Records of a file; `torn` says what was dropped at its end, "" for nothing."""
+
+    records: list[Record]
+    torn: str
+
+
+def read(path: PathLike) -> Reading:
+    """All records of a file.
+
+    A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
+
+    Raises:
+        RecordError: any other line that is no record; the message names file and line.
+        OSError: the file cannot be read.
+    """
+    lines = Path(path).read_bytes().split(b"\n")
+    records, last = [], lines.pop()
+    for number, line in enumerate(lines, 1):
+        try:
+            records.append(Record.from_json(line))
+        except ValueError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
+    torn = ""
+    if last:
+        try:
+            records.append(Record.from_json(last))
+        except ValueError:
+            torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {_shortened(last)}"
+    return Reading(records, torn)
+
+
+def append(path: PathLike, records: Iterable[Record]) -> None:
+    """Add records to a file in one write, and wait until they are on the disk.
+
+    A crash in the middle leaves some of the lines and perhaps a torn one.
+
+    Raises:
+        RecordError: the file does not end with a newline, so that the lines would run into one.
+    """
+    data = "".join(record.to_json() + "\n" for record in records).encode()
+    with open(path, "a+b") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                raise RecordError(f"{path}: expected a newline at the end, got a torn line; remove it first")
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def write_atomic(path: PathLike, content: str | bytes) -> None:
+    """Write a file so that it appears whole or not at all, also if the machine stops.
+
+    The text goes to a hidden file beside it, `.NAME.PID.part`, which then takes its place.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,217 @@
+"""Records played again: every move checked, the result compared, and pictures of the way.
+
+Letters: `B` games, `P` players, `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import cellgames
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
+
+from .records import Outcome, PathLike, Record, Result
+
+__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "start", "verify"]
+
+_OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+
+
+class ReplayError(ValueError):
+    """A record that does not reproduce; the message says where and how it differs."""
+
+
+def result(game: Game[Any], state: State, lane: int = 0) -> Result:
+    """How the finished game of a lane ended."""
+    outcome = tuple(_OUTCOMES[value] for value in game.outcome(state)[lane].tolist())
+    scores = tuple(map(float, state.scores[lane].tolist()))
+    return Result(outcome, scores, int(state.turn[lane]), bool(state.truncated[lane]))
+
+
+def game_of(record: Record) -> Game[Any]:
+    """The rules with the record's parameters.
+
+    Raises:
+        ReplayError: no such game or parameter.
+    """
+    try:
+        return cellgames.make(record.game, **record.parameters)
+    except ValueError as error:
+        raise ReplayError(str(error)) from None
+
+
+def start(game: Game[Any], seed: int, position: str = "") -> State:
+    """A batch of one: a new game, or the game from a position; a `ValueError` says what is wrong with it."""
+    if not -(1 << 63) <= seed < 1 << 63:
+        raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
+    state: State = game.init(torch.tensor([seed]))
+    return game.string_to_state(position, seed) if position else state
+
+
+def replay(record: Record) -> list[State]:
+    """The game again, by checked steps: all its states, batches of one, the first before any move.
+
+    Raises:
+        ReplayError: unknown game, a move that is illegal or missing or comes after the end, another result.
+    """
+    states: list[State] = []
+    message = _execute(game_of(record), [record], states.append)[0]
+    if message:
+        raise ReplayError(message)
+    return states
+
+
+def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, ReplayError]]:
+    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that fail.
+
+    Each is executed as by `replay`; games with the same rules are stepped side by side.
+    """
+    groups: dict[str, list[int]] = {}
+    for number, record in enumerate(records):
+        key = json.dumps([record.game, record.parameters], sort_keys=True)
+        groups.setdefault(key, []).append(number)
+    for group in groups.values():
+        try:
+            game = game_of(records[group[0]])
+        except ReplayError as error:
+            yield from ((number, error) for number in group)
+            continue
+        numbers = iter(group)
+        while part := list(islice(numbers, batch)):
+            messages = _execute(game, [records[number] for number in part])
+            for number, message in zip(part, messages, strict=True):
+                if message:
+                    yield number, ReplayError(message)
+
+
+def gif(
+    record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000
+) -> None:
+    """Save the game as a GIF, one frame a position; the last one stays longer.
+
+    Raises:
+        ReplayError: the record does not reproduce.
+        ImportError: Pillow is not installed.
+    """
+    from cellgames.envs.core.drawing import save_gif, to_rgb
+
+    game = game_of(record)
+    frames = (to_rgb(game.picture(state), scale) for state in replay(record))
+    save_gif(frames, path, frame_ms=frame_ms, last_ms=last_ms)
+
+
+# ---------------------------------------------------------------- execution
+
+
+def _execute(
+    game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None
+) -> list[str]:
+    """For each record what is wrong with it, "" for nothing.
+
+    `on_state` sees the batch before each turn, and at the end. A lane leaves the batch when its game is over
+    or has failed.
+    """
+    messages = [""] * len(records)
+    actions: list[list[Tensor]] = []
+    first: list[State] = []
+    lanes: list[int] = []  # the record of each lane of the batch
+    for number, record in enumerate(records):
+        try:
+            actions.append([])
+            actions[-1] += _actions(game, record)
+            first.append(_start(game, record))
+            lanes.append(number)
+        except ReplayError as error:
+            messages[number] = str(error)
+    if not lanes:
+        return messages
+    state = type(first[0]).cat(first)
+    turn = 0
+    while True:
+        if on_state is not None:
+            on_state(state)
+        going = []
+        for lane, over in enumerate(state.over.tolist()):
+            record, count = records[lanes[lane]], len(actions[lanes[lane]])
+            if over:
+                messages[lanes[lane]] = _after(game, state, lane, record, turn)
+            elif turn == count:
+                messages[lanes[lane]] = f"too few moves: after the last one, move {count}, the game goes on"
+            else:
+                going.append(lane)
+        state, lanes = _keep(state, lanes, going)
+        if not lanes:
+            return messages
+        chosen = torch.stack([actions[number][turn] for number in lanes])
+        try:
+            state = game.step(state, chosen)
+        except ValueError:
+            going = []
+            for lane, number in enumerate(lanes):
+                try:
+                    game.check(state[lane], chosen[lane : lane + 1])
+                    going.append(lane)
+                except ValueError as error:
+                    reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+                    messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {reason}"
+            state, lanes = _keep(state, lanes, going)
+            if not lanes:
+                return messages
+            state = game.step(state, chosen[going])
+        turn += 1
+
+
+def _keep(state: State, lanes: list[int], going: list[int]) -> tuple[State, list[int]]:
+    """Only the lanes in `going`."""
+    if len(going) == len(lanes):
+        return state, lanes
+    return state[going], [lanes[lane] for lane in going]
+
+
+def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) -> str:
+    """What is wrong with a record whose game is over after `turn` moves."""
+    if more := len(record.moves) - turn:
+        word = "move follows" if more == 1 else "moves follow"
+        return f"moves after the end: the game is over after move {turn}, but {more} {word}"
+    recorded, found = record.result, result(game, state, lane)
+    differ = [
+        f"{name} recorded {_shown(getattr(recorded, name))}, replayed {_shown(getattr(found, name))}"
+        for name in ("outcome", "scores", "turns", "truncated")
+        if getattr(recorded, name) != getattr(found, name)
+    ]
+    return f"the result differs: {'; '.join(differ)}" if differ else ""
+
+
+def _shown(value: object) -> str:
+    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _actions(game: Game[Any], record: Record) -> list[Tensor]:
+    """One tensor a move: [], or [P] or [P, K] where all act at once."""
+    info = game.info
+    shape = (info.num_players,) * info.simultaneous + (len(info.action_nvec),) * (len(info.action_nvec) > 1)
+    width = int(torch.tensor(shape).prod()) if shape else 1
+    actions = []
+    for number, move in enumerate(record.moves, 1):
+        try:
+            parts = [game.string_to_action(part) for part in re.split("[ ,]", move)]
+            if len(parts) != width:
+                raise ValueError(f"expected {width} actions, got {len(parts)}")
+        except ValueError as error:
+            raise ReplayError(f"move {number}, {move!r}: {error}") from None
+        actions.append(torch.tensor(parts).view(shape))
+    return actions
+
+
+def _start(game: Game[Any], record: Record) -> State:
+    try:
+        return start(game, record.seed, record.position)
+    except ValueError as error:
+        raise ReplayError(f"the starting position: {error}") from None

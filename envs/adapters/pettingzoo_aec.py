@@ -1,0 +1,229 @@
+"""PettingZoo's AEC interface to games in turns: one agent acts at a time."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium.spaces import Discrete
+from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.env import AECEnv
+from pettingzoo.utils.wrappers import (
+    AssertOutOfBoundsWrapper,
+    BaseWrapper,
+    OrderEnforcingWrapper,
+    TerminateIllegalWrapper,
+)
+
+from cellgames.envs.core.game import Game
+from cellgames.envs.registry import make
+
+from .pettingzoo_common import Observation, PettingZooGame
+from .pettingzoo_parallel import ParallelGame
+
+__all__ = ["AECGame", "make_aec", "wrapped"]
+
+
+class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
+    """Any game in turns as a raw AEC environment: an illegal action raises `ValueError` and changes nothing.
+
+    Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal}; the mask of a
+    player who is not to move is all zeros. `infos[agent]["score"]` is the game's own measure for that player.
+    """
+
+    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+        if game.info.simultaneous:
+            raise ValueError(f"{game.id}: all players act at once; use ParallelGame, or make_aec")
+        super().__init__(game, render_mode)
+        self._legal: npt.NDArray[np.bool_] | None = None  # the mover's, once asked for
+
+    def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
+        """A new game.
+
+        Args:
+            seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first
+                time a random one.
+            options: {"position": a line as `game.state_to_string` writes it} starts from there.
+
+        Raises:
+            ValueError: a seed or position that is none, or a position where the game is over.
+        """
+        self._start(seed, options)
+        solo, players = self._solo, self.possible_agents
+        self.agents = players[:]
+        self.rewards = dict.fromkeys(players, 0.0)
+        self._cumulative_rewards = dict.fromkeys(players, 0.0)
+        self.terminations = dict.fromkeys(players, False)
+        self.truncations = dict.fromkeys(players, False)
+        self.infos = {name: {"score": score} for name, score in zip(players, solo.scores, strict=True)}
+        self.agent_selection = players[solo.current_player]
+        self._legal = None
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """What the agent may know now."""
+        seat = self._seats[agent]
+        if agent != self.agent_selection or self.terminations.get(agent, True) or self.truncations[agent]:
+            mask = self._as_mask(self._nothing_legal)
+        else:
+            if self._legal is None:
+                self._legal = self._solo.legal_actions()
+            mask = self._as_mask(self._legal)
+        return {"observation": self._solo.observe(seat), "action_mask": mask}
+
+    def step(self, action: Any) -> None:
+        """The selected agent acts; an agent that is terminated or truncated may only pass None.
+
+        Raises:
+            ValueError: the action is illegal; the message names game, player, action and reason.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        solo = self._solo
+        if self._legal is None:
+            self._legal = solo.legal_actions()
+        played = self._checked(action)
+        self._legal = None
+        solo.step(played)
+        rewards, cumulative, infos = self.rewards, self._cumulative_rewards, self.infos
+        cumulative[agent] = 0.0  # the agent has seen it in last()
+        for name, reward, score in zip(self.possible_agents, solo.rewards, solo.scores, strict=True):
+            rewards[name] = reward
+            cumulative[name] += reward
+            infos[name] = {"score": score}
+        if solo.terminated or solo.truncated:
+            self.terminations = dict.fromkeys(self.agents, solo.terminated)
+            self.truncations = dict.fromkeys(self.agents, solo.truncated)
+        self.agent_selection = self.possible_agents[solo.current_player]
+        if self._window is not None:
+            self._draw()
+
+    def _checked(self, action: Any) -> Any:
+        """The action as the core takes it, if it is legal now."""
+        legal = self._legal
+        assert legal is not None  # step has asked
+        if len(self._components) == 1:
+            try:
+                choice = operator.index(action)
+            except TypeError:
+                raise self._refusal(action) from None
+            if 0 <= choice < len(legal) and legal[choice]:
+                return choice
+        else:
+            choices = np.asarray(action)
+            if choices.dtype.kind in "iu" and choices.shape == (len(self._components),):
+                masks = [legal[part] for part in self._components]
+                pairs = zip(choices.tolist(), masks, strict=True)
+                if all(0 <= choice < len(mask) and mask[choice] for choice, mask in pairs):
+                    return choices
+        raise self._refusal(action)
+
+    def _refusal(self, action: Any) -> ValueError:
+        """Why the action is illegal, in the core's words."""
+        given = np.asarray(action)
+        if given.dtype.kind in "iu":
+            try:
+                self.game.check(self._solo.state(), torch.as_tensor(given.astype(np.int64))[None])
+            except ValueError as error:
+                return error
+        kind = "a whole number" if len(self._components) == 1 else f"{len(self._components)} whole numbers"
+        return ValueError(
+            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {action!r}"
+        )
+
+
+class _Near(BaseWrapper[str, Observation, Any]):
+    """A wrapper that finds the environment's attributes in one step.
+
+    PettingZoo's wrappers ask the one below by `__getattr__`, which takes longer than a move of the game.
+    """
+
+    def __init__(self, env: AECEnv[str, Observation, Any], *arguments: Any, **named: Any) -> None:
+        super().__init__(env, *arguments, **named)
+        self._base = env.unwrapped
+
+    def __str__(self) -> str:
+        return str(self.env)
+
+
+for _name in (
+    "agents",
+    "agent_selection",
+    "rewards",
+    "terminations",
+    "truncations",
+    "infos",
+    "_cumulative_rewards",
+):
+    # Before reset this raises AttributeError, upon which Python asks PettingZoo's __getattr__, which says so.
+    setattr(_Near, _name, property(operator.attrgetter(f"_base.{_name}")))
+
+
+class _TerminateIllegal(_Near, TerminateIllegalWrapper[str, Observation, Any]):
+    """PettingZoo's, which also serves actions of several components."""
+
+    def observe(self, agent: str) -> Observation | None:
+        observation = super().observe(agent)
+        if self._prev_obs is observation and observation and isinstance(observation["action_mask"], tuple):
+            self._prev_obs = {"action_mask": _Parts(observation["action_mask"])}
+        return observation
+
+
+class _Parts:
+    """A mask of several components, indexed by an action."""
+
+    def __init__(self, masks: tuple[npt.NDArray[np.int8], ...]) -> None:
+        self._masks = masks
+
+    def __getitem__(self, action: Any) -> bool:
+        return all(mask[choice] for mask, choice in zip(self._masks, action, strict=True))
+
+
+class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any]):
+    """PettingZoo's, quicker to see that a number is in a Discrete space."""
+
+    def __init__(self, env: AECEnv[str, Observation, Any]) -> None:
+        super().__init__(env)
+        space = self.action_space(env.possible_agents[0])
+        self._choices = int(space.n) if isinstance(space, Discrete) else 0
+
+    def step(self, action: Any) -> None:
+        if type(action) is int and 0 <= action < self._choices:
+            self.env.step(action)
+        else:
+            super().step(action)
+
+
+class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
+    """PettingZoo's, with a picture for notebooks."""
+
+    def _repr_html_(self) -> str | None:
+        html: str | None = self.env.unwrapped._repr_html_()  # type: ignore[attr-defined]  # an AECGame
+        return html
+
+
+def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
+    """The environment in the wrappers that PettingZoo's own classic games wear.
+
+    An illegal action ends the game: its player gets the game's lowest reward, the others 0.
+    """
+    worst = env.game.info.reward_range[0]
+    return _OrderEnforcing(_AssertOutOfBounds(_TerminateIllegal(env, illegal_reward=worst)))
+
+
+def make_aec(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:
+    """The wrapped environment of the game called `id` (entry point of PettingZoo's registry).
+
+    Where all players act at once this is PettingZoo's view of the parallel environment.
+    """
+    game = make(id, **parameters)
+    if game.info.simultaneous:
+        return parallel_to_aec(ParallelGame(game, render_mode))
+    return wrapped(AECGame(game, render_mode))

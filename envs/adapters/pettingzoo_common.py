@@ -1,0 +1,253 @@
+"""What PettingZoo's two kinds of environments share: spaces, seeds, options, pictures, copies.
+
+Letters: `P` players, `A` actions (the sum over the action's components), `K` components.
+"""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import warnings
+from collections.abc import Mapping
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium import spaces
+
+from cellgames.envs.core import chance
+from cellgames.envs.core.game import Game, Space
+from cellgames.envs.core.solo import Solo
+from cellgames.envs.core.state import State
+
+from .window import Window
+
+__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode"]
+
+RenderMode = Literal["human", "rgb_array", "ansi"]
+Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
+Observation = dict[str, Any]
+
+OPTIONS = ("position",)  # what `reset` knows
+_BITS = 0xFFFFFFFF
+
+
+class PettingZooGame:
+    """A game in progress as PettingZoo sees it, whether players act in turn or all at once.
+
+    A copy (`copy.deepcopy`, `pickle`) is the same game in the same position with the same seeds to come; from
+    then on the two play independently. A copy has no window until `reset` or `render` is called on it.
+
+    Args:
+        game: the rules.
+        render_mode: what `render` gives: "human" a window, which steps keep up to date, "rgb_array" uint8
+            [H, W, 3], "ansi" text.
+
+    Attributes:
+        game: the rules.
+        metadata: as PettingZoo asks; "render_fps" bounds the speed of "human".
+        state_space: of `state`.
+
+    Raises:
+        ValueError: an unknown render mode.
+        ImportError: "human" without pygame-ce or Pillow.
+    """
+
+    PARALLELIZABLE: ClassVar[bool] = False
+
+    metadata: dict[str, Any]
+    possible_agents: list[str]
+    observation_spaces: dict[str, spaces.Space[Any]]
+    action_spaces: dict[str, spaces.Space[Any]]
+    render_mode: str | None
+
+    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+        modes = get_args(RenderMode)
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"{game.id}: expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
+        info = game.info
+        self.game = game
+        self.render_mode = render_mode
+        self.metadata = {
+            "name": game.id.replace("-", "_"),
+            "render_modes": list(modes),
+            "is_parallelizable": self.PARALLELIZABLE,
+            "render_fps": 5,
+        }
+        self.possible_agents = list(info.players)
+        self.state_space = _box(info.board)
+        self.observation_spaces = {agent: _observation_space(game) for agent in info.players}
+        self.action_spaces = {agent: _action_space(game) for agent in info.players}
+        self._seats = {agent: seat for seat, agent in enumerate(info.players)}
+        ends = list(accumulate(info.action_nvec))
+        self._components = [slice(end - n, end) for n, end in zip(info.action_nvec, ends, strict=True)]
+        self._nothing_legal = np.zeros(info.num_actions, np.bool_)
+        self._window = Window(info.title) if render_mode == "human" else None
+        self._next_seed: int | None = None
+        self._solo: Solo
+
+    if not TYPE_CHECKING:  # it would hide misspelt names
+
+        def __getattr__(self, name: str) -> Any:
+            """What exists only after `reset`."""
+            raise AttributeError(f"{type(self).__name__} has no {name!r}; did you forget to call reset()?")
+
+    # --- spaces, and what spectators see --------------------------------------------------------------------
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Dict of "observation" and "action_mask"."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Discrete, or MultiDiscrete where an action has several components."""
+        return self.action_spaces[agent]
+
+    def state(self) -> npt.NDArray[Any]:
+        """The position as all-seeing spectators draw it, in `state_space`."""
+        return self._solo.board()
+
+    def core_state(self) -> State:
+        """The game as the core's batch of one, seed and all: for records, search, and tests."""
+        return self._solo.state()
+
+    # --- starting -------------------------------------------------------------------------------------------
+
+    def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
+        """A new game, from the seed or the one that follows the last game's.
+
+        Lanes of the core's `Vector` follow the same seeds: games after `reset(seed=s)` are those of a lane
+        that starts with s.
+        """
+        if seed is None:
+            seed = secrets.randbits(63) if self._next_seed is None else self._next_seed
+        elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+            raise ValueError(f"{self.game.id}: expected a seed from 0 to 2**63 - 1, or None, got {seed!r}")
+        options = options or {}
+        if unknown := [name for name in options if name not in OPTIONS]:
+            # PettingZoo's own api_test passes an option that no game knows, so this must not be an error.
+            warnings.warn(
+                f"{self.game.id}: reset ignores the unknown option {', '.join(map(repr, unknown))}; "
+                f"known: {', '.join(OPTIONS)}",
+                stacklevel=3,
+            )
+        position = options.get("position")
+        if position is None:
+            state = self.game.init(torch.tensor([seed]))
+        elif isinstance(position, str):
+            state = self.game.string_to_state(position, int(seed))
+        else:
+            raise ValueError(
+                f"{self.game.id}: expected a position as a line of text, as game.state_to_string writes it, "
+                f"got {type(position).__name__}"
+            )
+        solo = self.game.solo(state)
+        if solo.terminated or solo.truncated:
+            raise ValueError(
+                f"{self.game.id}: expected a position to play on from, got a game that is over: {position!r}"
+            )
+        self._next_seed = _following(int(seed))
+        self._solo = solo
+
+    # --- pictures -------------------------------------------------------------------------------------------
+
+    def render(self) -> Any:
+        """What `render_mode` says; None, with a warning, where there is none."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        if self.render_mode == "human":
+            if self._window is None:
+                self._window = Window(self.game.info.title)
+            self._draw()
+            return None
+        state = self._solo.state()
+        if self.render_mode == "ansi":
+            return self.game.text(state)
+        from cellgames.envs.core.drawing import to_rgb
+
+        return to_rgb(self.game.picture(state))
+
+    def _draw(self) -> None:
+        """Bring the window up to date, if there is one."""
+        if self._window is not None:
+            from cellgames.envs.core.drawing import to_rgb
+
+            image = to_rgb(self.game.picture(self._solo.state()))
+            if not self._window.show(image, self.metadata["render_fps"]):
+                self.close()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _repr_html_(self) -> str | None:
+        """The position as SVG, for notebooks."""
+        if "_solo" not in self.__dict__:
+            return None
+        from cellgames.envs.core.drawing import to_svg
+
+        return to_svg(self.game.picture(self._solo.state()))
+
+    # --- copies ---------------------------------------------------------------------------------------------
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the window; the game in progress as its `State`, which every game can save."""
+        fields = {**self.__dict__, "_window": None}
+        if "_solo" in fields:
+            fields["_solo"] = self._solo.state()
+        return fields
+
+    def __setstate__(self, fields: dict[str, Any]) -> None:
+        self.__dict__.update(fields)
+        if "_solo" in fields:
+            self._solo = self.game.solo(fields["_solo"])
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """As `copy.deepcopy` would, but sharing what never changes: the rules and the `State`."""
+        fields = self.__getstate__()
+        for shared in (self.game, fields.get("_solo"), self._nothing_legal):
+            memo[id(shared)] = shared
+        twin = type(self).__new__(type(self))
+        memo[id(self)] = twin
+        twin.__setstate__(copy.deepcopy(fields, memo))
+        return twin
+
+    # --- actions --------------------------------------------------------------------------------------------
+
+    def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
+        """The core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""
+        mask = legal.view(np.int8)
+        if len(self._components) == 1:
+            return mask.copy()
+        return tuple(mask[part].copy() for part in self._components)
+
+
+def _following(seed: int) -> int:
+    """`chance.next_seed` on a plain integer, which is a hundred times faster than on a tensor of one."""
+    low, high = chance._threefry(seed & _BITS, seed >> 32, 0, chance.NEXT_GAME)  # type: ignore[arg-type]  # integers will do
+    return int(((high & 0x7FFFFFFF) << 32) | low)
+
+
+def _box(space: Space) -> spaces.Box:
+    dtype = torch.empty((), dtype=space.dtype).numpy().dtype
+    return spaces.Box(space.low, space.high, space.shape, dtype.type)
+
+
+def _observation_space(game: Game[Any]) -> spaces.Dict:
+    masks = [spaces.Box(0, 1, (choices,), np.int8) for choices in game.info.action_nvec]
+    return spaces.Dict(
+        {
+            "observation": _box(game.info.observation),
+            "action_mask": masks[0] if len(masks) == 1 else spaces.Tuple(masks),
+        }
+    )
+
+
+def _action_space(game: Game[Any]) -> spaces.Space[Any]:
+    nvec = game.info.action_nvec
+    return spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))

@@ -1,0 +1,144 @@
+"""PettingZoo's parallel interface to games in which all players act at once.
+
+PettingZoo's `parallel_to_aec` turns these environments into AEC ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from pettingzoo.utils.env import ParallelEnv
+
+from cellgames.envs.core.game import Game
+from cellgames.envs.registry import make
+
+from .pettingzoo_common import Observation, PettingZooGame
+
+__all__ = ["ParallelGame", "make_parallel"]
+
+Infos = dict[str, dict[str, Any]]
+
+
+class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
+    """Any simultaneous game as a parallel environment.
+
+    Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal, or a tuple of
+    such masks where an action has several components}. `infos[agent]["score"]` is the game's own measure for
+    that player. An illegal choice is replaced (see `_fallback`); `infos[agent]["illegal_action"]` says so.
+    """
+
+    PARALLELIZABLE = True
+
+    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+        if not game.info.simultaneous:
+            raise ValueError(f"{game.id}: players act in turn; use AECGame")
+        super().__init__(game, render_mode)
+        self._legal: npt.NDArray[np.bool_]  # [P, A], of the game in progress
+
+    def reset(
+        self, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], Infos]:
+        """A new game; arguments and errors as in `AECGame.reset`."""
+        self._start(seed, options)
+        self.agents = self.possible_agents[:]
+        if self.render_mode == "human":
+            self.render()
+        self._legal = self._solo.legal_actions()
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
+        """All players act; after the last step of a game `agents` is empty, and steps give nothing.
+
+        Raises:
+            ValueError: not one action of each agent, or one not made of whole numbers; nothing changes.
+        """
+        players, solo = self.possible_agents, self._solo
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        if set(actions) != set(players):
+            raise ValueError(f"{self.game.id}: expected actions of {players}, got those of {list(actions)}")
+        chosen, faults = self._chosen(actions)
+        solo.step(chosen if len(self._components) > 1 else chosen[:, 0])
+        self._legal = solo.legal_actions()
+        infos = self._infos()
+        for agent, text in faults.items():
+            infos[agent]["illegal_action"] = text
+        if solo.terminated or solo.truncated:
+            self.agents = []
+        if self._window is not None:
+            self._draw()
+        return (
+            self._observations(),
+            dict(zip(players, solo.rewards, strict=True)),
+            dict.fromkeys(players, solo.terminated),
+            dict.fromkeys(players, solo.truncated),
+            infos,
+        )
+
+    def _observations(self) -> dict[str, Observation]:
+        return {
+            agent: {"observation": self._solo.observe(seat), "action_mask": self._as_mask(self._legal[seat])}
+            for agent, seat in self._seats.items()
+        }
+
+    def _infos(self) -> Infos:
+        scores = self._solo.scores
+        return {agent: {"score": score} for agent, score in zip(self.possible_agents, scores, strict=True)}
+
+    def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
+        """Legal choices [P, K], and a text for every agent of whom one had to be replaced."""
+        chosen = np.empty((len(self.possible_agents), len(self._components)), np.int64)
+        wrong = []
+        for agent, seat in self._seats.items():
+            given = self._whole_numbers(agent, actions[agent])
+            for component, (choice, part) in enumerate(zip(given, self._components, strict=True)):
+                legal = self._legal[seat, part]
+                if not (0 <= choice < len(legal) and legal[choice]):
+                    wrong.append((agent, component, choice))
+                    choice = self._fallback(legal)
+                chosen[seat, component] = choice
+        faults: dict[str, str] = {}
+        for agent, component, choice in wrong:
+            played = int(chosen[self._seats[agent], component])
+            why = self._why_illegal(chosen, self._seats[agent], component, choice)
+            text = f"{why}; played {played} instead"
+            faults[agent] = f"{faults[agent]}\n{text}" if agent in faults else text
+        return chosen, faults
+
+    def _whole_numbers(self, agent: str, action: Any) -> list[int]:
+        """The components of an action."""
+        count, given = len(self._components), np.asarray(action)
+        if given.dtype.kind not in "iu" or given.shape != ((count,) if count > 1 else ()):
+            kind = "a whole number" if count == 1 else f"{count} whole numbers"
+            raise ValueError(f"{self.game.id}: expected {kind} as action of player {agent}, got {action!r}")
+        numbers: list[int] = given.reshape(-1).tolist()
+        return numbers
+
+    def _fallback(self, legal: npt.NDArray[np.bool_]) -> int:
+        """What is played instead of an illegal choice of a component: its last legal one.
+
+        Games let "none" be the last choice of a component that has such a choice, so this is "none" there.
+        """
+        return int(np.flatnonzero(legal)[-1])
+
+    def _why_illegal(self, chosen: npt.NDArray[np.int64], seat: int, component: int, choice: int) -> str:
+        """The core's words about one choice, all others being legal."""
+        tried = chosen.copy()
+        tried[seat, component] = choice
+        batch = torch.as_tensor(tried if len(self._components) > 1 else tried[:, 0])[None]
+        try:
+            self.game.check(self._solo.state(), batch)
+        except ValueError as error:
+            return str(error)
+        return f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]}"
+
+
+def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:
+    """The environment of the simultaneous game called `id` (entry point of PettingZoo's registry)."""
+    return ParallelGame(make(id, **parameters), render_mode)

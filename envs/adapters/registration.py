@@ -1,0 +1,32 @@
+"""The games in PettingZoo's registry: `pettingzoo.make("aec", "cellgames/torus-v0", size=5)`.
+
+The specs are data from `envs.registry`: nothing is imported before an environment is made. Entry points and
+arguments are strings and numbers, so specs can be pickled.
+"""
+
+from __future__ import annotations
+
+import pettingzoo
+
+from cellgames.envs.registry import REGISTRY
+
+__all__ = ["NAMESPACE", "register"]
+
+NAMESPACE = "cellgames"
+_AEC = "cellgames.envs.adapters.pettingzoo_aec:make_aec"
+_PARALLEL = "cellgames.envs.adapters.pettingzoo_parallel:make_parallel"
+
+
+def register() -> None:
+    """Add the games that PettingZoo's registry does not have yet; before 1.27 PettingZoo has no registry.
+
+    All games stand under "aec", and those in which all players act at once also under "parallel".
+    """
+    if not hasattr(pettingzoo, "register"):
+        return
+    for entry in REGISTRY.values():
+        id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
+        if id not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", id, _AEC, kwargs=arguments)
+        if getattr(entry, "simultaneous", False) and id not in pettingzoo.parallel_registry:
+            pettingzoo.register("parallel", id, _PARALLEL, kwargs=arguments)

@@ -1,0 +1,67 @@
+"""Agents for tests of the arena, found by import path (`arena_bots:First`)."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent
+from cellgames.agents.random_agent import RandomAgent
+
+
+class First(BaseAgent):
+    """Always the first legal action."""
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        return action_mask.int().argmax(dim=1)
+
+
+class Last(BaseAgent):
+    """Always the last legal action."""
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
+
+
+class Mortal(RandomAgent):
+    """Random; kills its process when it is asked for the n-th time, n from the environment variable MORTAL."""
+
+    asked = 0
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        Mortal.asked += 1
+        if Mortal.asked == int(os.environ.get("MORTAL", "0")):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(observation, action_mask, lanes, generator)
+
+
+class Impatient(RandomAgent):
+    """Random; presses Ctrl-C when it is asked for the n-th time, n from the environment variable IMPATIENT."""
+
+    asked = 0
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        Impatient.asked += 1
+        if Impatient.asked == int(os.environ.get("IMPATIENT", "0")):
+            raise KeyboardInterrupt
+        return super().act(observation, action_mask, lanes, generator)
+
+
+class Broken(BaseAgent):
+    """Fails when it is asked."""
+
+    def act(
+        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        raise ZeroDivisionError("the bot's own fault")

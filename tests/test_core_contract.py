@@ -1,0 +1,767 @@
+"""What every game promises, and the core for all of them; the games come from the registry, and toys."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+from toy_games import TOYS, Race, Sealed, random_actions
+
+import cellgames
+from cellgames.envs.core import Game, Solo, State, Vector, chance, seeds
+from cellgames.envs.core.sampling import pack, random_bits, random_legal
+
+GAMES: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
+GAMES |= {toy.id: toy for toy in TOYS}
+IN_TURNS = [
+    id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1
+]
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game_in_turns = pytest.mark.parametrize("game", [GAMES[id] for id in IN_TURNS], ids=IN_TURNS)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def play(game: Game[Any], state: Any, steps: int, seed: int = 0) -> Any:
+    random = generator(seed)
+    for _ in range(steps):
+        state = game.step(state, random_actions(game, state, random))
+    return state
+
+
+def midway(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
+    """Games in progress, at least most of them."""
+    return play(game, game.init(seeds(seed, lanes)), game.info.max_turns // 3)
+
+
+def finished(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
+    state = play(game, game.init(seeds(seed, lanes)), game.info.max_turns)
+    assert state.over.all()
+    return state
+
+
+def seen(game: Game[Any], state: Any) -> list[Tensor]:
+    """All that a game says about a state."""
+    views = [game.observe(state, seat) for seat in range(game.info.num_players)]
+    return [*views, game.legal_actions(state), game.board(state), game.outcome(state)]
+
+
+# ---------------------------------------------------------------- facts
+
+
+@every_game
+def test_what_is_shown_has_the_declared_shape_dtype_and_bounds(game: Game[Any]) -> None:
+    info = game.info
+    for state in (game.init(seeds(0, 4)), midway(game, 4), finished(game, 4)):
+        *views, legal, board, outcome = seen(game, state)
+        for tensor, space in [*((view, info.observation) for view in views), (board, info.board)]:
+            assert tuple(tensor.shape) == (4, *space.shape)
+            assert tensor.dtype == space.dtype
+            assert tensor.min() >= space.low
+            assert tensor.max() <= space.high
+        seats = [info.num_players] if info.simultaneous else []
+        assert legal.dtype == torch.bool
+        assert list(legal.shape) == [4, *seats, info.num_actions]
+        assert outcome.dtype == torch.int8
+        assert tuple(outcome.shape) == tuple(state.scores.shape) == (4, info.num_players)
+        assert state.rewards.min() >= info.reward_range[0]
+        assert state.rewards.max() <= info.reward_range[1]
+
+
+@every_game
+def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(game: Game[Any]) -> None:
+    state, random = game.init(seeds(3, 16)), generator()
+    for _ in range(game.info.max_turns):
+        legal = game.legal_actions(state)
+        start = 0
+        for choices in game.info.action_nvec:
+            some = legal[..., start : start + choices].any(-1).view(16, -1)
+            assert torch.equal(some.all(1), ~state.over)
+            assert torch.equal(some.any(1), ~state.over)
+            start += choices
+        state = game.step(state, random_actions(game, state, random))
+
+
+@every_game
+def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game[Any]) -> None:
+    assert type(game)(**game.parameters) == game
+    assert hash(type(game)(**game.parameters)) == hash(game)
+    if game.id in cellgames.list():
+        assert cellgames.make(game.id, **game.parameters) == game
+
+
+@every_game
+def test_an_observer_may_differ_from_lane_to_lane(game: Game[Any]) -> None:
+    state = midway(game, 6)
+    player = torch.arange(6) % game.info.num_players
+    together = game.observe(state, player)
+    for lane in range(6):
+        assert torch.equal(together[lane], game.observe(state, int(player[lane]))[lane])
+
+
+@every_game
+def test_nothing_that_is_shown_tells_the_seed(game: Game[Any]) -> None:
+    state = midway(game)
+    other = state.replace(seed=state.seed + 12345)
+    for shown, again in zip(seen(game, state), seen(game, other), strict=True):
+        assert torch.equal(shown, again)
+
+
+def test_a_secret_is_seen_by_its_owner_alone() -> None:
+    game = Sealed()
+    state = midway(game)
+    for owner in range(3):
+        flipped = state.secret.clone()
+        flipped[:, owner] = 1 - flipped[:, owner]
+        other = state.replace(secret=flipped)
+        for observer in range(3):
+            same = torch.equal(game.observe(state, observer), game.observe(other, observer))
+            assert same == (observer != owner)
+
+
+# ---------------------------------------------------------------- batches
+
+
+@every_game
+def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game[Any]) -> None:
+    lanes, random = 5, generator()
+    batch = game.init(seeds(11, lanes))
+    alone = [game.init(seeds(11, lanes)[[lane]]) for lane in range(lanes)]
+    solos: list[Solo] = [game.solo(state) for state in alone]
+    for turn in range(game.info.max_turns + 1):
+        views = seen(game, batch)
+        for lane in range(lanes):
+            assert batch[lane].equal(alone[lane]), (turn, lane)
+            for ours, theirs in zip(views, seen(game, alone[lane]), strict=True):
+                assert torch.equal(ours[lane], theirs[0])
+            compare_solo(game, solos[lane], batch[lane])
+        actions = random_actions(game, batch, random)
+        batch = game.step(batch, actions)
+        alone = [game.step(state, actions[[lane]]) for lane, state in enumerate(alone)]
+        for lane, solo in enumerate(solos):
+            solo.step(actions[lane].numpy())
+    assert batch.over.all()
+
+
+def compare_solo(game: Game[Any], solo: Solo, state: Any) -> None:
+    """One game outside a batch says the same as a batch of one."""
+    assert solo.state().equal(state)
+    assert solo.current_player == int(state.current_player)
+    assert solo.rewards == state.rewards[0].tolist()
+    assert solo.scores == state.scores[0].tolist()
+    assert (solo.terminated, solo.truncated) == (bool(state.terminated), bool(state.truncated))
+    shown = [solo.observe(seat) for seat in range(game.info.num_players)]
+    shown += [solo.legal_actions(), solo.board()]
+    for ours, theirs in zip(shown, seen(game, state), strict=False):
+        assert ours.dtype == theirs.numpy().dtype
+        assert np.array_equal(ours, theirs[0].numpy())
+
+
+@every_game
+def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game: Game[Any]) -> None:
+    solo, state = game.solo(midway(game, 1, seed=4)), midway(game, 1, seed=4)
+    actions = random_actions(game, state, generator())
+    given = actions[0].numpy().copy()
+    solo.step(given)
+    expected = game.step(state, actions)
+    if given.ndim:
+        given[...] = 0
+    for taken in (solo.observe(0), solo.legal_actions(), solo.board()):
+        taken[...] = 1
+    compare_solo(game, solo, expected)
+
+
+@every_game
+def test_other_lanes_never_show_through(game: Game[Any]) -> None:
+    ours = seeds(7, 1)
+    first = game.init(torch.cat((ours, seeds(8, 3))))
+    second = game.init(torch.cat((ours, seeds(9, 3))))
+    random = generator()
+    for _ in range(game.info.max_turns):
+        for shown, again in zip(seen(game, first), seen(game, second), strict=True):
+            assert torch.equal(shown[0], again[0])
+        actions = random_actions(game, first, random)
+        others = random_actions(game, second, random)
+        others[0] = actions[0]
+        first, second = game.step(first, actions), game.step(second, others)
+        assert first[0].equal(second[0])
+
+
+@every_game
+def test_a_step_changes_neither_the_state_nor_the_actions_it_is_given(game: Game[Any]) -> None:
+    state = midway(game)
+    before = state.clone()
+    actions = random_actions(game, state, generator())
+    given = actions.clone()
+    once, again = game.step(state, actions), game.step(state, actions)
+    assert once.equal(again)
+    assert state.equal(before)
+    assert torch.equal(actions, given)
+
+
+@every_game
+def test_a_step_without_checks_is_the_same_step(game: Game[Any]) -> None:
+    state = midway(game)
+    actions = random_actions(game, state, generator())
+    assert game.step(state, actions, checked=False).equal(game.step(state, actions))
+
+
+@every_game
+def test_actions_may_be_of_any_integer_type(game: Game[Any]) -> None:
+    state = midway(game)
+    actions = random_actions(game, state, generator())
+    expected = game.step(state, actions)
+    for dtype in (torch.int32, torch.int16):
+        assert game.step(state, actions.to(dtype)).equal(expected)
+
+
+@every_game
+def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game[Any]) -> None:
+    over = finished(game)
+    still = over.replace(rewards=torch.zeros_like(over.rewards))
+    for action in (0, -3, 10**6):
+        actions = torch.full_like(random_actions(game, over, generator()), action)
+        for checked in (True, False):
+            assert game.step(over, actions, checked=checked).equal(still)
+    assert not game.legal_actions(over).any()
+    solo = game.solo(over[2])
+    solo.step(actions[2].numpy())
+    assert solo.state().equal(still[2])
+
+
+@every_game
+def test_a_finished_game_among_others_stays_while_they_go_on(game: Game[Any]) -> None:
+    over, fresh = finished(game, 2), game.init(seeds(5, 2))
+    mixed = type(over).cat([over[0], fresh[0], over[1], fresh[1]])
+    actions = random_actions(game, mixed, generator())
+    after = game.step(mixed, actions)
+    alone = game.step(fresh, actions[[1, 3]])
+    still = over.replace(rewards=torch.zeros_like(over.rewards))
+    assert after.equal(type(over).cat([still[0], alone[0], still[1], alone[1]]))
+
+
+@every_game
+def test_outcomes_stand_when_the_game_ends_and_fit_the_declared_sum(game: Game[Any]) -> None:
+    outcome = game.outcome(finished(game, 64))
+    assert outcome.min() >= -1
+    assert outcome.max() <= 1
+    if game.info.zero_sum:
+        assert (outcome.sum(1) == 0).all()
+        rewards, state, random = torch.zeros(8, game.info.num_players), game.init(seeds(2, 8)), generator()
+        for _ in range(game.info.max_turns):
+            state = game.step(state, random_actions(game, state, random))
+            rewards += state.rewards
+        torch.testing.assert_close(rewards.sum(1), torch.zeros(8))
+    assert not game.outcome(game.init(seeds(0, 3))).any()
+
+
+def test_the_toys_reach_every_kind_of_end() -> None:
+    state = finished(Race(), 400)
+    ends = {tuple(pair) for pair in Race().outcome(state).tolist()}
+    assert ends == {(1, -1), (-1, 1), (0, 0), (-1, -1)}
+    assert state.truncated.any()
+    assert (state.terminated & (Race().outcome(state) == 0).all(1)).any()
+    assert not (state.terminated & state.truncated).any()
+
+
+# ---------------------------------------------------------------- checks
+
+
+@every_game
+def test_actions_of_a_wrong_shape_are_refused(game: Game[Any]) -> None:
+    state = midway(game, 4)
+    actions = random_actions(game, state, generator())
+    for wrong in (actions[:3], actions[0], actions[None], actions[..., None]):
+        with pytest.raises(ValueError, match=rf"{game.id}: actions must have shape \[B.*= \[4.*got \["):
+            game.step(state, wrong)
+
+
+@every_game
+def test_actions_that_are_no_integers_are_refused(game: Game[Any]) -> None:
+    state = midway(game, 4)
+    actions = random_actions(game, state, generator())
+    for wrong in (actions.float(), actions.bool(), actions.to(torch.complex64)):
+        with pytest.raises(ValueError, match=rf"{game.id}: actions must be integers, got {wrong.dtype}"):
+            game.step(state, wrong)
+    with pytest.raises(ValueError, match=r"actions must be a tensor, got list"):
+        game.step(state, actions.tolist())  # type: ignore[arg-type]  # on purpose
+
+
+@every_game
+def test_actions_on_another_device_are_refused(game: Game[Any]) -> None:
+    state = midway(game, 4)
+    with pytest.raises(ValueError, match=r"actions are on meta, the games on cpu"):
+        game.step(state, random_actions(game, state, generator()).to("meta"))
+
+
+@every_game
+@pytest.mark.parametrize("beyond", [0, 1, 10**9])
+def test_an_action_out_of_range_names_lane_player_and_range(game: Game[Any], beyond: int) -> None:
+    state, info = game.init(seeds(4, 4)), game.info
+    actions = random_actions(game, state, generator())
+    seat = info.num_players - 1 if info.simultaneous else int(state.current_player[2])
+    component, several = len(info.action_nvec) - 1, len(info.action_nvec) > 1
+    most = info.action_nvec[component]
+    index = [2, *[seat] * info.simultaneous, *[component] * several]
+    for action in (most + beyond, -1 - beyond):
+        actions[tuple(index)] = action
+        part = f", component {component}" if several else ""
+        message = (
+            f"{game.id}: illegal action {action} of player {info.players[seat]} in lane 2{part}: "
+            f"expected a number from 0 to {most - 1}"
+        )
+        with pytest.raises(ValueError, match=f"^{message}$"):
+            game.step(state, actions)
+
+
+@every_game
+def test_an_illegal_action_names_lane_player_action_and_reason_and_harms_nothing(game: Game[Any]) -> None:
+    state, info = midway(game, 4), game.info
+    legal = game.legal_actions(state)
+    actions = random_actions(game, state, generator())
+    *where, flat = (~legal & ~state.over.view(-1, *[1] * (legal.ndim - 1))).nonzero()[-1].tolist()
+    lane = where[0]
+    component, action = 0, flat
+    while action >= info.action_nvec[component]:
+        action -= info.action_nvec[component]
+        component += 1
+    several = len(info.action_nvec) > 1
+    actions[(*where, *[component] * several)] = action
+    seat = where[1] if info.simultaneous else int(state.current_player[lane])
+    before = state.clone()
+    part = f", component {component}" if several else ""
+    message = rf"^{game.id}: illegal action {action} of player {info.players[seat]} in lane {lane}{part}: \w+"
+    with pytest.raises(ValueError, match=message):
+        game.step(state, actions)
+    assert state.equal(before)
+
+
+def test_the_reason_of_an_illegal_action_is_the_games_own() -> None:
+    torus = cellgames.make("torus-v0", size=3)
+    state = torus.step(torus.init(seeds(0, 2)), torch.tensor([4, 5]))
+    with pytest.raises(ValueError, match=r"illegal action 5 of player white in lane 1: cell c2 is taken"):
+        torus.step(state, torch.tensor([0, 5]))
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [7, [1, 2], torch.zeros(3), torch.zeros(2, 2, dtype=torch.int64), torch.zeros(3, dtype=torch.int32)],
+)
+def test_seeds_of_a_wrong_kind_are_refused(wrong: Any) -> None:
+    with pytest.raises(ValueError, match=r"torus-v0: seeds must be int64 \[B\], got"):
+        GAMES["torus-v0"].init(wrong)
+
+
+# ---------------------------------------------------------------- states
+
+
+@every_game
+def test_a_state_is_indexed_like_a_tensor_of_games(game: Game[Any]) -> None:
+    state = midway(game, 5)
+    fields = state.tensors()
+
+    def same(part: State, index: Any) -> bool:
+        return all(torch.equal(a, b[index]) for a, b in zip(part.tensors(), fields, strict=True))
+
+    assert len(state) == 5
+    mask = torch.tensor([True, False, True, False, False])
+    for lanes in (slice(1, 4), slice(None, None, 2), [3, 0, 3], torch.tensor([4, 1]), mask):
+        assert same(state[lanes], lanes)
+    assert same(state[2], [2])
+    assert same(state[-1], [4])
+    assert len(state[1]) == 1
+    assert len(state[mask]) == 2
+    assert len(state[[]]) == 0
+    for lane in (5, -6):
+        with pytest.raises(IndexError, match="expected a lane from 0 to 4, got"):
+            state[lane]
+
+
+@every_game
+def test_a_state_takes_a_list_of_flags_as_a_mask(game: Game[Any]) -> None:
+    state = midway(game, 4)
+    flags = [True, False, False, True]
+    assert state[flags].equal(state[torch.tensor(flags)])
+
+
+@every_game
+def test_put_and_cat_move_whole_games(game: Game[Any]) -> None:
+    state, other = midway(game, 5), midway(game, 2, seed=9)
+    for lanes in (torch.tensor([3, 0]), torch.tensor([True, False, False, True, False])):
+        after = state.put(lanes, other)
+        places = lanes if lanes.dtype != torch.bool else lanes.nonzero().squeeze(1)
+        assert after[places].equal(other)
+        rest = [lane for lane in range(5) if lane not in places.tolist()]
+        assert after[rest].equal(state[rest])
+    joined = type(state).cat([state, other, state])
+    assert len(joined) == 12
+    assert joined[5:7].equal(other)
+    assert joined[7:].equal(state)
+    with pytest.raises(ValueError, match="expected at least one state, got none"):
+        type(state).cat([])
+
+
+@every_game
+def test_a_clone_shares_no_memory(game: Game[Any]) -> None:
+    state = midway(game, 3)
+    before, clone = state.clone(), state.clone()
+    for field in clone.tensors():
+        field.zero_()
+    assert state.equal(before)
+    pointers = [field.data_ptr() for field in before.tensors()]
+    assert len(set(pointers)) == len(pointers)
+
+
+@every_game
+def test_equality_compares_type_dtype_shape_and_values(game: Game[Any]) -> None:
+    state = midway(game, 3)
+    assert state.equal(state.clone())
+    assert not state.equal(state[:2])
+    assert not state.equal(state.replace(turn=state.turn.long()))
+    assert not state.equal(state.replace(scores=state.scores + 1))
+    assert not state.equal(None)
+
+
+@every_game
+def test_a_state_moves_to_a_device_with_all_its_fields(game: Game[Any]) -> None:
+    state = midway(game, 3)
+    assert state.to("cpu").equal(state)
+    moved = state.to("meta")
+    assert moved.device.type == "meta"
+    assert all(field.device.type == "meta" for field in moved.tensors())
+
+
+@every_game
+def test_a_state_survives_saving_with_the_safe_default_of_load(game: Game[Any]) -> None:
+    state = midway(game, 3)
+    file = io.BytesIO()
+    torch.save(state, file)
+    file.seek(0)
+    loaded = torch.load(file)
+    assert loaded.equal(state)
+    actions = random_actions(game, state, generator())
+    assert game.step(loaded, actions).equal(game.step(state, actions))
+
+
+_LOAD = """
+import sys, cellgames
+for id in sys.argv[2:]:
+    game = cellgames.make(id)
+    import torch
+    state = torch.load(f"{sys.argv[1]}/{id}.pt")
+    print(game.state_to_string(state))
+"""
+
+
+def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) -> None:
+    lines = []
+    for id in cellgames.list():
+        state = midway(GAMES[id], 1)
+        torch.save(state, tmp_path / f"{id}.pt")
+        lines.append(GAMES[id].state_to_string(state))
+    command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.list()]
+    path = str(Path(cellgames.__file__).parents[1])
+    done = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": path}, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == lines
+
+
+# ---------------------------------------------------------------- text
+
+
+@every_game
+def test_a_position_comes_back_from_its_line(game: Game[Any]) -> None:
+    state, random = game.init(seeds(21, 4)), generator()
+    for turn in range(game.info.max_turns):
+        if turn % 7 == 0:
+            for lane in range(4):
+                line = game.state_to_string(state[lane])
+                assert "\n" not in line
+                back = game.string_to_state(line, seed=int(state.seed[lane]))
+                assert game.state_to_string(back) == line
+                for ours, theirs in zip(seen(game, back), seen(game, state[lane]), strict=True):
+                    assert torch.equal(ours, theirs)
+                names = ("seed", "turn", "current_player", "scores", "terminated", "truncated")
+                for name in names:
+                    assert torch.equal(getattr(back, name), getattr(state[lane], name)), name
+        state = game.step(state, random_actions(game, state, random))
+
+
+@every_game
+def test_a_line_that_is_no_position_is_refused(game: Game[Any]) -> None:
+    good = game.state_to_string(midway(game, 1))
+    for wrong in ("", "nonsense", good + good, good[1:]):
+        with pytest.raises(ValueError, match=r"expected .*, got "):
+            game.string_to_state(wrong)
+
+
+@every_game
+def test_every_action_comes_back_from_its_name(game: Game[Any]) -> None:
+    plain = len(game.info.action_nvec) == 1
+    names = [game.action_to_string(action) for action in range(game.info.num_actions if plain else 3)]
+    assert len(set(names)) == len(names)
+    assert [game.string_to_action(name) for name in names] == list(range(len(names)))
+    with pytest.raises(ValueError, match="expected"):
+        game.string_to_action("no such action")
+
+
+# ---------------------------------------------------------------- chance
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_threefry_gives_the_known_answers_of_random123(
+    counter: tuple[int, int], key: tuple[int, int], expected: tuple[int, int]
+) -> None:
+    words = [torch.tensor([word]) for word in (*key, *counter)]
+    assert tuple(int(word) for word in chance._threefry(*words)) == expected
+
+
+def test_a_draw_is_a_threefry_block_of_seed_and_counter() -> None:
+    seed = (0x03707344 << 32) | 0x13198A2E
+    got = int(chance.draw(torch.tensor(seed), 0x85A308D3, torch.tensor(0x243F6A88)))
+    assert got == ((0x483DF7A0 & 0x7FFFFFFF) << 32) | 0xC4923A9C
+    least, most = torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max
+    extremes = chance.draw(torch.tensor([least, most, -1, 0]), 2**32 - 1, torch.tensor(2**32 - 1))
+    assert (extremes >= 0).all()
+    assert len(set(extremes.tolist())) == 4
+
+
+def test_draws_do_not_depend_on_the_batch() -> None:
+    lanes, counters = seeds(5, 40), torch.arange(40)
+    together = chance.draw(lanes, chance.USER, counters)
+    for i in (0, 7, 39):
+        assert together[i] == chance.draw(lanes[i], chance.USER, counters[i])
+    grid = chance.draw(lanes[:, None], chance.USER, counters)
+    assert torch.equal(grid.diagonal(), together)
+    assert len(set(grid.flatten().tolist())) == 1600
+
+
+def test_streams_of_a_seed_differ_by_purpose_and_from_lane_to_lane() -> None:
+    lanes, zero = seeds(5, 1000), torch.tensor(0)
+    draws = [chance.draw(lanes, purpose, zero) for purpose in range(20)]
+    assert len(set(torch.cat(draws).tolist())) == 20_000
+    assert torch.equal(chance.next_seed(lanes), draws[chance.NEXT_GAME])
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63), 2**63, 2**64 + 5, 10**40])
+def test_the_first_seeds_are_the_same_however_many_are_asked_for(seed: int) -> None:
+    many = seeds(seed, 100)
+    assert many.dtype == torch.int64
+    assert len(set(many.tolist())) == 100
+    for count in (0, 1, 99):
+        assert torch.equal(seeds(seed, count), many[:count])
+
+
+def test_different_seeds_spread_to_different_lanes() -> None:
+    spread = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
+    assert len(set(spread.tolist())) == 2000
+    with pytest.raises(ValueError, match="expected a count of at least 0, got -1"):
+        seeds(0, -1)
+
+
+@pytest.mark.parametrize("high", [1, 2, 6, 1000, 2**31])
+def test_whole_numbers_fill_their_range_evenly(high: int) -> None:
+    bits = chance.draw(seeds(1, 60_000), chance.USER, torch.tensor(0))
+    drawn = chance.uniform_int(bits, high)
+    assert drawn.min() >= 0
+    assert drawn.max() < high
+    cells = min(high, 10)
+    counts = torch.bincount(drawn * cells // high, minlength=cells)
+    expected = 60_000 / cells
+    assert float(((counts - expected) ** 2 / expected).sum()) < 40  # chi-square, at most 9 degrees of freedom
+
+
+# ---------------------------------------------------------------- random legal actions
+
+
+def test_a_packed_mask_holds_every_bit() -> None:
+    for actions in (1, 31, 32, 33, 64, 100, 512):
+        mask = torch.rand(9, actions, generator=generator(actions)) < 0.5
+        words = pack(mask)
+        assert tuple(words.shape) == (9, -(-actions // 32))
+        bits = [[int(words[row, j // 32]) >> (j % 32) & 1 for j in range(actions)] for row in range(9)]
+        assert torch.equal(torch.tensor(bits).bool(), mask)
+        assert int(words.max()) < 1 << 32
+
+
+@every_game_in_turns
+def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
+    for state in (game.init(seeds(0, 6)), midway(game, 6)):
+        words = game.packed_legal_actions(state)
+        assert torch.equal(words[~state.over], pack(game.legal_actions(state))[~state.over])
+
+
+def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:
+    random = generator()
+    for actions in range(1, 513):
+        density = torch.tensor([0.0, 1.0, 0.02, 0.5, 0.5, 0.9])[:, None]
+        mask = torch.rand(6, actions, generator=random) < density
+        bits = random_bits(6, random)
+        bits[3] = 2**31 - 1
+        legal = [[j for j in range(actions) if row[j]] for row in mask.tolist()]
+        ranks = zip(legal, bits.tolist(), strict=True)
+        expected = [row[draw * len(row) >> 31] if row else 0 for row, draw in ranks]
+        assert random_legal(pack(mask), bits).tolist() == expected, actions
+
+
+def test_random_actions_are_even_over_the_legal_ones() -> None:
+    mask = torch.zeros(1, 130, dtype=torch.bool)
+    legal = [0, 5, 31, 32, 63, 64, 100, 127, 128, 129]
+    mask[0, legal] = True
+    count = 50_000
+    drawn = random_legal(pack(mask).expand(count, -1), random_bits(count, generator()))
+    counts = torch.bincount(drawn, minlength=130)
+    assert int(counts[legal].sum()) == count
+    assert (
+        float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35
+    )  # chi-square, 9 degrees of freedom
+
+
+# ---------------------------------------------------------------- vectors
+
+
+def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
+    """A legal action of every lane as a function of its number and the turn; plain Python, any game."""
+    seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
+    rows = []
+    for lane, players in enumerate(seats):
+        row = []
+        for seat, mask in enumerate(players):
+            start = 0
+            for choices in game.info.action_nvec:
+                can = [j for j in range(choices) if mask[start + j]]
+                row.append(can[(31 * turn + 17 * lane + 7 * seat) % len(can)])
+                start += choices
+        rows.append(row)
+    shape = [len(legal), *([game.info.num_players] if game.info.simultaneous else [])]
+    shape += [len(game.info.action_nvec)] if len(game.info.action_nvec) > 1 else []
+    return torch.tensor(rows).view(shape)
+
+
+@every_game
+def test_a_vector_plays_every_lanes_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
+    lanes = 3
+    vector = game.vector(lanes, seed=6, compile="never")
+    wider = game.vector(lanes + 2, seed=6, compile="never")
+    alone = [game.init(seeds(6, lanes)[[lane]]) for lane in range(lanes)]
+    ended = 0
+    for turn in range(2 * game.info.max_turns + 5):
+        assert not vector.state.over.any()
+        assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
+        actions = nth_legal(game, wider.legal_actions, turn)
+        given = actions.clone()
+        wide = wider.step(actions)
+        narrow = vector.step(actions[:lanes])
+        assert torch.equal(actions, given), "the vector has overwritten the actions it was given"
+        assert torch.equal(wide.actions, given)
+        for lane in range(lanes):
+            alone[lane] = game.step(alone[lane], given[[lane]])
+            for name in ("rewards", "terminated", "truncated"):
+                assert torch.equal(getattr(narrow, name)[lane], getattr(alone[lane], name)[0])
+                assert torch.equal(getattr(wide, name)[lane], getattr(alone[lane], name)[0])
+            if alone[lane].over:
+                ended += 1
+                alone[lane] = game.init(chance.next_seed(alone[lane].seed))
+            assert vector.state[lane].equal(alone[lane])
+            assert wider.state[lane].equal(alone[lane])
+    assert ended >= lanes
+
+
+@every_game_in_turns
+def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> None:
+    vector, random = game.vector(20, seed=3, compile="never"), generator(4)
+    for _ in range(game.info.max_turns + 3):
+        before = vector.state.clone()
+        transition = vector.step_random(random)
+        after = game.step(before, transition.actions)
+        assert torch.equal(after.rewards, transition.rewards)
+        assert torch.equal(after.terminated, transition.terminated)
+        assert torch.equal(after.truncated, transition.truncated)
+        running = ~after.over
+        assert vector.state[running].equal(after[running])
+        fresh = game.init(chance.next_seed(before.seed[after.over]))
+        assert vector.state[after.over].equal(fresh)
+
+
+@every_game
+def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
+    vector = game.vector(3, compile="never")
+    before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
+    wrong = actions.clone()
+    wrong.view(-1)[-1] = 10**6
+    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in lane 2"):
+        vector.step(wrong)
+    with pytest.raises(ValueError, match="must have shape"):
+        vector.step(actions[:2])
+    assert vector.state.equal(before)
+    vector.step(actions)
+
+
+def test_a_vector_refuses_bad_arguments() -> None:
+    game = GAMES["torus-small-v0"]
+    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
+        game.vector(0)
+    with pytest.raises(ValueError, match="compile must be 'auto', 'always' or 'never', got 'yes'"):
+        game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose
+
+
+def compilable() -> bool:
+    from cellgames.envs.core.vector import _compiler_found
+
+    return _compiler_found("cpu")
+
+
+def compare_compiled(
+    game: Game[Any], step: Callable[[Vector[Any], torch.Generator], Any], steps: int
+) -> None:
+    eager = game.vector(6, seed=2, compile="never")
+    compiled = game.vector(6, seed=2, compile="always")
+    randoms = generator(5), generator(5)
+    for _ in range(steps):
+        one, two = step(eager, randoms[0]), step(compiled, randoms[1])
+        for field in dataclasses.fields(one):
+            ours, theirs = getattr(one, field.name), getattr(two, field.name)
+            assert ours.dtype == theirs.dtype, field.name
+            assert torch.equal(ours, theirs), field.name
+        assert compiled.state.equal(eager.state)
+        assert torch.equal(compiled.legal_actions, eager.legal_actions)
+        assert compiled.legal_actions.dtype == torch.bool
+    assert compiled.compiled
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
+def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
+    compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize(
+    "game", [cellgames.make("torus-v0", size=2), Sealed()], ids=lambda game: str(game.id)
+)
+def test_compiled_steps_with_given_actions_equal_eager_ones(game: Game[Any]) -> None:
+    def step(vector: Vector[Any], random: torch.Generator) -> Any:
+        return vector.step(random_actions(game, vector.state, random))
+
+    compare_compiled(game, step, 3 * game.info.max_turns)

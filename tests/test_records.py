@@ -1,0 +1,284 @@
+"""Records of games: what the files hold, what a crash leaves, and games played again from them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.match import match
+from cellgames.arena.records import (
+    Pairing,
+    Record,
+    RecordError,
+    Result,
+    append,
+    read,
+    write_atomic,
+)
+from cellgames.arena.replays import ReplayError, game_of, gif, replay, verify
+
+GAME = cellgames.make("torus-v0", size=3)
+# Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.
+RING = Record(
+    game="torus-v0",
+    version="0",
+    parameters={"size": 3},
+    seed=7,
+    agents=("one", "two"),
+    opening=0,
+    moves=("a1", "b1", "a2", "b2", "a3"),
+    result=Result(("win", "loss"), (1.0, 0.0), 5, False),
+)
+
+
+@pytest.fixture(scope="module")
+def games() -> tuple[Record, ...]:
+    return match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=12, chunk=3).records
+
+
+# ---------------------------------------------------------------- lines
+
+
+def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) -> None:
+    started = replace(RING, position=".../.../... .../.../... b", agents=("bø|b", 'x"\n'))
+    for record in (*games, RING, started):
+        line = record.to_json()
+        assert "\n" not in line
+        assert Record.from_json(line) == record
+    assert json.loads(games[1].to_json())["pairing"] == {"match": "ann vs bob", "opening": 0, "seats": [1, 0]}
+
+
+def test_unknown_fields_are_tolerated() -> None:
+    data = json.loads(RING.to_json())
+    data |= {"date": "today", "result": {**data["result"], "mood": "good"}}
+    assert Record.from_json(json.dumps(data)) == RING
+
+
+def without(*path: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        del data[path[-1]]
+
+    return change
+
+
+def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        data[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("seed"), "missing fields: seed"),
+        (without("result"), "missing fields: result"),
+        (without("result", "turns"), "missing fields: result.turns"),
+        (with_value({"match": "a vs b"}, "pairing"), "missing fields: pairing.opening, pairing.seats"),
+        (with_value("7", "seed"), "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'"),
+        (with_value(1 << 63, "seed"), "seed must be a whole number"),
+        (with_value(True, "opening"), "opening must be a whole number from 0 to 2^63 - 1, got 'True'"),
+        (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
+        (with_value([1], "moves"), "moves must be a list of strings"),
+        (with_value(["won"], "result", "outcome"), "result.outcome must be a list of win, draw, loss"),
+        (with_value(None, "result", "scores"), "result.scores must be a list of numbers, got 'None'"),
+        (with_value(0, "result", "truncated"), "result.truncated must be true or false, got '0'"),
+        (with_value([], "result"), "'result' must be a JSON object, got '[]'"),
+        (with_value([], "parameters"), "parameters must be a JSON object"),
+    ],
+)
+def test_a_bad_record_says_what_is_wrong(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    data = json.loads(RING.to_json())
+    change(data)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Record.from_json(json.dumps(data))
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_append_and_read(tmp_path: Path, games: tuple[Record, ...]) -> None:
+    path = tmp_path / "games.jsonl"
+    append(path, games[:5])
+    append(path, games[5:])
+    assert read(path) == (list(games), "")
+
+
+def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    append(path, [RING, RING])
+    whole = path.read_bytes()
+    for cut in (1, 2, 100, len(RING.to_json()) - 1):
+        path.write_bytes(whole[:-cut])
+        records, torn = read(path)
+        if cut == 1:  # only the newline is missing
+            assert (len(records), torn) == (2, "")
+        else:
+            assert records == [RING]
+            assert torn.startswith(f"{path}, line 2: dropped a torn line, ")
+        with pytest.raises(RecordError, match="expected a newline at the end"):
+            append(path, [RING])
+    path.write_bytes(b"\xff\xfe")
+    assert read(path).records == []
+
+
+def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    for bad in ('{"game": "torus', "", "[1]", '{"game": "torus-v0"}'):
+        path.write_text(f"{RING.to_json()}\n{bad}\n{RING.to_json()}\n")
+        with pytest.raises(RecordError, match=f"^{re.escape(str(path))}, line 2: "):
+            read(path)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    write_atomic(path, "old")
+    write_atomic(path, "näw")
+    assert path.read_text(encoding="utf-8") == "näw"
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomic(path, b"new")
+    assert path.read_text(encoding="utf-8") == "näw"
+    assert [child.name for child in tmp_path.iterdir()] == ["table.csv"]
+
+
+# ---------------------------------------------------------------- replays
+
+
+def test_a_replay_goes_through_all_positions() -> None:
+    states = replay(RING)
+    assert [int(state.turn) for state in states] == [0, 1, 2, 3, 4, 5]
+    assert GAME.state_to_string(states[2]) == "xo./.../... .../.../... b"
+    assert bool(states[-1].terminated)
+    assert not any(bool(state.over) for state in states[:-1])
+    assert game_of(RING) == GAME
+
+
+def test_what_was_played_is_what_is_replayed(games: tuple[Record, ...]) -> None:
+    assert list(verify(games)) == []
+    for record in games:
+        assert int(replay(record)[-1].turn) == record.result.turns == len(record.moves)
+
+
+def test_a_game_may_start_from_a_position() -> None:
+    later = replace(RING, position="xo./xo./... .../.../... b", moves=("a3",))
+    states = replay(later)
+    assert len(states) == 2
+    assert bool(states[-1].over)
+
+
+def test_the_seed_does_not_matter_in_a_game_without_chance() -> None:
+    assert len(replay(replace(RING, seed=-5))) == 6
+
+
+TAMPERED: dict[str, tuple[Record, str]] = {
+    "unknown game": (replace(RING, game="taurus-v0"), "unknown game 'taurus-v0'"),
+    "unknown parameter": (replace(RING, parameters={"height": 3}), "unknown parameter 'height'"),
+    "bad parameter": (replace(RING, parameters={"size": 99}), "'size' must be a whole number"),
+    "no such cell": (replace(RING, moves=("a1", "z9")), "move 2, 'z9': expected a cell"),
+    "taken cell": (
+        replace(RING, moves=("a1", "a1", *RING.moves[2:])),
+        "move 2, 'a1': illegal action 0 of player white: cell a1 is taken",
+    ),
+    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': expected 1 actions, got 2"),
+    "moves after the end": (
+        replace(RING, moves=(*RING.moves, "c1", "c2")),
+        "moves after the end: the game is over after move 5, but 2 moves follow",
+    ),
+    "too few moves": (
+        replace(RING, moves=RING.moves[:-1]),
+        "too few moves: after the last one, move 4, the game goes on",
+    ),
+    "changed winner": (
+        replace(RING, result=replace(RING.result, outcome=("loss", "win"))),
+        "the result differs: outcome recorded loss/win, replayed win/loss",
+    ),
+    "changed score": (
+        replace(RING, result=replace(RING.result, scores=(1.0, 1.0))),
+        "the result differs: scores recorded 1.0/1.0, replayed 1.0/0.0",
+    ),
+    "changed length": (
+        replace(RING, result=replace(RING.result, turns=6, truncated=True)),
+        "turns recorded 6, replayed 5; truncated recorded True, replayed False",
+    ),
+    "bad position": (replace(RING, position="nowhere"), "the starting position: expected a position of size 3"),
+    "other position": (
+        replace(RING, position="x../.../... .../.../... b"),
+        "move 1, 'a1': illegal action 0 of player black: cell a1 is taken",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_record_says_what_differs(name: str) -> None:
+    record, message = TAMPERED[name]
+    with pytest.raises(ReplayError, match=re.escape(message)):
+        replay(record)
+
+
+def test_a_batch_finds_what_single_replays_find(games: tuple[Record, ...]) -> None:
+    """Bad records stand between good ones, of several sizes; each has its own message, wherever it stands."""
+    bigger = match(cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2).records
+    bad = [record for record, _ in TAMPERED.values()]
+    mixed = [record for trio in zip(games, bad, bigger * 20, strict=False) for record in trio]
+    expected = {}
+    for number, record in enumerate(mixed):
+        try:
+            replay(record)
+        except ReplayError as error:
+            expected[number] = str(error)
+    assert len(expected) == len(games)
+    for batch in (1, 3, 512):
+        assert {number: str(error) for number, error in verify(mixed, batch)} == expected
+
+
+def test_every_single_change_of_a_move_is_noticed_or_gives_another_game(games: tuple[Record, ...]) -> None:
+    """A changed move may leave a legal game with the same result; then its positions differ."""
+    record = games[0]
+    original = replay(record)
+    noticed = 0
+    for turn, other in ((turn, cell) for turn in range(len(record.moves)) for cell in ("a1", "b2+", "c3")):
+        if record.moves[turn] == other:
+            continue
+        moves = (*record.moves[:turn], other, *record.moves[turn + 1 :])
+        try:
+            states = replay(replace(record, moves=moves))
+        except ReplayError:
+            noticed += 1
+        else:
+            board, before = GAME.board(states[turn + 1]), GAME.board(original[turn + 1])
+            assert not torch.equal(board, before)
+    assert noticed > 0
+
+
+def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "game.gif"
+    gif(RING, path, scale=0.4)
+    with Image.open(path) as image:
+        assert image.format == "GIF"
+        assert image.n_frames == 6  # type: ignore[attr-defined]  # of GIFs
+        shown = []
+        for frame in range(6):
+            image.seek(frame)
+            shown.append(image.info["duration"])
+    assert shown[-1] > max(shown[:-1])
+    with pytest.raises(ReplayError):
+        gif(TAMPERED["changed winner"][0], path)

@@ -1,0 +1,225 @@
+"""Torus on drawn boards: what a move joins, closes and wins. Drawings show octagons and the squares between."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+import torus_reference as ref
+
+import cellgames
+from cellgames.envs.core import seeds
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.geometry import cell_to_name, name_to_cell, neighbours
+
+# B Black, W White, . free; rows of octagons and rows of squares by turns, a square to the lower right of its octagon.
+EMPTY_3 = """
+. . .
+ . . .
+. . .
+ . . .
+. . .
+ . . .
+"""
+
+
+def position(drawing: str, mover: str) -> str:
+    board, size = ref.board_from_text(drawing)
+    marks = "".join(".xo"[stone] for stone in board)
+    rows = [marks[i : i + size] for i in range(0, len(marks), size)]
+    return f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {mover}"
+
+
+def play(drawing: str, mover: str, move: str) -> tuple[Torus, torch.Tensor]:
+    """The scores after `move`; [1, 2]."""
+    _, size = ref.board_from_text(drawing)
+    game = Torus(size)
+    before = game.string_to_state(position(drawing, mover))
+    assert not before.over.any(), "the drawing is already won"
+    after = game.step(before, torch.tensor([game.string_to_action(move)]))
+    assert torch.equal(after.terminated, after.scores.sum(1) > 0)
+    return game, after.scores
+
+
+WON = [
+    ("a ring of octagons wins for Black", "b", "a3", [1, 0], """
+        B . .
+         . . .
+        B . .
+         . . .
+        . . .
+         . . .
+    """),
+    ("a bracelet of octagons wins for White", "w", "c1", [0, 1], """
+        W W .
+         . . .
+        . . .
+         . . .
+        . . .
+         . . .
+    """),
+    ("an r-helix slopes down to the right and wins for Black", "b", "c3+", [1, 0], """
+        B . .
+         B . .
+        . B .
+         . B .
+        . . B
+         . . .
+    """),
+    ("an l-helix slopes up to the right and wins for White", "w", "a3", [0, 1], """
+        . . W
+         . W .
+        . W .
+         W . .
+        . . .
+         . . W
+    """),
+]  # fmt: skip
+LOST = [
+    ("a ring wins nothing for White", "w", "a3", """
+        W . .
+         . . .
+        W . .
+         . . .
+        . . .
+         . . .
+    """),
+    ("a bracelet wins nothing for Black", "b", "c1", """
+        B B .
+         . . .
+        . . .
+         . . .
+        . . .
+         . . .
+    """),
+    ("an r-helix wins nothing for White", "w", "c3+", """
+        W . .
+         W . .
+        . W .
+         . W .
+        . . W
+         . . .
+    """),
+    ("a loop that winds round nothing wins nothing", "b", "b2", """
+        B B .
+         . . .
+        B . .
+         . . .
+        . . .
+         . . .
+    """),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("mover", "move", "scores", "drawing"), [case[1:] for case in WON], ids=[c[0] for c in WON])
+def test_a_winning_cycle_ends_the_game(mover: str, move: str, scores: list[int], drawing: str) -> None:
+    assert play(drawing, mover, move)[1].tolist() == [scores]
+
+
+@pytest.mark.parametrize(("mover", "move", "drawing"), [case[1:] for case in LOST], ids=[c[0] for c in LOST])
+def test_a_cycle_of_another_kind_does_not(mover: str, move: str, drawing: str) -> None:
+    assert play(drawing, mover, move)[1].tolist() == [[0, 0]]
+
+
+def test_figure_6_an_l_helix_and_a_bracelet_contain_a_ring() -> None:
+    """Neither cycle wins for Black; the second that is not parallel to the first completes every class."""
+    helix = """
+        . . B
+         . B .
+        . B .
+         B . .
+        B . .
+         . . B
+    """
+    game = Torus(3)
+    state = game.string_to_state(position(helix, "b"))
+    assert not state.over.any()
+    assert int(state.losing) != 0
+    after = game.step(state, torch.tensor([name_to_cell("b1", 3)]))
+    assert not after.over.any()
+    after = after.replace(current_player=torch.zeros_like(after.current_player))
+    after = game.step(after, torch.tensor([name_to_cell("a1", 3)]))  # closes the bracelet a1-b1-c1
+    assert after.scores.tolist() == [[1, 0]]
+
+
+def test_two_parallel_losing_cycles_win_nothing() -> None:
+    game = Torus(3)
+    state = game.string_to_state("xxx/.../xx. .../.../... b")
+    after = game.step(state, torch.tensor([name_to_cell("c3", 3)]))
+    assert not after.over.any()
+    assert int(after.losing) == int(state.losing) != 0
+
+
+def test_at_size_two_a_cell_meets_another_across_two_edges() -> None:
+    game = Torus(2)
+    after = game.step(game.string_to_state("x./.. ../.. b"), torch.tensor([name_to_cell("a2", 2)]))
+    assert after.scores.tolist() == [[1, 0]]  # a1-a2 inside the board and a2-a1 over the seam
+    after = game.step(game.string_to_state("x./.. ../.. b"), torch.tensor([name_to_cell("b1", 2)]))
+    assert after.scores.tolist() == [[0, 0]]
+
+
+def test_black_moves_first_and_turns_alternate() -> None:
+    game = Torus(4)
+    state = game.init(seeds(0, 1))
+    movers = []
+    for cell in range(4):
+        movers.append(int(state.current_player))
+        state = game.step(state, torch.tensor([cell * 2]))
+    assert movers == [0, 1, 0, 1]
+    assert game.board(state)[0, [0, 2, 4, 6]].tolist() == [1, 2, 1, 2]
+
+
+def test_the_winner_gets_one_and_the_loser_minus_one_at_the_end_only() -> None:
+    game = Torus(2)
+    state = game.init(seeds(0, 1))
+    for name, rewards in (("a1", [0, 0]), ("b1", [0, 0]), ("a2", [1, -1])):
+        state = game.step(state, torch.tensor([name_to_cell(name, 2)]))
+        assert state.rewards.tolist() == [rewards]
+    assert game.outcome(state).tolist() == [[1, -1]]
+
+
+@pytest.mark.parametrize("size", range(2, 17))
+def test_neighbours_equal_the_references(size: int) -> None:
+    for cell, ring in enumerate(neighbours(size)):
+        expected = {(ref.index_of(e.cell, size), e.dx, e.dy) for e in ref.neighbours(ref.cell_of(cell, size), size)}
+        assert {tuple(edge) for edge in ring} == expected
+        assert len(ring) == len(expected)
+
+
+@pytest.mark.parametrize("size", [2, 8, 16])
+def test_names_of_cells(size: int) -> None:
+    names = [cell_to_name(cell, size) for cell in range(2 * size * size)]
+    assert len(set(names)) == len(names)
+    assert [name_to_cell(name, size) for name in names] == list(range(2 * size * size))
+    assert names[0] == "a1"
+    assert names[size * size + size - 1] == f"{chr(ord('a') + size - 1)}1+"
+
+
+@pytest.mark.parametrize("text", ["", "a", "1a", "a0", "e1", "a5+", "a1++", "a1 b1", "ä1"])
+def test_a_name_that_is_none_says_what_was_expected(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected a cell .* got "):
+        name_to_cell(text, 4)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "b", ".../.../... b", "../../.. ../../.. b", ".../.../... .../.../... x", "..y/.../... .../.../... b"]
+)
+def test_a_position_that_is_none_says_what_was_expected(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        Torus(3).string_to_state(text)
+
+
+@pytest.mark.parametrize("size", [1, 17, 2.0, True, "8"])
+def test_a_bad_size_is_refused(size: object) -> None:
+    with pytest.raises(ValueError, match="whole number from 2 to 16"):
+        cellgames.make("torus-v0", size=size)
+
+
+def test_the_observation_is_the_movers_view() -> None:
+    """Own octagons, own squares, the opponent's octagons and squares, and ones for Black."""
+    game = Torus(2)
+    state = game.string_to_state("xo/.. .x/o. w")
+    white = game.observe(state, state.current_player)[0].tolist()
+    black = game.observe(state, 0)[0].tolist()
+    own, opponent = [[[0, 1], [0, 0]], [[0, 0], [1, 0]]], [[[1, 0], [0, 0]], [[0, 1], [0, 0]]]
+    assert white == [*own, *opponent, [[0, 0], [0, 0]]]
+    assert black == [*opponent, *own, [[1, 1], [1, 1]]]
