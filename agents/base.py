@@ -1,11 +1,11 @@
 """What an agent is, and the one place where agents are asked for actions.
 
-Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `B` games, `P`
-seats.
+Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `B` games,
+`P` seats.
 
-An agent is batched: it is asked once a turn for all games that wait for it. It sees observations and masks and
-nothing else, so it cannot peek. Search agents need positions to play on from; they get them only in games in
-turns with perfect information.
+An agent is batched: it is asked once a turn for all games that wait for it. It sees observations and masks
+and nothing else, so it cannot peek. Search agents need positions to play on from; they get them only in games
+in turns with perfect information.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ class StateAgent(Protocol):
         """Choose actions.
 
         Args:
-            state: `L` unfinished games, all of them waiting for this agent. In games of chance their seeds are
-                not the true ones, so that nobody knows the dice to come.
+            state: `L` unfinished games, all of them waiting for this agent. In games of chance their seeds
+                are not the true ones, so that nobody knows the dice to come.
             lanes: int64 [L], ascending, where those games are played.
             generator: consumed.
 
@@ -83,7 +83,7 @@ AnyAgent: TypeAlias = Agent | StateAgent
 
 
 class BaseAgent:
-    """A name and a `start` that forgets nothing, for agents without memory. `name` defaults to the class's."""
+    """A name (by default the class's) and a `start` that does nothing, for agents without memory."""
 
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
@@ -148,7 +148,7 @@ def select(
             kind of game.
     """
     info = game.info
-    part = state if _is_everything(lanes, len(state)) else state[lanes]
+    part = state[lanes]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:
         if players is None:
@@ -161,12 +161,8 @@ def select(
             part = part.replace(seed=draw_seeds(len(lanes), generator, state.device))
         actions = agent.act_on_state(part, lanes, generator)  # type: ignore[union-attr]  # takes_states has looked
     else:
-        actions = agent.act(game.observe(part, players), mask, lanes, generator)  # type: ignore[union-attr]  # same
+        actions = agent.act(game.observe(part, players), mask.clone(), lanes, generator)  # type: ignore[union-attr]  # same
     return _checked(agent, game, state, mask, lanes, players, actions)
-
-
-def _is_everything(lanes: Tensor, count: int) -> bool:
-    return len(lanes) == count and bool((lanes == torch.arange(count, device=lanes.device)).all())
 
 
 def _checked(
@@ -183,14 +179,14 @@ def _checked(
     shape = (len(lanes),) if len(nvec) == 1 else (len(lanes), len(nvec))
     if not isinstance(actions, Tensor):
         raise ValueError(
-            f"agent {agent.name!r} must give a tensor of actions, got {type(actions).__name__}; wrap a function "
-            "of one observation with cellgames.agents.PolicyAgent"
+            f"agent {agent.name!r} must give a tensor of actions, got {type(actions).__name__}; "
+            "cellgames.agents.PolicyAgent wraps a function of one observation"
         )
     if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
         raise ValueError(f"agent {agent.name!r} must give whole numbers, got {actions.dtype}")
     if tuple(actions.shape) != shape:
         raise ValueError(
-            f"agent {agent.name!r} must give one action a game, shape {list(shape)}, got {list(actions.shape)}"
+            f"agent {agent.name!r} must give one action a game, {list(shape)}, got {list(actions.shape)}"
         )
     actions = actions.to(state.device, torch.int64)
     parts = actions.view(len(lanes), len(nvec))
@@ -206,7 +202,7 @@ def _checked(
         else:
             reason = f"expected a number from 0 to {nvec[component] - 1}"
         raise ValueError(
-            f"agent {agent.name!r} chose illegal action {action} as {game.info.players[seat]} in lane {lane} of "
-            f"{game.id}{f', component {component}' if len(nvec) > 1 else ''}: {reason}"
+            f"agent {agent.name!r} chose illegal action {action} as {game.info.players[seat]} in lane {lane} "
+            f"of {game.id}{f', component {component}' if len(nvec) > 1 else ''}: {reason}"
         )
     return actions

@@ -24,7 +24,8 @@ __all__ = ["Played", "moves", "play", "random_openings"]
 class Played:
     """Finished games.
 
-    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of a lane's game.
+    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of a lane's
+              game.
     turns:    int64 [B], how many turns each took; the opening counts.
     state:    the final state, `B` games.
     """
@@ -46,8 +47,8 @@ def play(
 ) -> Played:
     """Play one game in every lane to its end.
 
-    Each turn every agent is asked once, about all the lanes in which it is to move; lanes that are over are not
-    asked about. What an agent does depends on its own generator only, not on the agents asked before it.
+    Each turn every agent is asked once, about all the lanes in which it is to move; lanes that are over are
+    not asked about. What an agent does depends on its own generator only, not on the agents asked before it.
 
     Args:
         game: the rules.
@@ -57,12 +58,12 @@ def play(
         generators: one for each agent, consumed.
         opening: int64 [B, T0], or [B, T0, P] or [B, T0, P, K] in simultaneous games: forced first actions. -1
             from where a lane's opening is shorter.
-        on_turn: called with 0 and the first state, then after each turn with the number of turns played and the
-            state.
+        on_turn: called with 0 and the first state, then after each turn with the number of turns played and
+            the state.
 
     Raises:
-        ValueError: wrong shapes, an illegal opening, an agent that gives an illegal action or cannot play this
-            kind of game.
+        ValueError: wrong shapes, an illegal opening, an agent that gives an illegal action or cannot play
+            this kind of game.
     """
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
@@ -168,8 +169,8 @@ def _check_opening(game: Game[Any], opening: Tensor, batch: int, trailing: tuple
 def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
     """Openings of uniformly random legal actions that leave the game unfinished.
 
-    Lanes that end within the opening are drawn again, so the openings are uniform play, given that it goes on.
-    In games of chance an opening may be illegal under another seed than the one it was drawn with.
+    Lanes that end within the opening are drawn again, so the openings are uniform play, given that it goes
+    on. In games of chance an opening may be illegal under another seed than the one it was drawn with.
 
     Args:
         game: the rules.
@@ -192,8 +193,8 @@ def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Ge
     while missing > 0:
         if plies >= info.max_turns or in_vain >= 50:
             raise ValueError(
-                f"{game.id}: found no random opening of {plies} plies that leaves the game unfinished (a game "
-                f"takes at most {info.max_turns}); ask for fewer plies"
+                f"{game.id}: found no random opening of {plies} plies that leaves the game unfinished "
+                f"(a game takes at most {info.max_turns}); ask for fewer plies"
             )
         drawn = _random_lanes(game, max(missing, 64), plies, generator)[:missing]
         found.append(drawn)
@@ -220,11 +221,13 @@ def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Gene
 
 
 def moves(game: Game[Any], played: Played, lane: int) -> list[str]:
-    """The actions of one lane as records write them; those of simultaneous seats separated by spaces."""
-    return [_names(game, action) for action in played.actions[: int(played.turns[lane]), lane].tolist()]
+    """The actions of one lane, a string a turn, as the game writes them; seats that act at once by spaces.
 
-
-def _names(game: Game[Any], action: Any) -> str:
-    if isinstance(action, int):
-        return game.action_to_string(action)
-    return (" " if isinstance(action[0], list) else ",").join(_names(game, part) for part in action)
+    An action of several components is named by its number among all combinations, the last varying fastest.
+    """
+    turns = int(played.turns[lane])
+    parts = played.actions[:turns, lane].reshape(turns, -1, len(game.info.action_nvec))
+    flat = torch.zeros_like(parts[..., 0])
+    for component, choices in zip(parts.unbind(-1), game.info.action_nvec, strict=True):
+        flat = flat * choices + component
+    return [" ".join(map(game.action_to_string, seats)) for seats in flat.tolist()]

@@ -42,7 +42,7 @@ class PolicyAgent(BaseAgent):
     def act(
         self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
     ) -> Tensor:
-        """See `Agent`; a `ValueError` says which lane the policy answered with something else than a number."""
+        """See `Agent`; a `ValueError` says in which lane the policy did not answer with a number."""
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
         several = self._nvec is not None and len(self._nvec) > 1

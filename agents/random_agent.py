@@ -28,7 +28,7 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
     """
     parts = [
         sampling.random_legal(sampling.pack(part), sampling.random_bits(len(mask), generator, mask.device))
-        for part in mask.split(list(nvec), dim=1)
+        for part in torch.split(mask, list(nvec), dim=1)
     ]
     return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
 

@@ -57,12 +57,20 @@ def _greedy(argument: str | None) -> AnyAgent:
 def _rollout(argument: str | None) -> AnyAgent:
     from .rollout import RolloutAgent
 
-    if argument is None or re.fullmatch(r"0*[1-9][0-9]{0,8}", argument) is None:
+    return RolloutAgent(_playouts("rollout", argument))
+
+
+def _amaf(argument: str | None) -> AnyAgent:
+    from .amaf import AmafAgent
+
+    return AmafAgent(_playouts("amaf", argument))
+
+
+def _playouts(name: str, argument: str | None) -> int:
+    if argument is None or re.fullmatch(r"[1-9][0-9]{0,8}", argument) is None:
         got = "nothing" if argument is None else repr(argument)
-        raise ValueError(
-            f"rollout:N needs the number of playouts a move, such as rollout:64; got {got} for N"
-        )
-    return RolloutAgent(int(argument))
+        raise ValueError(f"{name}:N needs a number of playouts a move for N, such as {name}:64; got {got}")
+    return int(argument)
 
 
 def _expect_no_argument(name: str, argument: str | None) -> None:
@@ -72,12 +80,9 @@ def _expect_no_argument(name: str, argument: str | None) -> None:
 
 AGENTS: dict[str, AgentSpec] = {
     "random": AgentSpec("random", "any legal action, with equal chance", _random),
-    "greedy": AgentSpec(
-        "greedy", "one move ahead by the game's own measure; not every game has one", _greedy
-    ),
-    "rollout": AgentSpec(
-        "rollout:N", "N random playouts a move, most of them for the best candidates", _rollout
-    ),
+    "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
+    "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
+    "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
 }
 
 
@@ -173,6 +178,7 @@ def _as_agent(spec: str, found: Any) -> AnyAgent:
         text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have
     )
     raise ValueError(
-        f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has start(game, players, lanes) "
-        "and act(observation, action_mask, lanes, generator), see cellgames.agents.Agent"
+        f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has "
+        "start(game, players, lanes) and act(observation, action_mask, lanes, generator), see "
+        "cellgames.agents.Agent"
     )

@@ -2,21 +2,21 @@
 
 Letters: `L` observations, `Q` positions, `n` the size, `N = 2 n^2` cells, `M = 2 n` kinds of cycles (below).
 
-**The search.** White's goal is Black's after a quarter turn with colours exchanged, so positions are turned until
-Black is the one who wants to win. Black's cycles go down at least once, so each visits an octagon of row 0. From
-every octagon of row 0 the cheapest walks to all cells are found on the unrolled board: an own cell costs 0, a
-free one 1, the opponent's are closed. With F the cost of a walk (its end included, its start not), the cheapest
-cycle of class w = (h, v) through the start s and a cell x costs
+**The search.** White's goal is Black's after a quarter turn with colours exchanged, so positions are turned
+until Black is the one who wants to win. Black's cycles go down at least once, so each visits an octagon of
+row 0. From every octagon of row 0 the cheapest walks to all cells are found on the unrolled board: an own
+cell costs 0, a free one 1, the opponent's are closed. With F the cost of a walk (its end included, its start
+not), the cheapest cycle of class w = (h, v) through the start s and a cell x costs
 
     F(x) + F(x - w) + price(s) - price(x)
 
-since the way on from x to s + w is, moved by -w and walked backwards, one from s to x - w. All positions and all
-starts are relaxed at once, in bytes, until nothing changes.
+since the way on from x to s + w is, moved by -w and walked backwards, one from s to x - w. All positions and
+all starts are relaxed at once, in bytes, until nothing changes.
 
 **What it proves.** A cost is never below the true number of stones. It is the true number but for: cycles of
-other classes than (0, 1) and (1, 1), which need twice the way; cycles that leave the window of the unrolled board
-that is searched; and cycles that cross themselves in one free octagon, which is then counted twice (the author's
-figure 6: an l-helix and a bracelet that meet in one cell hold a ring).
+other classes than (0, 1) and (1, 1), which need twice the way; cycles that leave the window of the unrolled
+board that is searched; and cycles that cross themselves in one free octagon, which is then counted twice (the
+author's figure 6: an l-helix and a bracelet that meet in one cell hold a ring).
 """
 
 from __future__ import annotations
@@ -45,17 +45,18 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
 
     Returns:
         For the player and for the opponent, uint8 [L, M, N]: the stones still needed for the cheapest winning
-        cycle through a cell, for each kind of cycle (class, and octagon of row 0, or of column 0 for White, that
-        it passes). `CLOSED` or more if there is none; the opponent's cells are closed.
+        cycle through a cell, for each kind of cycle (class, and octagon of row 0, or of column 0 for White,
+        that it passes). `CLOSED` or more if there is none; the opponent's cells are closed.
     """
     batch, size = len(observation), observation.shape[-1]
-    prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)  # free, own, opponent's
+    # Prices of a free cell, an own one, one of the opponent's.
+    prices = torch.tensor([1, 0, CLOSED], dtype=torch.uint8, device=observation.device)
     own, opponent = observation[:, 0:2].long(), observation[:, 2:4].long()
     price = prices[torch.cat((own + 2 * opponent, opponent + 2 * own))]  # [2L, 2, n, n]
     black = observation[:, 4, 0, 0] == 1
     black = torch.cat((black, ~black))
     price = torch.where(black.view(-1, 1, 1, 1), price, _turn(price))
-    costs = torch.cat([_search(part) for part in price.split(_positions_a_chunk(size))])
+    costs = torch.cat([_search(part) for part in torch.split(price, _positions_a_chunk(size))])
     costs = torch.where(black.view(-1, 1, 1, 1, 1), costs, _turn_back(costs)).flatten(2)
     return costs[:batch], costs[batch:]
 
@@ -105,7 +106,8 @@ def _search(price: Tensor) -> Tensor:
     """Prices of cells for Black's goal, uint8 [Q, 2, n, n], to costs uint8 [Q, M, 2, n, n]."""
     size, device = price.shape[-1], price.device
     up, left, rows, cols = _window(size)
-    price = price.permute(1, 2, 3, 0).contiguous()  # positions innermost: whole rows of bytes are one operation
+    # Positions go innermost, so that a shift along the board moves long runs of bytes.
+    price = price.permute(1, 2, 3, 0).contiguous()
     starts = torch.arange(size, device=device)
     row = (torch.arange(rows, device=device) - up) % size
     col = (torch.arange(cols, device=device)[:, None] + starts - left) % size  # each start has its own window
@@ -113,6 +115,7 @@ def _search(price: Tensor) -> Tensor:
     walks = torch.full_like(unrolled, CLOSED)
     first = price[0, 0]  # [n, Q], of the starts
     walks[0, up, left] = torch.where(first == CLOSED, CLOSED, 0).to(torch.uint8)
+    first = first.clamp(max=1)  # sums stay below 256: 2 * CLOSED + 1
     _relax(walks.flatten(3), unrolled.flatten(3))
     # Back from the window to the board: row and column of a cell, as counted from each start.
     row = (starts + up) % size
@@ -127,7 +130,7 @@ def _search(price: Tensor) -> Tensor:
 
 
 def _relax(walks: Tensor, price: Tensor) -> None:
-    """Shorten the walks [2, rows, cols, X] until none can be shortened. Sums stay below 256: 2 * 120 + 1."""
+    """Shorten the walks, uint8 [2, rows, cols, X], until none can be shortened."""
     least = torch.minimum
     (octagons, squares), (price_octagon, price_square) = walks, price
     pairs, corners = torch.empty_like(squares[:, 1:]), torch.empty_like(squares[1:, 1:])
@@ -156,7 +159,7 @@ def _relax(walks: Tensor, price: Tensor) -> None:
 
 def _fold(costs: Tensor, size: int, dim: int) -> Tensor:
     """The least over places that are a multiple of `size` apart along `dim`."""
-    folded, *others = costs.split(size, dim)
+    folded, *others = torch.split(costs, size, dim)
     folded = folded.clone()
     for other in others:
         part = folded.narrow(dim, 0, other.shape[dim])

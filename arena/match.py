@@ -127,7 +127,7 @@ def play_chunk(
         seats,
         seeds.repeat_interleave(2),
         [_generator(schedule.seed, "agent", id, number, name) for name in names],
-        opening=drawn[: len(openings)].repeat_interleave(2, dim=0),
+        opening=drawn[: len(openings)].repeat_interleave(2, dim=0) if schedule.opening_plies else None,
         on_turn=None if finished is None else _counter(finished),
     )
     return [

@@ -124,12 +124,12 @@ def notes(tables: Tables) -> list[str]:
         f"400 Elo are odds of ten to one; {zero}. The intervals come from resampling openings, since the two "
         "games of an opening are not independent."
     ]
-    swept = [line.agent for line in tables.standings if line.tally.score in (0, 1)]
-    if swept:
-        said.append(
-            f"{' and '.join(swept)} won or lost every game: by how much better or worse, these games cannot "
-            "say, and the interval is too narrow. Agents of a strength between would tell."
-        )
+    for share, verb, word in ((1, "won", "better"), (0, "lost", "worse")):
+        if swept := [line.agent for line in tables.standings if line.tally.score == share]:
+            said.append(
+                f"{' and '.join(swept)} {verb} every game: how much {word} it is, these games cannot say, "
+                "and its interval is too narrow."
+            )
     if not rated.connected:
         groups = " | ".join(", ".join(group) for group in rated.components)
         said.append(f"No decided or drawn games link these groups, whose ratings do not compare: {groups}.")

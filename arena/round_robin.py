@@ -128,18 +128,20 @@ def round_robin(
     )
     folder = Path(out)
     with _opened(folder):
-        if not resume:
-            _delete(folder)
-        _check_folder(folder, settings)
+        if not resume and (folder / RUN).exists():
+            _delete_all_but_settings(folder)
+        else:
+            _check_folder(folder, settings)
         games = folder / GAMES
-        kept, in_order = _finished(games, settings, schedule, warn)
+        kept, clean = _finished(games, settings, schedule, warn)
         write_atomic(folder / RUN, settings.to_json())
-        if not in_order:
-            _rewrite(games, kept)
+        if not clean:
+            write_atomic(games, _lines(kept))
         played = _play_missing(game, players, schedule, kept, folder, progress)
-        records = tuple(_in_order(kept, names, schedule))
-        if played and list(kept) != [key for key, _ in _plan(names, schedule)]:
-            write_atomic(games, "".join(record.to_json() + "\n" for record in records))
+        ordered = {key: kept[key] for key, _ in _plan(names, schedule)}
+        if list(kept) != list(ordered):
+            write_atomic(games, _lines(ordered))
+        records = tuple(record for chunk in ordered.values() for record in chunk)
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
         files = [folder / RUN, games]
         files += reports.write_reports(folder, tables, asdict(settings), game.info.players, warn=warn)
@@ -173,11 +175,6 @@ def _plan(names: Sequence[str], schedule: Schedule) -> Iterator[tuple[_Key, tupl
             yield (match_id(*pair), openings.start), (pair, openings)
 
 
-def _in_order(kept: dict[_Key, list[Record]], names: Sequence[str], schedule: Schedule) -> Iterator[Record]:
-    for key, _ in _plan(names, schedule):
-        yield from kept[key]
-
-
 def _finished(
     path: Path, settings: Settings, schedule: Schedule, warn: Callable[[str], None]
 ) -> tuple[dict[_Key, list[Record]], bool]:
@@ -207,8 +204,7 @@ def _finished(
     }
     if dropped := len(records) - sum(map(len, kept.values())):
         warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
-    together = [record for chunk in kept.values() for record in chunk]
-    return kept, not torn and together == records
+    return kept, path.read_bytes() == _lines(kept)
 
 
 def _why_foreign(record: Record, settings: Settings, plan: dict[_Key, tuple[tuple[str, str], range]]) -> str:
@@ -242,8 +238,9 @@ def _shown(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _rewrite(path: Path, kept: dict[_Key, list[Record]]) -> None:
-    write_atomic(path, "".join(record.to_json() + "\n" for chunk in kept.values() for record in chunk))
+def _lines(chunks: dict[_Key, list[Record]]) -> bytes:
+    """What a file that holds these chunks, in this order, contains."""
+    return "".join(record.to_json() + "\n" for chunk in chunks.values() for record in chunk).encode()
 
 
 def _play_missing(
@@ -309,11 +306,9 @@ def _lock(folder: Path) -> int | None:
     return handle
 
 
-def _delete(folder: Path) -> None:
-    """The files of the run in the folder; run.json last, so that a crash leaves nothing foreign."""
-    if not (folder / RUN).exists():
-        return
-    for name in (GAMES, *reports.FILES, GIF, RUN):
+def _delete_all_but_settings(folder: Path) -> None:
+    """The games and tables of the run in the folder; run.json stays until the new one takes its place."""
+    for name in (GAMES, *reports.FILES, GIF):
         (folder / name).unlink(missing_ok=True)
 
 

@@ -31,7 +31,7 @@ class Last(BaseAgent):
 
 
 class Mortal(RandomAgent):
-    """Random; kills its process when it is asked for the n-th time, n from the environment variable MORTAL."""
+    """Random; kills its process when asked for the n-th time, n from the environment variable MORTAL."""
 
     asked = 0
 
@@ -45,7 +45,7 @@ class Mortal(RandomAgent):
 
 
 class Impatient(RandomAgent):
-    """Random; presses Ctrl-C when it is asked for the n-th time, n from the environment variable IMPATIENT."""
+    """Random; presses Ctrl-C when asked for the n-th time, n from the environment variable IMPATIENT."""
 
     asked = 0
 

@@ -2,61 +2,21 @@
 
 from __future__ import annotations
 
-import dataclasses
 import io
+import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch import Tensor
-from toy_games import TOYS, Race, Sealed, random_actions
+from every_game import GAMES, every_game, finished, generator, midway, seen
+from toy_games import Race, Sealed, random_actions
 
 import cellgames
-from cellgames.envs.core import Game, Solo, State, Vector, chance, seeds
-from cellgames.envs.core.sampling import pack, random_bits, random_legal
-
-GAMES: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
-GAMES |= {toy.id: toy for toy in TOYS}
-IN_TURNS = [
-    id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1
-]
-
-every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-every_game_in_turns = pytest.mark.parametrize("game", [GAMES[id] for id in IN_TURNS], ids=IN_TURNS)
-
-
-def generator(seed: int = 0) -> torch.Generator:
-    return torch.Generator().manual_seed(seed)
-
-
-def play(game: Game[Any], state: Any, steps: int, seed: int = 0) -> Any:
-    random = generator(seed)
-    for _ in range(steps):
-        state = game.step(state, random_actions(game, state, random))
-    return state
-
-
-def midway(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
-    """Games in progress, at least most of them."""
-    return play(game, game.init(seeds(seed, lanes)), game.info.max_turns // 3)
-
-
-def finished(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
-    state = play(game, game.init(seeds(seed, lanes)), game.info.max_turns)
-    assert state.over.all()
-    return state
-
-
-def seen(game: Game[Any], state: Any) -> list[Tensor]:
-    """All that a game says about a state."""
-    views = [game.observe(state, seat) for seat in range(game.info.num_players)]
-    return [*views, game.legal_actions(state), game.board(state), game.outcome(state)]
-
+from cellgames.envs.core import Game, Solo, State, seeds
 
 # ---------------------------------------------------------------- facts
 
@@ -472,8 +432,8 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
         torch.save(state, tmp_path / f"{id}.pt")
         lines.append(GAMES[id].state_to_string(state))
     command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.list()]
-    path = str(Path(cellgames.__file__).parents[1])
-    done = subprocess.run(command, capture_output=True, text=True, env={"PYTHONPATH": path}, check=False)
+    environment = {**os.environ, "PYTHONPATH": str(Path(cellgames.__file__).parents[1])}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == lines
 
@@ -515,253 +475,3 @@ def test_every_action_comes_back_from_its_name(game: Game[Any]) -> None:
     assert [game.string_to_action(name) for name in names] == list(range(len(names)))
     with pytest.raises(ValueError, match="expected"):
         game.string_to_action("no such action")
-
-
-# ---------------------------------------------------------------- chance
-
-
-@pytest.mark.parametrize(
-    ("counter", "key", "expected"),
-    [
-        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
-        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
-        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
-    ],
-)
-def test_threefry_gives_the_known_answers_of_random123(
-    counter: tuple[int, int], key: tuple[int, int], expected: tuple[int, int]
-) -> None:
-    words = [torch.tensor([word]) for word in (*key, *counter)]
-    assert tuple(int(word) for word in chance._threefry(*words)) == expected
-
-
-def test_a_draw_is_a_threefry_block_of_seed_and_counter() -> None:
-    seed = (0x03707344 << 32) | 0x13198A2E
-    got = int(chance.draw(torch.tensor(seed), 0x85A308D3, torch.tensor(0x243F6A88)))
-    assert got == ((0x483DF7A0 & 0x7FFFFFFF) << 32) | 0xC4923A9C
-    least, most = torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max
-    extremes = chance.draw(torch.tensor([least, most, -1, 0]), 2**32 - 1, torch.tensor(2**32 - 1))
-    assert (extremes >= 0).all()
-    assert len(set(extremes.tolist())) == 4
-
-
-def test_draws_do_not_depend_on_the_batch() -> None:
-    lanes, counters = seeds(5, 40), torch.arange(40)
-    together = chance.draw(lanes, chance.USER, counters)
-    for i in (0, 7, 39):
-        assert together[i] == chance.draw(lanes[i], chance.USER, counters[i])
-    grid = chance.draw(lanes[:, None], chance.USER, counters)
-    assert torch.equal(grid.diagonal(), together)
-    assert len(set(grid.flatten().tolist())) == 1600
-
-
-def test_streams_of_a_seed_differ_by_purpose_and_from_lane_to_lane() -> None:
-    lanes, zero = seeds(5, 1000), torch.tensor(0)
-    draws = [chance.draw(lanes, purpose, zero) for purpose in range(20)]
-    assert len(set(torch.cat(draws).tolist())) == 20_000
-    assert torch.equal(chance.next_seed(lanes), draws[chance.NEXT_GAME])
-
-
-@pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63), 2**63, 2**64 + 5, 10**40])
-def test_the_first_seeds_are_the_same_however_many_are_asked_for(seed: int) -> None:
-    many = seeds(seed, 100)
-    assert many.dtype == torch.int64
-    assert len(set(many.tolist())) == 100
-    for count in (0, 1, 99):
-        assert torch.equal(seeds(seed, count), many[:count])
-
-
-def test_different_seeds_spread_to_different_lanes() -> None:
-    spread = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
-    assert len(set(spread.tolist())) == 2000
-    with pytest.raises(ValueError, match="expected a count of at least 0, got -1"):
-        seeds(0, -1)
-
-
-@pytest.mark.parametrize("high", [1, 2, 6, 1000, 2**31])
-def test_whole_numbers_fill_their_range_evenly(high: int) -> None:
-    bits = chance.draw(seeds(1, 60_000), chance.USER, torch.tensor(0))
-    drawn = chance.uniform_int(bits, high)
-    assert drawn.min() >= 0
-    assert drawn.max() < high
-    cells = min(high, 10)
-    counts = torch.bincount(drawn * cells // high, minlength=cells)
-    expected = 60_000 / cells
-    assert float(((counts - expected) ** 2 / expected).sum()) < 40  # chi-square, at most 9 degrees of freedom
-
-
-# ---------------------------------------------------------------- random legal actions
-
-
-def test_a_packed_mask_holds_every_bit() -> None:
-    for actions in (1, 31, 32, 33, 64, 100, 512):
-        mask = torch.rand(9, actions, generator=generator(actions)) < 0.5
-        words = pack(mask)
-        assert tuple(words.shape) == (9, -(-actions // 32))
-        bits = [[int(words[row, j // 32]) >> (j % 32) & 1 for j in range(actions)] for row in range(9)]
-        assert torch.equal(torch.tensor(bits).bool(), mask)
-        assert int(words.max()) < 1 << 32
-
-
-@every_game_in_turns
-def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
-    for state in (game.init(seeds(0, 6)), midway(game, 6)):
-        words = game.packed_legal_actions(state)
-        assert torch.equal(words[~state.over], pack(game.legal_actions(state))[~state.over])
-
-
-def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:
-    random = generator()
-    for actions in range(1, 513):
-        density = torch.tensor([0.0, 1.0, 0.02, 0.5, 0.5, 0.9])[:, None]
-        mask = torch.rand(6, actions, generator=random) < density
-        bits = random_bits(6, random)
-        bits[3] = 2**31 - 1
-        legal = [[j for j in range(actions) if row[j]] for row in mask.tolist()]
-        ranks = zip(legal, bits.tolist(), strict=True)
-        expected = [row[draw * len(row) >> 31] if row else 0 for row, draw in ranks]
-        assert random_legal(pack(mask), bits).tolist() == expected, actions
-
-
-def test_random_actions_are_even_over_the_legal_ones() -> None:
-    mask = torch.zeros(1, 130, dtype=torch.bool)
-    legal = [0, 5, 31, 32, 63, 64, 100, 127, 128, 129]
-    mask[0, legal] = True
-    count = 50_000
-    drawn = random_legal(pack(mask).expand(count, -1), random_bits(count, generator()))
-    counts = torch.bincount(drawn, minlength=130)
-    assert int(counts[legal].sum()) == count
-    assert (
-        float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35
-    )  # chi-square, 9 degrees of freedom
-
-
-# ---------------------------------------------------------------- vectors
-
-
-def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
-    """A legal action of every lane as a function of its number and the turn; plain Python, any game."""
-    seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
-    rows = []
-    for lane, players in enumerate(seats):
-        row = []
-        for seat, mask in enumerate(players):
-            start = 0
-            for choices in game.info.action_nvec:
-                can = [j for j in range(choices) if mask[start + j]]
-                row.append(can[(31 * turn + 17 * lane + 7 * seat) % len(can)])
-                start += choices
-        rows.append(row)
-    shape = [len(legal), *([game.info.num_players] if game.info.simultaneous else [])]
-    shape += [len(game.info.action_nvec)] if len(game.info.action_nvec) > 1 else []
-    return torch.tensor(rows).view(shape)
-
-
-@every_game
-def test_a_vector_plays_every_lanes_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
-    lanes = 3
-    vector = game.vector(lanes, seed=6, compile="never")
-    wider = game.vector(lanes + 2, seed=6, compile="never")
-    alone = [game.init(seeds(6, lanes)[[lane]]) for lane in range(lanes)]
-    ended = 0
-    for turn in range(2 * game.info.max_turns + 5):
-        assert not vector.state.over.any()
-        assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
-        actions = nth_legal(game, wider.legal_actions, turn)
-        given = actions.clone()
-        wide = wider.step(actions)
-        narrow = vector.step(actions[:lanes])
-        assert torch.equal(actions, given), "the vector has overwritten the actions it was given"
-        assert torch.equal(wide.actions, given)
-        for lane in range(lanes):
-            alone[lane] = game.step(alone[lane], given[[lane]])
-            for name in ("rewards", "terminated", "truncated"):
-                assert torch.equal(getattr(narrow, name)[lane], getattr(alone[lane], name)[0])
-                assert torch.equal(getattr(wide, name)[lane], getattr(alone[lane], name)[0])
-            if alone[lane].over:
-                ended += 1
-                alone[lane] = game.init(chance.next_seed(alone[lane].seed))
-            assert vector.state[lane].equal(alone[lane])
-            assert wider.state[lane].equal(alone[lane])
-    assert ended >= lanes
-
-
-@every_game_in_turns
-def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> None:
-    vector, random = game.vector(20, seed=3, compile="never"), generator(4)
-    for _ in range(game.info.max_turns + 3):
-        before = vector.state.clone()
-        transition = vector.step_random(random)
-        after = game.step(before, transition.actions)
-        assert torch.equal(after.rewards, transition.rewards)
-        assert torch.equal(after.terminated, transition.terminated)
-        assert torch.equal(after.truncated, transition.truncated)
-        running = ~after.over
-        assert vector.state[running].equal(after[running])
-        fresh = game.init(chance.next_seed(before.seed[after.over]))
-        assert vector.state[after.over].equal(fresh)
-
-
-@every_game
-def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
-    vector = game.vector(3, compile="never")
-    before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
-    wrong = actions.clone()
-    wrong.view(-1)[-1] = 10**6
-    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in lane 2"):
-        vector.step(wrong)
-    with pytest.raises(ValueError, match="must have shape"):
-        vector.step(actions[:2])
-    assert vector.state.equal(before)
-    vector.step(actions)
-
-
-def test_a_vector_refuses_bad_arguments() -> None:
-    game = GAMES["torus-small-v0"]
-    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
-        game.vector(0)
-    with pytest.raises(ValueError, match="compile must be 'auto', 'always' or 'never', got 'yes'"):
-        game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose
-
-
-def compilable() -> bool:
-    from cellgames.envs.core.vector import _compiler_found
-
-    return _compiler_found("cpu")
-
-
-def compare_compiled(
-    game: Game[Any], step: Callable[[Vector[Any], torch.Generator], Any], steps: int
-) -> None:
-    eager = game.vector(6, seed=2, compile="never")
-    compiled = game.vector(6, seed=2, compile="always")
-    randoms = generator(5), generator(5)
-    for _ in range(steps):
-        one, two = step(eager, randoms[0]), step(compiled, randoms[1])
-        for field in dataclasses.fields(one):
-            ours, theirs = getattr(one, field.name), getattr(two, field.name)
-            assert ours.dtype == theirs.dtype, field.name
-            assert torch.equal(ours, theirs), field.name
-        assert compiled.state.equal(eager.state)
-        assert torch.equal(compiled.legal_actions, eager.legal_actions)
-        assert compiled.legal_actions.dtype == torch.bool
-    assert compiled.compiled
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-@pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
-def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
-    compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-@pytest.mark.parametrize(
-    "game", [cellgames.make("torus-v0", size=2), Sealed()], ids=lambda game: str(game.id)
-)
-def test_compiled_steps_with_given_actions_equal_eager_ones(game: Game[Any]) -> None:
-    def step(vector: Vector[Any], random: torch.Generator) -> Any:
-        return vector.step(random_actions(game, vector.state, random))
-
-    compare_compiled(game, step, 3 * game.info.max_turns)

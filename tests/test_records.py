@@ -17,7 +17,6 @@ import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.match import match
 from cellgames.arena.records import (
-    Pairing,
     Record,
     RecordError,
     Result,
@@ -89,7 +88,10 @@ def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (without("result"), "missing fields: result"),
         (without("result", "turns"), "missing fields: result.turns"),
         (with_value({"match": "a vs b"}, "pairing"), "missing fields: pairing.opening, pairing.seats"),
-        (with_value("7", "seed"), "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'"),
+        (
+            with_value("7", "seed"),
+            "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'",
+        ),
         (with_value(1 << 63, "seed"), "seed must be a whole number"),
         (with_value(True, "opening"), "opening must be a whole number from 0 to 2^63 - 1, got 'True'"),
         (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
@@ -219,7 +221,10 @@ TAMPERED: dict[str, tuple[Record, str]] = {
         replace(RING, result=replace(RING.result, turns=6, truncated=True)),
         "turns recorded 6, replayed 5; truncated recorded True, replayed False",
     ),
-    "bad position": (replace(RING, position="nowhere"), "the starting position: expected a position of size 3"),
+    "bad position": (
+        replace(RING, position="nowhere"),
+        "the starting position: expected a position of size 3",
+    ),
     "other position": (
         replace(RING, position="x../.../... .../.../... b"),
         "move 1, 'a1': illegal action 0 of player black: cell a1 is taken",
@@ -236,7 +241,9 @@ def test_a_tampered_record_says_what_differs(name: str) -> None:
 
 def test_a_batch_finds_what_single_replays_find(games: tuple[Record, ...]) -> None:
     """Bad records stand between good ones, of several sizes; each has its own message, wherever it stands."""
-    bigger = match(cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2).records
+    bigger = match(
+        cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2
+    ).records
     bad = [record for record, _ in TAMPERED.values()]
     mixed = [record for trio in zip(games, bad, bigger * 20, strict=False) for record in trio]
     expected = {}

@@ -214,7 +214,8 @@ class Race(Game[RaceState]):
     """Rest, walk or run towards the goal, never the same twice in a row; a die adds 0 or 1 to a move.
 
     Who lands on the goal wins; beyond it both lose; both one step before it is a draw, as is the end of the
-    turns. After every third turn, on average, the same player goes on.
+    turns. After every third turn, on average, the same player goes on. Each step walked is worth 1/8 to the
+    mover, and each turn costs the other 1/8.
     """
 
     goal: int = 7
@@ -234,7 +235,7 @@ class Race(Game[RaceState]):
             stochastic=True,
             zero_sum=False,
             max_turns=self.limit,
-            reward_range=(-1.0, 1.0),
+            reward_range=(-1.125, 1.375),
             action_nvec=(3,),
             observation=Space((5,), torch.float32, -1, self.goal + self.limit),
             board=Space((2,), torch.int16, 0, self.goal + 2),
@@ -270,7 +271,7 @@ class Race(Game[RaceState]):
         return state.replace(
             turn=turn,
             current_player=torch.where(again, state.current_player, 1 - state.current_player),
-            rewards=decided.float(),
+            rewards=decided + torch.where(mover, walked[:, None] / 8, -1 / 8),
             scores=place.float(),
             terminated=terminated,
             truncated=~terminated & (turn >= self.limit),

@@ -7,17 +7,20 @@ al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), the generator that
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import torch
 from torch import Tensor
 
-__all__ = ["NEXT_GAME", "USER", "draw", "next_seed", "seeds", "uniform_int"]
+__all__ = ["USER", "draw", "next_seed", "seeds", "uniform_int"]
 
 # Purposes: each names one stream of a seed. Games number theirs from USER on.
 _SPREAD = 0  # seeds of lanes out of one seed
-NEXT_GAME = 1  # the seed of the game that follows in a lane
 USER = 16
 
 _MASK = 0xFFFFFFFF
+_MASK_61 = (1 << 61) - 1
+_WEYL = 0x1E3779B97F4A7C15  # odd, below 2^61
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
@@ -56,9 +59,16 @@ def uniform_int(bits: Tensor, high: Tensor | int) -> Tensor:
     return ((bits & 0xFFFFFFFF) * high) >> 32
 
 
-def next_seed(seed: Tensor) -> Tensor:
-    """The seed of the game that follows in the same lane."""
-    return draw(seed, NEXT_GAME, torch.zeros_like(seed))
+Seed = TypeVar("Seed", int, Tensor)
+
+
+def next_seed(seed: Seed) -> Seed:
+    """The seed of the game that follows in the same lane: a Weyl sequence of period 2^61.
+
+    Seeds are keys of Threefry, for which neighbouring keys are as good as random ones. A plain integer may stand
+    for a tensor of one.
+    """
+    return (seed & _MASK_61) + _WEYL
 
 
 def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from .tables import table
+
 __all__ = ["WORD", "pack", "random_bits", "random_legal"]
 
 WORD = 32
@@ -18,8 +20,8 @@ WORD = 32
 def pack(mask: Tensor) -> Tensor:
     """bool [B, A] to int64 [B, W]."""
     batch, actions = mask.shape
-    padded = torch.nn.functional.pad(mask, (0, -actions % WORD)).view(batch, -1, WORD)
-    return (padded.long() << torch.arange(WORD, device=mask.device)).sum(2)
+    padded = torch.nn.functional.pad(mask.long(), (0, -actions % WORD)).view(batch, -1, WORD)
+    return (padded << torch.arange(WORD, device=mask.device)).sum(2)
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
@@ -38,32 +40,42 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
     Returns:
         int64 [B].
     """
-    counts = _levels(words)[-1].unbind(1)
+    octets = _octets(words)
+    counts = ((octets * 0x01010101) >> 24 & 0x3F).unbind(1)
     total = sum(counts[1:], counts[0])
     rank = (bits * total) >> 31  # the action wanted has this many legal ones before it
-    # Walk to its word, then halve that word five times.
-    word, place, upto = words[:, 0], torch.zeros_like(rank), torch.zeros_like(rank)
-    before = upto
+    # Walk to its word, halve that word twice, and look the rest up.
+    word, octet = words[:, 0], octets[:, 0]
+    place = before = upto = torch.zeros_like(rank)
     for index, count in enumerate(counts[:-1]):
         upto = upto + count
         later = rank >= upto
         word = torch.where(later, words[:, index + 1], word)
-        place = torch.where(later, (index + 1) * WORD, place)
+        octet = torch.where(later, octets[:, index + 1], octet)
         before = torch.where(later, upto, before)
+        place = place + later * WORD
     rank = rank - before
-    bit = torch.zeros_like(rank)
-    for level, width in zip(reversed((word, *_levels(word)[:-1])), (16, 8, 4, 2, 1), strict=True):
-        below = (level >> bit) & (2 * width - 1)  # legal actions in the lower half of what is left
-        later = rank >= below
-        rank = torch.where(later, rank - below, rank)
-        bit = torch.where(later, bit + width, bit)
-    return torch.where(total > 0, place + bit, 0)
+    lower = (octet + (octet >> 8)) & 0x1F  # legal actions in the lower half of the word
+    later = rank >= lower
+    rank = rank - later * lower
+    shift = later * 16
+    lower = (octet >> shift) & 0xF
+    later = rank >= lower
+    rank = rank - later * lower
+    shift = shift + later * 8
+    found = _bit_of_rank(words.device)[((word >> shift) & 0xFF) * 8 + rank]
+    return torch.where(total > 0, place + shift + found, 0)
 
 
-def _levels(words: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """Bits set in each 2, 4, 8, 16 and 32 bits of the words' lower halves, kept in place."""
-    pairs = (words & 0x55555555) + ((words >> 1) & 0x55555555)
+def _octets(words: Tensor) -> Tensor:
+    """Bits set in each of a word's four lower bytes, kept in place."""
+    pairs = words - ((words >> 1) & 0x55555555)
     nibbles = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
-    octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0F
-    halves = (octets + (octets >> 8)) & 0x00FF00FF
-    return pairs, nibbles, octets, halves, (halves + (halves >> 16)) & 0x3F
+    return (nibbles + (nibbles >> 4)) & 0x0F0F0F0F
+
+
+@table
+def _bit_of_rank(device: torch.device) -> Tensor:
+    """int64 [256 * 8]: at 8 * byte + r, where the set bit with r set bits below it stands (0 if there is none)."""
+    rows = [([bit for bit in range(8) if byte >> bit & 1] + [0] * 8)[:8] for byte in range(256)]
+    return torch.tensor(rows, device=device).flatten()

@@ -66,16 +66,16 @@ class BatchOfOne:
 
     def step(self, actions: Any) -> None:
         """See `Solo`."""
-        batch = torch.as_tensor(np.asarray(actions), device=self._state.device)[None]
+        batch = torch.tensor(np.asarray(actions), device=self._state.device)[None]
         self._set(self._game.step(self._state, batch, checked=False))
 
     def legal_actions(self) -> np.ndarray:
         """See `Solo`."""
-        return self._game.legal_actions(self._state)[0].numpy(force=True)
+        return self._game.legal_actions(self._state)[0].numpy(force=True).copy()
 
     def observe(self, player: int) -> np.ndarray:
         """See `Solo`."""
-        return self._game.observe(self._state, player)[0].numpy(force=True)
+        return self._game.observe(self._state, player)[0].numpy(force=True).copy()
 
     def board(self) -> np.ndarray:
         """See `Solo`."""

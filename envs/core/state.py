@@ -70,7 +70,7 @@ class State:
         """A state with some fields changed."""
         return dataclasses.replace(self, **fields)
 
-    def __getitem__(self, lanes: int | slice | Tensor | Sequence[int]) -> Self:
+    def __getitem__(self, lanes: int | slice | Tensor | Sequence[int] | Sequence[bool]) -> Self:
         """Some of the games, as a batch (of one, for an integer); tensors index as in torch."""
         if isinstance(lanes, int):
             if not -len(self) <= lanes < len(self):
@@ -78,7 +78,8 @@ class State:
             lanes %= len(self)
             lanes = slice(lanes, lanes + 1)
         elif not isinstance(lanes, slice | Tensor):
-            lanes = torch.as_tensor(lanes, dtype=torch.int64, device=self.device)
+            lanes = torch.as_tensor(lanes, device=self.device)
+            lanes = lanes if lanes.dtype == torch.bool else lanes.long()
         return self.map(lambda field: field[lanes])
 
     def put(self, lanes: Tensor, games: Self) -> Self:
@@ -109,7 +110,7 @@ class State:
         """Whether type, shapes, dtypes and values of all fields agree (the device may differ)."""
         return type(self) is type(other) and all(
             a.dtype == b.dtype and torch.equal(a, b.to(a.device))
-            for a, b in zip(self.tensors(), other.tensors(), strict=True)  # type: ignore[attr-defined]  # same type
+            for a, b in zip(self.tensors(), other.tensors(), strict=True)
         )
 
 

@@ -107,7 +107,7 @@ class Vector(Generic[S]):
         """Play one step in every lane; games that end are replaced by new ones in the same call."""
         if checked:
             self.game.check(self.state, actions)
-        return self._run(False, actions.to(torch.int64).contiguous())
+        return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Like `step`, with a uniformly random legal action in every lane (games in turns)."""
@@ -146,8 +146,8 @@ def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Tra
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
     if over.any():
         lanes = over.nonzero().squeeze(1)
-        # The transition shows what these three were; the other fields are ours to overwrite.
-        after = after.replace(**{name: getattr(after, name).clone() for name in ("rewards", *_ENDS)})
+        # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
+        transition = Transition(*(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition)))
         fresh = game.init(next_seed(after.seed[lanes]))
         for field, new in zip(after.tensors(), fresh.tensors(), strict=True):
             field[lanes] = new

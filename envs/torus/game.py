@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
@@ -14,6 +14,7 @@ from ..core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
 from ..core.parameters import check_int
 from ..core.sampling import WORD
 from ..core.state import State
+from ..core.tables import table
 from . import notation, rules
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
 from .observation import PLANES, planes
@@ -26,17 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["Torus"]
 
 
-@torch.compiler.assume_constant_result
+@table
 def _tables(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
     """Neighbours, int64 [8, N], what to add to their codes, int32 [8, N] (see `rules.slots`), all cells, int32 [N]."""
-    return _make_tables(size, device)
-
-
-@lru_cache(maxsize=64)
-def _make_tables(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    table = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
-    cells = torch.arange(table.shape[2], dtype=torch.int32, device=device)
-    return table[0].contiguous(), table[1].to(torch.int32).contiguous(), cells
+    slots = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
+    cells = torch.arange(slots.shape[2], dtype=torch.int32, device=device)
+    return slots[0].contiguous(), slots[1].to(torch.int32).contiguous(), cells
 
 
 @dataclass(frozen=True)
@@ -109,11 +105,13 @@ class Torus(Game[TorusState]):
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
-        stone = rules.lone(place, colour)
-        code, groups, shifts, cycles = rules.join(around.unbind(0), stone, colour, torch.where)
+        frames = rules.frame(around[0::2], around[1::2], colour, torch.where).unbind(0)
+        code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), torch.where)
+        # Laid down once: the compiler would work them out again for every cell of the board.
         code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
         groups, shifts = joined[:3], joined[3:]
-        won, losing = rules.judge(cycles, state.losing, colour, torch.where)
+        losing = rules.keep(cycles, state.losing, torch.where)
+        won = reduce(torch.logical_or, (rules.wins(cycle, losing, colour, torch.where) for cycle in cycles))
         seats = torch.arange(2, device=state.device)[:, None]
         scores = torch.where(won & (seats == player), 1.0, 0.0)
         words = torch.arange(state.free.shape[1], device=state.device)[:, None]
@@ -207,7 +205,8 @@ class Torus(Game[TorusState]):
         if not path:
             return f"{names[int(state.current_player[0])]} to move, turn {turn + 1}"
         winner = names[int(state.scores[0].argmax())]
-        return f"{winner} wins by {winning_class(path).replace('r-', 'an r-').replace('l-', 'an l-')}, {turn} turns"
+        kind = winning_class(path)
+        return f"{winner} wins by {'an' if kind.endswith('helix') else 'a'} {kind}, {turn} turns"
 
     def picture(self, state: TorusState) -> Picture:
         """See `Game`."""
@@ -231,16 +230,11 @@ def _relabel(
     if torch.compiler.is_compiling():  # one pass over all rows, fused
         moved = codes
         for group, shift in zip(groups, shifts, strict=True):
-            moved = moved + _shift(codes, group, shift)
+            moved = moved + torch.where(codes & rules.GROUP == group[:, None], shift[:, None], 0)
         return torch.where(cells == place[:, None], code[:, None], moved)
     codes = codes.scatter(1, place.long()[:, None], code[:, None])
     for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
         lanes = shift.nonzero().squeeze(1)
         rows = codes[lanes]
-        codes[lanes] = rows + _shift(rows, group[lanes], shift[lanes])
+        codes[lanes] = rows + (rows & rules.GROUP == group[lanes][:, None]) * shift[lanes][:, None]
     return codes
-
-
-def _shift(codes: Tensor, group: Tensor, shift: Tensor) -> Tensor:
-    """What to add to each cell's code when `group` [B] moves by `shift` [B]."""
-    return torch.where(codes & rules.GROUP == group[:, None], shift[:, None], 0)

@@ -25,7 +25,7 @@ from typing import Any
 
 from .geometry import neighbours
 
-__all__ = ["BLACK", "COLOUR", "GROUP", "OFFSET_SHIFT", "WHITE", "join", "judge", "lone", "slots"]
+__all__ = ["BLACK", "COLOUR", "GROUP", "OFFSET_SHIFT", "WHITE", "frame", "join", "keep", "lone", "slots", "wins"]
 
 BLACK, WHITE = 1, 2
 COLOUR = 3  # mask of the colour in a code
@@ -58,25 +58,27 @@ def lone(cell: X, colour: X) -> X:
     return colour + 4 * cell
 
 
-def join(around: Sequence[X], stone: X, colour: X, where: Where) -> tuple[X, list[X], list[X], list[X]]:
+def frame(octagon: X, square: X, colour: X, where: Where) -> X:
+    """What a slot says: the octagon's code if it is of `colour`, else the square's, else 0.
+
+    Both codes are seen in the new stone's frame; the shift for that has been added to free cells and to the
+    opponent's as well.
+    """
+    return where((octagon & COLOUR) == colour, octagon, where((square & COLOUR) == colour, square, 0))
+
+
+def join(frames: Sequence[X], stone: X, where: Where) -> tuple[X, list[X], list[X], list[X]]:
     """Put a stone among its neighbours.
 
     Args:
-        around: the codes of the eight neighbours in the order of `slots`, each seen in this cell's frame;
-            the shift for the frame has been added to free cells and to the opponent's as well.
+        frames: what the four slots say (`frame`).
         stone: `lone(cell, colour)`.
-        colour: the mover's.
         where: the host's choice.
 
     Returns:
         The stone's code; three groups (as `code & GROUP`) and what to add to the codes of their cells, 0 where
         nothing joins; three cycle classes that the stone closes (offsets, 0 where none).
     """
-    frames = []
-    for slot in range(4):
-        octagon, square = around[2 * slot], around[2 * slot + 1]
-        beside = where((square & COLOUR) == colour, square, 0)
-        frames.append(where((octagon & COLOUR) == colour, octagon, beside))
     a, b, c, d = frames
     code = where(a != 0, a, where(b != 0, b, where(c != 0, c, where(d != 0, d, stone))))
     groups = [frame & GROUP for frame in frames]
@@ -102,32 +104,31 @@ def _windings(offset: X) -> tuple[X, X]:
     return right, (offset - right) >> _DOWN_SHIFT
 
 
-def judge(cycles: Sequence[X], losing: X, colour: X, where: Where) -> tuple[X, X]:
-    """Does one of the new cycles win for `colour`?
+def keep(cycles: Sequence[X], losing: X, where: Where) -> X:
+    """The class of a cycle that has not won for its owner: `losing` if there is one, else the first new one.
 
-    Black wins by a ring (right = 0, down != 0) or an r-helix (right * down > 0), White by a bracelet
-    (down = 0, right != 0) or an l-helix (right * down < 0). A cycle of another kind is kept in `losing`; it
-    belongs to its owner's goal only together with a second that is not parallel to it, for then the group
-    holds every class. One stored class a game is enough: cycles of different groups are disjoint, so they
-    are parallel, and what loses for one colour wins for the other.
-
-    Args:
-        cycles: three classes as `join` gives them.
-        losing: the class kept so far, 0 for none.
-        colour: the mover's.
-        where: the host's choice.
-
-    Returns:
-        (won, losing): whether the mover has won, and the class to keep.
+    One class a game is enough: cycles of different groups are disjoint, so they are parallel, and what loses for
+    one colour wins for the other.
     """
     first, second, third = cycles
-    fresh = where(first != 0, first, where(second != 0, second, third))
-    losing = where(losing != 0, losing, fresh)
-    kept_right, kept_down = _windings(losing)
-    black, sign = colour == BLACK, 3 - 2 * colour
-    won: X = False
-    for cycle in cycles:
-        right, down = _windings(cycle)
-        skew = right * kept_down != down * kept_right
-        won = won | skew | ((where(black, down, right) != 0) & (sign * right * down >= 0))
-    return won, losing
+    return where(losing != 0, losing, where(first != 0, first, where(second != 0, second, third)))
+
+
+def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
+    """Does a new cycle win for `colour`?
+
+    Black wins by a ring (right = 0, down != 0) or an r-helix (right * down > 0), White by a bracelet
+    (down = 0, right != 0) or an l-helix (right * down < 0). A cycle of another kind belongs to its owner's goal
+    only together with one that is not parallel to it, for then the group holds every class.
+
+    Args:
+        cycle: a class that the move has closed, 0 for none.
+        kept: what `keep` gives after the move.
+        colour: the mover's.
+        where: the host's choice.
+    """
+    right, down = _windings(cycle)
+    kept_right, kept_down = _windings(kept)
+    skew = right * kept_down != down * kept_right
+    goal = (where(colour == BLACK, down, right) != 0) & ((3 - 2 * colour) * right * down >= 0)
+    return goal | skew

@@ -59,7 +59,8 @@ class TorusSolo:
         """Put a stone of `player` on a free cell and judge it."""
         codes, colour = self._codes, player + 1
         around = [codes[near] + shift for near, shift in self._slots[cell]]
-        code, groups, shifts, cycles = rules.join(around, rules.lone(cell, colour), colour, _where)
+        frames = [rules.frame(around[slot], around[slot + 1], colour, _where) for slot in (0, 2, 4, 6)]
+        code, groups, shifts, cycles = rules.join(frames, rules.lone(cell, colour), _where)
         codes[cell] = code
         for group, shift in zip(groups, shifts, strict=True):
             if shift:
@@ -67,8 +68,8 @@ class TorusSolo:
         self._board[cell] = colour
         self.last = cell
         if any(cycles):
-            won, self._losing = rules.judge(cycles, self._losing, colour, _where)
-            if won:
+            self._losing = kept = rules.keep(cycles, self._losing, _where)
+            if any(rules.wins(cycle, kept, colour, _where) for cycle in cycles):
                 self.terminated = True
                 self.scores[player] = 1.0
                 self.rewards = [-1.0, -1.0]

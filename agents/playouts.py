@@ -1,0 +1,77 @@
+"""Random playouts from many positions at once, through the game's contract alone.
+
+Letters: `X` playouts, `P` players, `A` actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State, sampling
+
+from .base import draw_seeds
+
+__all__ = ["LANES", "check_searchable", "finish"]
+
+LANES = 4096
+"""How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
+
+_FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
+
+
+def finish(
+    game: Game[Any],
+    state: State,
+    generator: torch.Generator,
+    on_actions: Callable[[Tensor, Tensor, Tensor], None] | None = None,
+) -> Tensor:
+    """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
+
+    Args:
+        game: in turns, actions of one component.
+        state: `X` games, finished or not. In games of chance each gets dice of its own.
+        generator: consumed.
+        on_actions: called each turn with playouts int64 [R] (places in `state`), the players who act, [R],
+            and their actions, [R].
+
+    Returns:
+        int8 [X, P], `Game.outcome`.
+    """
+    if game.info.stochastic:
+        state = state.replace(seed=draw_seeds(len(state), generator, state.device))
+    places = torch.arange(len(state), device=state.device)
+    outcomes = torch.zeros((len(state), game.info.num_players), dtype=torch.int8, device=state.device)
+    while True:
+        over = state.over
+        finished = int(over.sum())
+        if finished * _FINISHED_SHARE >= len(state):
+            ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
+            outcomes[places[ended]] = game.outcome(state[ended])
+            if len(running) == 0:
+                return outcomes
+            state, places, over = state[running], places[running], over[running]
+        bits = sampling.random_bits(len(state), generator, state.device)
+        actions = sampling.random_legal(game.packed_legal_actions(state), bits)
+        if on_actions is not None:
+            acting = (~over).nonzero().squeeze(1)
+            on_actions(places[acting], state.current_player[acting], actions[acting])
+        state = game.step(state, actions, checked=False)
+
+
+def check_searchable(game: Game[Any], name: str) -> None:
+    """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
+    info = game.info
+    reasons = {
+        "all players act at once": info.simultaneous,
+        "information is hidden": not info.perfect_information,
+        "an action has several components": len(info.action_nvec) > 1,
+    }
+    if found := [reason for reason, holds in reasons.items() if holds]:
+        raise ValueError(
+            f"agent {name!r} needs a game in turns with perfect information and plain integer actions; in "
+            f"{game.id} {' and '.join(found)}"
+        )

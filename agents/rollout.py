@@ -1,0 +1,116 @@
+"""`rollout:N`: flat Monte Carlo with sequential halving, in any game in turns with perfect information.
+
+Letters: `L` games to move in, `C` candidate actions, `X` playouts, `A` actions.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State
+
+from .base import BaseAgent
+from .playouts import LANES, check_searchable, finish
+
+__all__ = ["RolloutAgent"]
+
+
+class RolloutAgent(BaseAgent):
+    """Plays the action that does best in random playouts.
+
+    `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions, as many
+    as can be tried in every round of halving, `candidates` at most. In each round the candidates left share
+    an equal part of the playouts, and the worse half goes (Karnin, Koren, Somekh: "Almost optimal exploration
+    in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
+    ties are broken by the generator. A single candidate is played without playouts.
+    """
+
+    def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
+        if playouts < 1 or candidates < 1:
+            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        super().__init__(name if name is not None else f"rollout:{playouts}")
+        self.playouts = playouts
+        self.candidates = _affordable(playouts, candidates)
+        self._game: Game[Any] | None = None
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raise a `ValueError` for games that cannot be searched this way."""
+        check_searchable(game, self.name)
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        self.check_game(game)
+        self._game = game
+
+    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `StateAgent`."""
+        if self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        mask = self._game.legal_actions(state)
+        count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
+        width = int(count.max()) if len(count) else 0
+        actions = _chance(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
+        value, tried = (torch.zeros(actions.shape, device=state.device) for _ in range(2))
+        for share, left in _rounds(count, self.playouts):
+            places = torch.arange(width, device=state.device)
+            pulls = (share // left)[:, None] + (places < (share % left)[:, None])
+            pulls = torch.where(places < left[:, None], pulls, 0)
+            value += self._try(self._game, state, actions, pulls, generator)
+            tried += pulls
+            # Best first; whoever went or has not been tried, last.
+            mean = torch.where((places < left[:, None]) & (tried > 0), value / tried, -1.0)
+            order = _shuffled_argsort(mean, generator)
+            actions, value, tried = (part.gather(1, order) for part in (actions, value, tried))
+        return actions[:, 0]
+
+    @staticmethod
+    def _try(
+        game: Game[Any], state: State, actions: Tensor, pulls: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """Value summed over `pulls` playouts of each candidate, [L, C] float32."""
+        sums = torch.zeros(actions.numel(), device=state.device)
+        arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
+        for some in torch.split(arms, LANES):
+            games = state[some // actions.shape[1]]
+            mover = games.current_player
+            games = game.step(games, actions.flatten()[some], checked=False)
+            outcome = finish(game, games, generator).gather(1, mover[:, None]).squeeze(1)
+            sums.index_add_(0, some, (outcome + 1) / 2)
+        return sums.view_as(actions)
+
+
+def _affordable(playouts: int, limit: int) -> int:
+    """The most candidates that all get a playout in the first round and are halved until one is left."""
+    candidates = 1
+    while candidates < limit and (candidates + 1) * math.ceil(math.log2(candidates + 1)) <= playouts:
+        candidates += 1
+    return candidates
+
+
+def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
+    """For each round: playouts to spend and candidates left, int64 [L] both; the first sum to `playouts`."""
+    needed = torch.zeros_like(count)  # ceil(log2(count)) rounds, in whole numbers
+    for doubling in range(int(count.max()).bit_length() if len(count) else 0):
+        needed += count > 1 << doubling
+    rounds, left = [], count
+    for index in range(int(needed.max()) if len(needed) else 0):
+        parts = needed.clamp(min=1)
+        share = playouts * (index + 1) // parts - playouts * index // parts
+        rounds.append((torch.where(index < needed, share, 0), left))
+        left = (left + 1) // 2
+    return rounds
+
+
+def _chance(like: Tensor, generator: torch.Generator) -> Tensor:
+    return torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
+
+
+def _shuffled_argsort(values: Tensor, generator: torch.Generator) -> Tensor:
+    """Descending along dim 1, equal values in random order."""
+    shuffled = _chance(values, generator).argsort(dim=1)
+    order = values.gather(1, shuffled).argsort(dim=1, descending=True, stable=True)
+    return shuffled.gather(1, order)

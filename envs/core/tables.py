@@ -1,0 +1,25 @@
+"""Tables that the rules look things up in: made once for their arguments, constants to the compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import ParamSpec, TypeVar, cast
+
+import torch
+
+__all__ = ["table"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def table(make: Callable[P, R]) -> Callable[P, R]:
+    """Decorate a function of a size and a device that makes tensors; compiled code does not trace its loops."""
+    cached = lru_cache(maxsize=64)(make)
+
+    @wraps(make)
+    def look_up(*args: P.args, **kwargs: P.kwargs) -> R:
+        return cached(*args, **kwargs)  # type: ignore[arg-type]  # hashable: a size and a device
+
+    return cast("Callable[P, R]", torch.compiler.assume_constant_result(look_up))

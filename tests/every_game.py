@@ -1,0 +1,50 @@
+"""Every registered game and the toys, and how tests play them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from toy_games import TOYS, random_actions
+
+import cellgames
+from cellgames.envs.core import Game, seeds
+
+GAMES: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
+GAMES |= {toy.id: toy for toy in TOYS}
+IN_TURNS = [
+    id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1
+]
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+every_game_in_turns = pytest.mark.parametrize("game", [GAMES[id] for id in IN_TURNS], ids=IN_TURNS)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def play(game: Game[Any], state: Any, steps: int, seed: int = 0) -> Any:
+    random = generator(seed)
+    for _ in range(steps):
+        state = game.step(state, random_actions(game, state, random))
+    return state
+
+
+def midway(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
+    """Games in progress, at least most of them."""
+    return play(game, game.init(seeds(seed, lanes)), game.info.max_turns // 3)
+
+
+def finished(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
+    state = play(game, game.init(seeds(seed, lanes)), game.info.max_turns)
+    assert state.over.all()
+    return state
+
+
+def seen(game: Game[Any], state: Any) -> list[Tensor]:
+    """All that a game says about a state."""
+    views = [game.observe(state, seat) for seat in range(game.info.num_players)]
+    return [*views, game.legal_actions(state), game.board(state), game.outcome(state)]

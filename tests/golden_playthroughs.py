@@ -1,0 +1,64 @@
+"""Whole games as plain text: what players see, may do and get, move by move.
+
+    python tests/golden_playthroughs.py            # write tests/golden/*.txt anew, then read the diff
+
+`test_golden.py` compares. A difference means that a game behaves differently: a new version of the game, or a bug.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import cellgames
+from cellgames.envs.core import seeds
+from cellgames.envs.core.sampling import pack, random_bits, random_legal
+
+FOLDER = Path(__file__).parent / "golden"
+
+# One short game for every class of game in the registry: small enough that a person reads the file.
+PARAMETERS: dict[str, dict[str, Any]] = {"torus-v0": {"size": 3}}
+
+
+def grid(planes: Tensor) -> Iterator[str]:
+    """Planes [C, H, W] side by side, `.` for 0."""
+    for row in range(planes.shape[1]):
+        yield "   ".join(" ".join("." if x == 0 else f"{x:g}" for x in plane[row].tolist()) for plane in planes)
+
+
+def playthrough(id: str, seed: int = 0) -> str:
+    """A random game in turns, as text."""
+    game = cellgames.make(id, **PARAMETERS[id])
+    info, generator = game.info, torch.Generator().manual_seed(seed)
+    lines = [f"game: {id} {game.parameters}", "", *(f"{k}: {v}" for k, v in vars(info).items()), ""]
+    state = game.init(seeds(seed, 1))
+    while True:
+        lines += [f"--- turn {int(state.turn)}", game.text(state), f"position: {game.state_to_string(state)}"]
+        lines += [f"rewards: {state.rewards[0].tolist()}   scores: {state.scores[0].tolist()}"]
+        if state.over.all():
+            break
+        player = int(state.current_player)
+        legal = game.legal_actions(state)
+        names = [game.action_to_string(action) for action in legal[0].nonzero().flatten().tolist()]
+        lines += [f"{info.players[player]} sees:", *grid(game.observe(state, player)[0])]
+        lines += [f"legal ({len(names)}): {' '.join(names)}"]
+        action = random_legal(pack(legal), random_bits(1, generator))
+        lines += [f"{info.players[player]} plays {game.action_to_string(int(action))}", ""]
+        state = game.step(state, action)
+    return "\n".join([*lines, f"outcome: {game.outcome(state)[0].tolist()}", ""])
+
+
+def path(id: str) -> Path:
+    """Where the playthrough of a game lies."""
+    return FOLDER / f"{id}.txt"
+
+
+if __name__ == "__main__":
+    for game_id in PARAMETERS:
+        path(game_id).write_text(playthrough(game_id), encoding="utf-8")
+        print("wrote", path(game_id), file=sys.stderr)

@@ -1,0 +1,138 @@
+"""Chance, and random legal actions: known answers, evenness, independence of the batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import every_game_in_turns, generator, midway
+
+from cellgames.envs.core import Game, chance, seeds
+from cellgames.envs.core.sampling import pack, random_bits, random_legal
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_threefry_gives_the_known_answers_of_random123(
+    counter: tuple[int, int], key: tuple[int, int], expected: tuple[int, int]
+) -> None:
+    words = [torch.tensor([word]) for word in (*key, *counter)]
+    assert tuple(int(word) for word in chance._threefry(*words)) == expected
+
+
+def test_a_draw_is_a_threefry_block_of_seed_and_counter() -> None:
+    seed = (0x03707344 << 32) | 0x13198A2E
+    got = int(chance.draw(torch.tensor(seed), 0x85A308D3, torch.tensor(0x243F6A88)))
+    assert got == ((0x483DF7A0 & 0x7FFFFFFF) << 32) | 0xC4923A9C
+    least, most = torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max
+    extremes = chance.draw(torch.tensor([least, most, -1, 0]), 2**32 - 1, torch.tensor(2**32 - 1))
+    assert (extremes >= 0).all()
+    assert len(set(extremes.tolist())) == 4
+
+
+def test_draws_do_not_depend_on_the_batch() -> None:
+    lanes, counters = seeds(5, 40), torch.arange(40)
+    together = chance.draw(lanes, chance.USER, counters)
+    for i in (0, 7, 39):
+        assert together[i] == chance.draw(lanes[i], chance.USER, counters[i])
+    grid = chance.draw(lanes[:, None], chance.USER, counters)
+    assert torch.equal(grid.diagonal(), together)
+    assert len(set(grid.flatten().tolist())) == 1600
+
+
+def test_streams_of_a_seed_differ_by_purpose_and_from_lane_to_lane() -> None:
+    lanes, zero = seeds(5, 1000), torch.tensor(0)
+    draws = [chance.draw(lanes, purpose, zero) for purpose in range(20)]
+    assert len(set(torch.cat(draws).tolist())) == 20_000
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63)])
+def test_the_seeds_of_a_lanes_games_do_not_repeat(seed: int) -> None:
+    """The same on an integer and on a tensor, and no two of a thousand games alike."""
+    seen, tensor = [], torch.tensor([seed])
+    for _ in range(1000):
+        seed, tensor = chance.next_seed(seed), chance.next_seed(tensor)
+        assert 0 <= seed == int(tensor)
+        seen.append(seed)
+    assert len(set(seen)) == 1000
+
+
+@pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63), 2**63, 2**64 + 5, 10**40])
+def test_the_first_seeds_are_the_same_however_many_are_asked_for(seed: int) -> None:
+    many = seeds(seed, 100)
+    assert many.dtype == torch.int64
+    assert len(set(many.tolist())) == 100
+    for count in (0, 1, 99):
+        assert torch.equal(seeds(seed, count), many[:count])
+
+
+def test_different_seeds_spread_to_different_lanes() -> None:
+    spread = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
+    assert len(set(spread.tolist())) == 2000
+    with pytest.raises(ValueError, match="expected a count of at least 0, got -1"):
+        seeds(0, -1)
+
+
+@pytest.mark.parametrize("high", [1, 2, 6, 1000, 2**31])
+def test_whole_numbers_fill_their_range_evenly(high: int) -> None:
+    bits = chance.draw(seeds(1, 60_000), chance.USER, torch.tensor(0))
+    drawn = chance.uniform_int(bits, high)
+    assert drawn.min() >= 0
+    assert drawn.max() < high
+    cells = min(high, 10)
+    counts = torch.bincount(drawn * cells // high, minlength=cells)
+    expected = 60_000 / cells
+    assert float(((counts - expected) ** 2 / expected).sum()) < 40  # chi-square, at most 9 degrees of freedom
+
+
+# ---------------------------------------------------------------- random legal actions
+
+
+def test_a_packed_mask_holds_every_bit() -> None:
+    for actions in (1, 31, 32, 33, 64, 100, 512):
+        mask = torch.rand(9, actions, generator=generator(actions)) < 0.5
+        words = pack(mask)
+        assert tuple(words.shape) == (9, -(-actions // 32))
+        bits = [[int(words[row, j // 32]) >> (j % 32) & 1 for j in range(actions)] for row in range(9)]
+        assert torch.equal(torch.tensor(bits).bool(), mask)
+        assert int(words.max()) < 1 << 32
+
+
+@every_game_in_turns
+def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
+    for state in (game.init(seeds(0, 6)), midway(game, 6)):
+        words = game.packed_legal_actions(state)
+        assert torch.equal(words[~state.over], pack(game.legal_actions(state))[~state.over])
+
+
+def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:
+    random = generator()
+    for actions in range(1, 513):
+        density = torch.tensor([0.0, 1.0, 0.02, 0.5, 0.5, 0.9])[:, None]
+        mask = torch.rand(6, actions, generator=random) < density
+        bits = random_bits(6, random)
+        bits[3] = 2**31 - 1
+        legal = [[j for j in range(actions) if row[j]] for row in mask.tolist()]
+        ranks = zip(legal, bits.tolist(), strict=True)
+        expected = [row[draw * len(row) >> 31] if row else 0 for row, draw in ranks]
+        assert random_legal(pack(mask), bits).tolist() == expected, actions
+
+
+def test_random_actions_are_even_over_the_legal_ones() -> None:
+    mask = torch.zeros(1, 130, dtype=torch.bool)
+    legal = [0, 5, 31, 32, 63, 64, 100, 127, 128, 129]
+    mask[0, legal] = True
+    count = 50_000
+    drawn = random_legal(pack(mask).expand(count, -1), random_bits(count, generator()))
+    counts = torch.bincount(drawn, minlength=130)
+    assert int(counts[legal].sum()) == count
+    assert (
+        float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35
+    )  # chi-square, 9 degrees of freedom

@@ -1,0 +1,83 @@
+"""The ways to get an environment: modules, PettingZoo's registry."""
+
+from __future__ import annotations
+
+import importlib
+import pickle
+import warnings
+from typing import Any
+
+import pettingzoo
+import pytest
+from pettingzoo_play import REGISTERED, play_on
+from toy_games import Sealed
+
+import cellgames
+from cellgames.envs import registry, torus_v0
+from cellgames.envs.adapters import register
+from cellgames.envs.adapters.pettingzoo_aec import make_aec
+from cellgames.envs.adapters.pettingzoo_parallel import make_parallel
+
+
+def game_of(env: Any) -> Any:
+    """The rules of an environment, below its wrappers."""
+    return env.unwrapped.game
+
+
+def test_the_module_makes_environments_of_any_size() -> None:
+    assert game_of(torus_v0.env(size=4)) == cellgames.make("torus-v0", size=4)
+    assert torus_v0.raw_env().game == cellgames.make("torus-v0")
+    assert "Mark Steere" in (torus_v0.env.__doc__ or "")
+    assert "Bill Taylor" in (torus_v0.__doc__ or "")
+    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'sizes'; known: size"):
+        torus_v0.env(sizes=4)
+    with pytest.raises(ValueError, match=r"'size' must be a whole number from 2 to 16, got 1"):
+        torus_v0.raw_env(size=1)
+
+
+@pytest.mark.parametrize("id", REGISTERED)
+def test_every_game_has_its_module(id: str) -> None:
+    game = REGISTERED[id]
+    module = importlib.import_module(f"cellgames.envs.{game.id.replace('-', '_')}")
+    env = module.env(**game.parameters)
+    assert game_of(env) == game
+    assert game_of(module.raw_env(**game.parameters)) == game
+    assert hasattr(module, "parallel_env") == game.info.simultaneous
+
+
+@pytest.mark.parametrize("id", REGISTERED)
+def test_pettingzoos_registry_makes_every_game(id: str) -> None:
+    env = pettingzoo.make("aec", f"cellgames/{id}", render_mode="ansi")
+    assert game_of(env) == REGISTERED[id]
+    assert env.render_mode == "ansi"  # type: ignore[attr-defined]  # wrappers hand it on
+    spec = pettingzoo.spec("aec", f"cellgames/{id}")
+    assert isinstance(spec.entry_point, str)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert (f"cellgames/{id}" in pettingzoo.parallel_registry) == REGISTERED[id].info.simultaneous
+
+
+def test_pettingzoos_registry_takes_parameters_and_finds_the_newest_version() -> None:
+    env = pettingzoo.make("aec", "cellgames/torus", size=3)
+    assert game_of(env) == cellgames.make("torus-v0", size=3)
+    with pytest.raises(ValueError, match="torus-v0: unknown parameter 'max_cycles'; known: size"):
+        pettingzoo.make("aec", "cellgames/torus-v0", max_cycles=7)
+
+
+def test_registering_twice_changes_nothing_and_does_not_warn() -> None:
+    before = dict(pettingzoo.aec_registry)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        register()
+    assert pettingzoo.aec_registry == before
+
+
+def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    toy = registry.GameSpec("toy-sealed-v0", "toy_games:Sealed", "a toy", {"rounds": 2})
+    monkeypatch.setitem(registry.REGISTRY, toy.id, toy)
+    parallel = make_parallel(id="toy-sealed-v0", cards=3)
+    assert parallel.game == Sealed(cards=3, rounds=2)
+    env = make_aec(id="toy-sealed-v0")
+    assert game_of(env) == Sealed(rounds=2)
+    env.reset(seed=0)
+    play_on(env)
+    assert not env.agents
