@@ -24,12 +24,14 @@ class GameSpec:
         entry_point: `package.module:Class`, imported when the game is made.
         summary: one line for lists.
         parameters: what differs from the class's defaults.
+        simultaneous: whether all players act at once, known here without importing the game.
     """
 
     id: str
     entry_point: str
     summary: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    simultaneous: bool = False
 
 
 _TORUS = "cellgames.envs.torus.game:Torus"

@@ -28,5 +28,5 @@ def register() -> None:
         id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
         if id not in pettingzoo.aec_registry:
             pettingzoo.register("aec", id, _AEC, kwargs=arguments)
-        if getattr(entry, "simultaneous", False) and id not in pettingzoo.parallel_registry:
+        if entry.simultaneous and id not in pettingzoo.parallel_registry:
             pettingzoo.register("parallel", id, _PARALLEL, kwargs=arguments)

@@ -200,7 +200,7 @@ class Game(ABC, Generic[S]):
 
         return BatchOfOne(self, state)
 
-    # --- hooks ------------------------------------------------------------------------------------------------
+    # --- hooks: their states' fields share no memory with each other, and none is an expanded view ---------------
 
     @abstractmethod
     def _init(self, seeds: Tensor) -> S: ...

@@ -90,7 +90,7 @@ class Vector(Generic[S]):
             raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
         self.game = game
         self.lanes = lanes
-        self._state = game.init(seeds(seed, lanes, device))
+        self._state = game.init(seeds(seed, lanes, device)).clone()
         self.compiled = compile == "always" or (
             compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self._state.device.type)
         )
