@@ -105,13 +105,13 @@ class Torus(Game[TorusState]):
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
-        frames = rules.frame(around[0::2], around[1::2], colour, torch.where).unbind(0)
-        code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), torch.where)
+        frames = rules.frame(around[0::2], around[1::2], colour, _where).unbind(0)
+        code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), _where)
         # Laid down once: the compiler would work them out again for every cell of the board.
         code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
         groups, shifts = joined[:3], joined[3:]
-        losing = rules.keep(cycles, state.losing, torch.where)
-        won = reduce(torch.logical_or, (rules.wins(cycle, losing, colour, torch.where) for cycle in cycles))
+        losing = rules.keep(cycles, state.losing, _where)
+        won = reduce(torch.logical_or, (rules.wins(cycle, losing, colour, _where) for cycle in cycles))
         seats = torch.arange(2, device=state.device)[:, None]
         scores = torch.where(won & (seats == player), 1.0, 0.0)
         words = torch.arange(state.free.shape[1], device=state.device)[:, None]
@@ -127,7 +127,7 @@ class Torus(Game[TorusState]):
         )
 
     def _legal(self, state: TorusState) -> Tensor:
-        return state.codes.logical_not()  # twice as fast as `== 0` without a compiler
+        return ~state.codes.bool()  # without a compiler three times as fast as `== 0`
 
     def packed_legal_actions(self, state: TorusState) -> Tensor:
         """See `Game`."""
@@ -235,6 +235,15 @@ def _relabel(
     codes = codes.scatter(1, place.long()[:, None], code[:, None])
     for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
         lanes = shift.nonzero().squeeze(1)
-        rows = codes[lanes]
-        codes[lanes] = rows + (rows & rules.GROUP == group[lanes][:, None]) * shift[lanes][:, None]
+        rows = codes.index_select(0, lanes)
+        old, move = group.index_select(0, lanes)[:, None], shift.index_select(0, lanes)[:, None]
+        others = ((rows ^ old) & rules.GROUP).bool()  # without a compiler comparisons are slow, this is not
+        codes.index_copy_(0, lanes, rows + move - others * move)
     return codes
+
+
+def _where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
+    """`torch.where` for integers, quicker where `no` is 0 and there is no compiler to make it so."""
+    if isinstance(no, int) and no == 0 and not torch.compiler.is_compiling():
+        return condition * yes
+    return torch.where(condition, yes, no)
