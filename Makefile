@@ -23,7 +23,7 @@ setup: .venv/installed
 	@touch $@
 
 demo: setup
-	$(BIN)/cellgames round-robin torus-small-v0 --agents random greedy rollout:16 rollout:64 rollout:256 \
+	$(BIN)/cellgames round-robin torus-small-v0 --agents random rollout:16 rollout:64 amaf:64 greedy \
 		--games 100 --seed 1 --out results/demo --fresh
 
 test: lint types unit

@@ -6,13 +6,10 @@ writes the bool mask of the new positions; the observation, which is for network
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
 
-# A thread that spins while others work costs milliseconds a step on a busy machine; set before torch loads.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from benchmarks.measurement import Measurement, aec_moves_per_second, serve, timed
 
@@ -54,11 +51,19 @@ def batched(seconds: float, *, name: str, lanes: int, compiled: bool, observe: b
     play(WARM_UP)
     moves, elapsed = timed(play, seconds)
     return Measurement(
-        name, "cellgames", f"{cellgames.__version__} (torch {torch.__version__})", lanes, "moves", moves, elapsed
+        name,
+        "cellgames",
+        f"{cellgames.__version__} (torch {torch.__version__})",
+        lanes,
+        "moves",
+        moves,
+        elapsed,
     )
 
 
-def _batched(name: str, lanes: int, *, compiled: bool = True, observe: bool = False) -> Callable[[float], Measurement]:
+def _batched(
+    name: str, lanes: int, *, compiled: bool = True, observe: bool = False
+) -> Callable[[float], Measurement]:
     return partial(batched, name=name, lanes=lanes, compiled=compiled, observe=observe)
 
 

@@ -39,7 +39,11 @@ _TORUS = "cellgames.envs.torus.game:Torus"
 REGISTRY: dict[str, GameSpec] = {
     spec.id: spec
     for spec in (
-        GameSpec("torus-v0", _TORUS, "Torus by Mark Steere: connect around a torus of octagons and squares (size 8)"),
+        GameSpec(
+            "torus-v0",
+            _TORUS,
+            "Torus by Mark Steere: connect around a torus of octagons and squares (size 8)",
+        ),
         GameSpec("torus-small-v0", _TORUS, "Torus of size 5, which trains on a laptop", {"size": 5}),
     )
 }
@@ -61,6 +65,8 @@ def make(id: str, **parameters: Any) -> Game[Any]:
     kind = getattr(importlib.import_module(module), name)
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
+        raise ValueError(
+            f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
+        )
     game: Game[Any] = kind(**{**entry.parameters, **parameters})
     return game

@@ -135,8 +135,12 @@ def test_symmetries_of_the_rules(size: int, name: str) -> None:
         here = game.step(here, action, checked=False)
         action = torch.where(over, 0, action)
         player = there.current_player
-        moved = game._place(there, table[action], 1 - player if swap else player).replace(current_player=1 - player)
-        there = moved.merge(there, lambda new, old: torch.where(over.view(-1, *[1] * (new.ndim - 1)), old, new))
+        moved = game._place(there, table[action], 1 - player if swap else player).replace(
+            current_player=1 - player
+        )
+        there = moved.merge(
+            there, lambda new, old: torch.where(over.view(-1, *[1] * (new.ndim - 1)), old, new)
+        )
         assert torch.equal(here.terminated, there.terminated)
         assert torch.equal(here.scores, there.scores.flip(1) if swap else there.scores)
 

@@ -6,4 +6,16 @@ from .solo import Solo
 from .state import State
 from .vector import Transition, Vector
 
-__all__ = ["DRAW", "LOSS", "WIN", "Game", "GameInfo", "Solo", "Space", "State", "Transition", "Vector", "seeds"]
+__all__ = [
+    "DRAW",
+    "LOSS",
+    "WIN",
+    "Game",
+    "GameInfo",
+    "Solo",
+    "Space",
+    "State",
+    "Transition",
+    "Vector",
+    "seeds",
+]

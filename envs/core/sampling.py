@@ -12,9 +12,10 @@ from torch import Tensor
 
 from .tables import table
 
-__all__ = ["WORD", "pack", "random_bits", "random_legal"]
+__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal"]
 
-WORD = 32
+WORD_SHIFT = 5
+WORD = 1 << WORD_SHIFT
 
 
 def pack(mask: Tensor) -> Tensor:
@@ -40,18 +41,20 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
     Returns:
         int64 [B].
     """
-    octets = _octets(words)
-    counts = ((octets * 0x01010101) >> 24 & 0x3F).unbind(1)
+    each = words.unbind(1)
+    # A compiler keeps a lane's words on one core if they are worked on one by one; without one, calls cost most.
+    octets = list(map(_octets, each)) if torch.compiler.is_compiling() else _octets(words).unbind(1)
+    counts = [(octet * 0x01010101) >> 24 & 0x3F for octet in octets]
     total = sum(counts[1:], counts[0])
     rank = (bits * total) >> 31  # the action wanted has this many legal ones before it
     # Walk to its word, halve that word twice, and look the rest up.
-    word, octet = words[:, 0], octets[:, 0]
+    word, octet = each[0], octets[0]
     place = before = upto = torch.zeros_like(rank)
     for index, count in enumerate(counts[:-1]):
         upto = upto + count
         later = rank >= upto
-        word = torch.where(later, words[:, index + 1], word)
-        octet = torch.where(later, octets[:, index + 1], octet)
+        word = torch.where(later, each[index + 1], word)
+        octet = torch.where(later, octets[index + 1], octet)
         before = torch.where(later, upto, before)
         place = place + later * WORD
     rank = rank - before

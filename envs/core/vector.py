@@ -147,7 +147,9 @@ def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Tra
     if over.any():
         lanes = over.nonzero().squeeze(1)
         # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
-        transition = Transition(*(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition)))
+        transition = Transition(
+            *(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition))
+        )
         fresh = game.init(next_seed(after.seed[lanes]))
         for field, new in zip(after.tensors(), fresh.tensors(), strict=True):
             field[lanes] = new

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ..core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
 from ..core.parameters import check_int
-from ..core.sampling import WORD
+from ..core.sampling import WORD, WORD_SHIFT
 from ..core.state import State
 from ..core.tables import table
 from . import notation, rules
@@ -105,23 +105,23 @@ class Torus(Game[TorusState]):
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
-        frames = rules.frame(around[0::2], around[1::2], colour, _where).unbind(0)
+        slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
+        frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
         code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), _where)
         # Laid down once: the compiler would work them out again for every cell of the board.
         code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
         groups, shifts = joined[:3], joined[3:]
-        losing = rules.keep(cycles, state.losing, _where)
-        won = reduce(torch.logical_or, (rules.wins(cycle, losing, colour, _where) for cycle in cycles))
+        won, losing = _judge(cycles, state.losing, colour)
         seats = torch.arange(2, device=state.device)[:, None]
         scores = torch.where(won & (seats == player), 1.0, 0.0)
-        words = torch.arange(state.free.shape[1], device=state.device)[:, None]
-        taken = torch.where(words == cell >> 5, 1 << (cell & (WORD - 1)), 0)
+        word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
+        free = [bits & ~_where(word == index, bit, 0) for index, bits in enumerate(state.free.unbind(1))]
         return state.replace(
             rewards=(2 * scores - torch.where(won, 1.0, 0.0)).t(),
             scores=torch.maximum(state.scores, scores.t()),
             terminated=state.terminated | won,
             codes=_relabel(state.codes, cells, place, code, groups, shifts),
-            free=state.free & ~taken.t(),
+            free=torch.stack(free).t(),
             losing=losing,
             last=place,
         )
@@ -144,7 +144,11 @@ class Torus(Game[TorusState]):
         padding sees the torus.
         """
         n = self.size
-        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
+        seat = (
+            torch.as_tensor(player, dtype=torch.int32, device=state.device)
+            .expand(len(state))
+            .view(-1, 1, 1, 1)
+        )
         own, opponent, black = planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
         # Through int32, since the compiler does not vectorize bytes made of comparisons.
         parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
@@ -168,7 +172,9 @@ class Torus(Game[TorusState]):
 
     def state_to_string(self, state: TorusState) -> str:
         """Rows of octagons, rows of squares, who moves: `x.o/.../..x .../.o./... b` (x Black, o White, . free)."""
-        return notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self.size)
+        return notation.position_to_string(
+            self.board(state)[0].tolist(), int(state.current_player), self.size
+        )
 
     def string_to_state(self, text: str, seed: int = 0) -> TorusState:
         """The inverse of `state_to_string`; stones and mover may be any, and a side that has won has won."""
@@ -223,8 +229,31 @@ class Torus(Game[TorusState]):
         return f"{self._title(state, scene['path'])}\n{text(**scene)}"
 
 
+def _judge(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
+    if torch.compiler.is_compiling():
+        kept = rules.keep(cycles, losing, torch.where)
+        return reduce(
+            torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)
+        ), kept
+    lanes = (
+        (cycles[0] | cycles[1] | cycles[2]).nonzero().squeeze(1)
+    )  # few moves close a path around the torus
+    closed = torch.stack([cycle[lanes] for cycle in cycles])
+    kept = rules.keep(closed.unbind(0), losing[lanes], torch.where)
+    won = rules.wins(closed, kept, colour[lanes], torch.where).any(0)
+    return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, lanes, won), losing.index_copy(
+        0, lanes, kept
+    )
+
+
 def _relabel(
-    codes: Tensor, cells: Tensor, place: Tensor, code: Tensor, groups: Sequence[Tensor], shifts: Sequence[Tensor]
+    codes: Tensor,
+    cells: Tensor,
+    place: Tensor,
+    code: Tensor,
+    groups: Sequence[Tensor],
+    shifts: Sequence[Tensor],
 ) -> Tensor:
     """The codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
     if torch.compiler.is_compiling():  # one pass over all rows, fused

@@ -25,7 +25,19 @@ from typing import Any
 
 from .geometry import neighbours
 
-__all__ = ["BLACK", "COLOUR", "GROUP", "OFFSET_SHIFT", "WHITE", "frame", "join", "keep", "lone", "slots", "wins"]
+__all__ = [
+    "BLACK",
+    "COLOUR",
+    "GROUP",
+    "OFFSET_SHIFT",
+    "WHITE",
+    "frame",
+    "join",
+    "keep",
+    "lone",
+    "slots",
+    "wins",
+]
 
 BLACK, WHITE = 1, 2
 COLOUR = 3  # mask of the colour in a code
