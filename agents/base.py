@@ -39,9 +39,7 @@ class Agent(Protocol):
             lanes: int64 [L], the lanes' numbers. A lane in which the agent has two seats comes twice.
         """
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions.
 
         Args:
@@ -185,9 +183,7 @@ def _checked(
     if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
         raise ValueError(f"agent {agent.name!r} must give whole numbers, got {actions.dtype}")
     if tuple(actions.shape) != shape:
-        raise ValueError(
-            f"agent {agent.name!r} must give one action a game, {list(shape)}, got {list(actions.shape)}"
-        )
+        raise ValueError(f"agent {agent.name!r} must give one action a game, {list(shape)}, got {list(actions.shape)}")
     actions = actions.to(state.device, torch.int64)
     parts = actions.view(len(lanes), len(nvec))
     choices = torch.tensor(nvec, device=state.device)

@@ -29,9 +29,7 @@ class GreedyAgent(BaseAgent):
     def check_game(self, game: Game[Any]) -> None:
         """Raise a `ValueError` unless the game has a greedy agent."""
         if game.id not in GREEDY:
-            raise ValueError(
-                f"agent {self.name!r}: {game.id} has no greedy agent; games with one: {', '.join(GREEDY)}"
-            )
+            raise ValueError(f"agent {self.name!r}: {game.id} has no greedy agent; games with one: {', '.join(GREEDY)}")
 
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
         """See `Agent`."""
@@ -41,12 +39,8 @@ class GreedyAgent(BaseAgent):
         agent.start(game, players, lanes)
         self._agent = agent
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
         if self._agent is None:
-            raise ValueError(
-                f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)"
-            )
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
         return self._agent.act(observation, action_mask, lanes, generator)

@@ -143,9 +143,7 @@ def _check_arguments(
             f"{game.id}: seats must be int64 [B, P] = {list(shape)}, got {seats.dtype} {list(seats.shape)}"
         )
     if batch and not bool(((seats >= 0) & (seats < len(agents))).all()):
-        raise ValueError(
-            f"seats must be indices of {len(agents)} agents, got {int(seats.min())} to {int(seats.max())}"
-        )
+        raise ValueError(f"seats must be indices of {len(agents)} agents, got {int(seats.min())} to {int(seats.max())}")
     if len(generators) != len(agents) or len({id(generator) for generator in generators}) != len(agents):
         raise ValueError(
             f"expected {len(agents)} generators, one of its own for each agent, got {len(generators)}"
@@ -212,11 +210,7 @@ def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Gene
         chosen = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
         record.append(chosen.view(count, *_action_shape(game)))
         state = game.step(state, record[-1], checked=False)
-    stacked = (
-        torch.stack(record, dim=1)
-        if record
-        else torch.empty((count, 0, *_action_shape(game)), dtype=torch.int64)
-    )
+    stacked = torch.stack(record, dim=1) if record else torch.empty((count, 0, *_action_shape(game)), dtype=torch.int64)
     return stacked[~state.over]
 
 

@@ -39,9 +39,7 @@ class PolicyAgent(BaseAgent):
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; a `ValueError` says in which lane the policy did not answer with a number."""
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
@@ -52,9 +50,7 @@ class PolicyAgent(BaseAgent):
             given = tuple(np.split(mask, bounds)) if several else mask
             answer = self._policy({"observation": seen, "action_mask": given})
             try:
-                chosen.append(
-                    [operator.index(part) for part in answer] if several else operator.index(answer)
-                )
+                chosen.append([operator.index(part) for part in answer] if several else operator.index(answer))
             except TypeError:
                 wanted = "one whole number for each component" if several else "a whole number"
                 raise ValueError(

@@ -44,8 +44,6 @@ class RandomAgent(BaseAgent):
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; without a `start` before, an action is taken to have one component."""
         return random_actions(action_mask, self._nvec or action_mask.shape[1:], generator)

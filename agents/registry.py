@@ -174,9 +174,7 @@ def _as_agent(spec: str, found: Any) -> AnyAgent:
         return found  # type: ignore[no-any-return]  # as far as can be seen without a game
     if callable(found) and not acts:
         return PolicyAgent(found, spec)
-    missing = " and ".join(
-        text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have
-    )
+    missing = " and ".join(text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have)
     raise ValueError(
         f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has "
         "start(game, players, lanes) and act(observation, action_mask, lanes, generator), see "

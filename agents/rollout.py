@@ -68,9 +68,7 @@ class RolloutAgent(BaseAgent):
         return actions[:, 0]
 
     @staticmethod
-    def _try(
-        game: Game[Any], state: State, actions: Tensor, pulls: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def _try(game: Game[Any], state: State, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
         """Value summed over `pulls` playouts of each candidate, [L, C] float32."""
         sums = torch.zeros(actions.numel(), device=state.device)
         arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]

@@ -62,9 +62,7 @@ class Schedule:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
             raise ValueError(f"seed must be a whole number, got {self.seed!r}")
         if self.games % 2:
-            raise ValueError(
-                f"games must be even, since each opening is played in both seats; got {self.games}"
-            )
+            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
 
     def chunks(self) -> list[range]:
         """The numbers of the openings of each chunk; only the last one may be short."""
@@ -91,8 +89,7 @@ def entrants(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, Any
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
     return {
-        name: load(agent, game) if isinstance(agent, str) else agent
-        for name, agent in zip(names, agents, strict=True)
+        name: load(agent, game) if isinstance(agent, str) else agent for name, agent in zip(names, agents, strict=True)
     }
 
 

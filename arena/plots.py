@@ -48,9 +48,7 @@ def ratings_png(tables: Tables) -> bytes:
     label = 0.35 + 0.085 * max(map(len, names))  # inches for the names
     width, height = label + 5.6, 1.15 + 0.36 * len(lines)
     figure = Figure(figsize=(width, height))
-    axes = figure.add_axes(
-        (label / width, 0.62 / height, (width - label - 0.3) / width, (height - 1.05) / height)
-    )
+    axes = figure.add_axes((label / width, 0.62 / height, (width - label - 0.3) / width, (height - 1.05) / height))
     _bare(axes)
     places = range(len(lines))
     for place, line in zip(places, lines, strict=True):
@@ -73,9 +71,7 @@ def ratings_png(tables: Tables) -> bytes:
     axes.grid(axis="x", color=_FAINT, linewidth=0.6, alpha=0.6)
     axes.set_axisbelow(True)
     zero = "mean of all" if tables.ratings.anchor is None else _clipped(tables.ratings.anchor)
-    axes.set_xlabel(
-        f"Elo ({zero} = 0), bars: {100 * tables.ratings.level:.0f} % interval", fontsize=9, color=_INK
-    )
+    axes.set_xlabel(f"Elo ({zero} = 0), bars: {100 * tables.ratings.level:.0f} % interval", fontsize=9, color=_INK)
     figure.text(0.12 / width, 1 - 0.3 / height, "Ratings", fontsize=12, weight="bold", color=_INK)
     return _png(figure)
 
@@ -104,9 +100,7 @@ def cross_png(tables: Tables) -> bytes:
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes((label / width, 0.35 / height, count * side / width, count * side / height))
     _bare(axes)
-    cells = [
-        [tables.cross[a, b].score if (a, b) in tables.cross else math.nan for b in agents] for a in agents
-    ]
+    cells = [[tables.cross[a, b].score if (a, b) in tables.cross else math.nan for b in agents] for a in agents]
     # Orange below one half, purple above: told apart in every kind of colour vision.
     colours = matplotlib.colormaps["PuOr"].with_extremes(bad="#dcdcdc")
     image = axes.imshow(cells, cmap=colours, vmin=0, vmax=1, aspect="auto")

@@ -61,9 +61,7 @@ class _Lines:
             return
         self._last = now
         speed = self._new / max(now - self._began, 1e-9)
-        left = (
-            f", {(self._total - self._done) / speed:.0f} s left" if self._done < self._total and speed else ""
-        )
+        left = f", {(self._total - self._done) / speed:.0f} s left" if self._done < self._total and speed else ""
         print(
             f"{self._label}: {self._done} of {self._total} {self._unit}, {speed:.3g} a second{left}",
             file=sys.stderr,

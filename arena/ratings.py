@@ -143,9 +143,7 @@ def fit(
     """
     won = np.asarray(wins, dtype=np.float64)
     if won.ndim not in (2, 3) or won.shape[-1] != won.shape[-2]:
-        raise ValueError(
-            f"wins must have shape [K, K] or [R, K, K], got {won.shape}; is a row or a column missing?"
-        )
+        raise ValueError(f"wins must have shape [K, K] or [R, K, K], got {won.shape}; is a row or a column missing?")
     if won.shape[-1] < 2:
         raise ValueError(f"expected at least 2 agents, got {won.shape[-1]}; one agent alone has no rating")
     if not (math.isfinite(prior) and prior >= 0):
@@ -246,9 +244,7 @@ def rate(
         level=level,
         tie=float(fitted.tie[0]),
         anchor=anchor,
-        components=tuple(
-            tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]
-        ),
+        components=tuple(tuple(agents[k] for k in np.flatnonzero(row)) for row in np.unique(reach, axis=0)[::-1]),
     )
 
 
@@ -264,9 +260,7 @@ def expected_score(elo_difference: ArrayLike, tie: ArrayLike = 0.0) -> FloatArra
     return np.asarray(win + draw / 2)
 
 
-def win_probability_interval(
-    wins: float, draws: float, games: float, level: float = 0.95
-) -> tuple[float, float]:
+def win_probability_interval(wins: float, draws: float, games: float, level: float = 0.95) -> tuple[float, float]:
     """Wilson score interval for the share (wins + draws / 2) / games.
 
     It is made for independent games without draws; a draw varies less than a win or a loss, so that draws
@@ -290,18 +284,12 @@ def win_probability_interval(
 def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, list[int]]]:
     """Count outcomes by pair (a < b) and cluster: [a won, b won, draws, both lost]."""
     column = {outcome: k for k, outcome in enumerate(get_args(Outcome))}
-    pairs: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(
-        lambda: defaultdict(lambda: [0, 0, 0, 0])
-    )
+    pairs: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
     for first, second, cluster, outcome in results:
         if first == second:
-            raise ValueError(
-                f"expected two different agents, got {first!r} against itself; give copies own names"
-            )
+            raise ValueError(f"expected two different agents, got {first!r} against itself; give copies own names")
         if outcome not in column:
-            raise ValueError(
-                f"outcome must be one of {list(column)}, got {outcome!r}; agents' names do not go here"
-            )
+            raise ValueError(f"outcome must be one of {list(column)}, got {outcome!r}; agents' names do not go here")
         k = column[outcome]
         if first > second and k < 2:
             k = 1 - k
@@ -313,17 +301,11 @@ def _check_table(name: str, table: FloatArray, shape: tuple[int, ...], *, symmet
     if table.shape != shape:
         raise ValueError(f"{name} must have the shape of wins, {shape}, got {table.shape}")
     if not np.isfinite(table).all() or (table < 0).any():
-        raise ValueError(
-            f"{name} must be finite counts >= 0, got {table.min()} to {table.max()}; are these net wins?"
-        )
+        raise ValueError(f"{name} must be finite counts >= 0, got {table.min()} to {table.max()}; are these net wins?")
     if np.diagonal(table, axis1=-2, axis2=-1).any():
-        raise ValueError(
-            f"the diagonal of {name} must be 0, got an agent playing itself; give copies own rows"
-        )
+        raise ValueError(f"the diagonal of {name} must be 0, got an agent playing itself; give copies own rows")
     if symmetric and not np.array_equal(table, table.swapaxes(-1, -2)):
-        raise ValueError(
-            f"{name}[i, j] must equal {name}[j, i], got different counts; is only one half filled in?"
-        )
+        raise ValueError(f"{name}[i, j] must equal {name}[j, i], got different counts; is only one half filled in?")
 
 
 def _reachable(met: BoolArray) -> BoolArray:

@@ -91,9 +91,7 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
                     yield number, ReplayError(message)
 
 
-def gif(
-    record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000
-) -> None:
+def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
     """Save the game as a GIF, one frame a position; the last one stays longer.
 
     Raises:
@@ -110,9 +108,7 @@ def gif(
 # ---------------------------------------------------------------- execution
 
 
-def _execute(
-    game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None
-) -> list[str]:
+def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
     """For each record what is wrong with it, "" for nothing.
 
     `on_state` sees the batch before each turn, and at the end. A lane leaves the batch when its game is over

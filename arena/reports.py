@@ -56,9 +56,7 @@ def _w_d_l(tally: Tally) -> str:
 def _ratings_rows(tables: Tables) -> Rows:
     """A header and one line an agent, for people."""
     level = f"{100 * tables.ratings.level:.0f} % interval"
-    rows: list[Sequence[object]] = [
-        ("rank", "agent", "Elo", level, "games", "W", "D", "L", "score %", "distinct")
-    ]
+    rows: list[Sequence[object]] = [("rank", "agent", "Elo", level, "games", "W", "D", "L", "score %", "distinct")]
     for line in tables.standings:
         t = line.tally
         interval = "" if line.low is None or line.high is None else f"{line.low:+.0f} to {line.high:+.0f}"
@@ -98,8 +96,7 @@ def _seat_rows(tables: Tables, players: Sequence[str]) -> Rows:
     ]
     groups = [("all", tables.seats)]
     groups += [
-        (agent, tuple(tables.agent_seats[agent, seat] for seat in range(len(players))))
-        for agent in tables.agents
+        (agent, tuple(tables.agent_seats[agent, seat] for seat in range(len(players)))) for agent in tables.agents
     ]
     for name, tallies in groups:
         rows.append((name, *(text for t in tallies for text in (_percent(t.score), _w_d_l(t)))))
@@ -134,9 +131,7 @@ def notes(tables: Tables) -> list[str]:
         groups = " | ".join(", ".join(group) for group in rated.components)
         said.append(f"No decided or drawn games link these groups, whose ratings do not compare: {groups}.")
     if 2 * tables.distinct < tables.games:
-        said.append(
-            f"Only {tables.distinct} of {tables.games} games differ: longer openings would tell more."
-        )
+        said.append(f"Only {tables.distinct} of {tables.games} games differ: longer openings would tell more.")
     return said
 
 
@@ -243,9 +238,7 @@ def _ratings_csv(tables: Tables) -> Rows:
     for line in tables.standings:
         t = line.tally
         elo = ("" if x is None else f"{x:.1f}" for x in (line.elo, line.low, line.high))
-        rows.append(
-            (line.rank, line.agent, *elo, t.games, t.wins, t.draws, t.losses, f"{t.score:.4f}", t.distinct)
-        )
+        rows.append((line.rank, line.agent, *elo, t.games, t.wins, t.draws, t.losses, f"{t.score:.4f}", t.distinct))
     return rows
 
 
@@ -311,8 +304,7 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
                 "elo_high": _rounded(line.high),
                 **_tally_data(line.tally),
                 "seats": {
-                    player: _tally_data(tables.agent_seats[line.agent, seat])
-                    for seat, player in enumerate(players)
+                    player: _tally_data(tables.agent_seats[line.agent, seat]) for seat, player in enumerate(players)
                 },
             }
             for line in tables.standings

@@ -34,9 +34,7 @@ from .tables import Tables, make_tables
 __all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
 
 RUN, GAMES, GIF = "run.json", "games.jsonl", "top_game.gif"
-_START_OVER = (
-    "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
-)
+_START_OVER = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
 
 
 class RunError(ValueError):
@@ -298,9 +296,7 @@ def _lock(folder: Path) -> int | None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(handle)
-        raise RunError(
-            f"another process is at work in {folder}; wait for it, or choose another folder"
-        ) from None
+        raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
     except OSError:  # a file system without locks
         pass
     return handle
@@ -319,8 +315,7 @@ def _check_folder(folder: Path, settings: Settings) -> None:
         if others := sorted(child.name for child in folder.iterdir() if not child.name.startswith(".")):
             more = ", ..." if len(others) > 3 else ""
             raise RunError(
-                f"{folder} is not empty and holds no {RUN}, but {', '.join(others[:3])}{more}; "
-                "choose another folder"
+                f"{folder} is not empty and holds no {RUN}, but {', '.join(others[:3])}{more}; choose another folder"
             )
         return
     try:
@@ -335,8 +330,7 @@ def _check_folder(folder: Path, settings: Settings) -> None:
         raise RunError(f"{folder} holds another run. {wrong}; {_START_OVER}")
     if games > settings.games_per_pair:
         raise RunError(
-            f"{folder} holds more games a pair: expected {games} or more, got {settings.games_per_pair}; "
-            f"{_START_OVER}"
+            f"{folder} holds more games a pair: expected {games} or more, got {settings.games_per_pair}; {_START_OVER}"
         )
     if missing := sorted(set(agents) - set(settings.agents)):
         raise RunError(

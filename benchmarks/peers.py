@@ -34,9 +34,7 @@ def openspiel_hex_python(seconds: float, seed: int = 0) -> Measurement:
     No observation is asked for. Whole games are played, and the new state that starts each is paid for.
     """
     moves, elapsed = timed(_hex_game(seed), seconds)
-    return Measurement(
-        "openspiel_hex_python", "open_spiel", version("open_spiel"), 1, "moves", moves, elapsed
-    )
+    return Measurement("openspiel_hex_python", "open_spiel", version("open_spiel"), 1, "moves", moves, elapsed)
 
 
 def openspiel_hex_rollouts(seconds: float, seed: int = 0) -> Measurement:
@@ -78,9 +76,7 @@ def openspiel_hex_rollouts(seconds: float, seed: int = 0) -> Measurement:
     play()
     rollouts, elapsed = timed(play, seconds)
     moves = round(rollouts * mean_length)
-    return Measurement(
-        "openspiel_hex_rollouts", "open_spiel", version("open_spiel"), 1, "moves", moves, elapsed
-    )
+    return Measurement("openspiel_hex_rollouts", "open_spiel", version("open_spiel"), 1, "moves", moves, elapsed)
 
 
 def _hex_game(seed: int) -> Callable[[], int]:
@@ -129,9 +125,7 @@ def pgx_hex(seconds: float, batch: int, tuned: bool = False, seed: int = 0) -> M
         return jax.vmap(auto_reset(env.step, env.init))(state, action, jax.random.split(reset, batch))
 
     def by_rank(state: Any, key: Any) -> Any:
-        rank = jnp.cumsum(
-            state.legal_action_mask, axis=1, dtype=jnp.int32
-        )  # [B, A], legal actions up to here
+        rank = jnp.cumsum(state.legal_action_mask, axis=1, dtype=jnp.int32)  # [B, A], legal actions up to here
         drawn = (jax.random.uniform(key, (batch, 1)) * rank[:, -1:]).astype(jnp.int32)
         state = jax.vmap(env.step)(state, jnp.argmax(rank > drawn, axis=1))
         over = state.terminated
@@ -180,9 +174,7 @@ def pettingzoo_connect_four(seconds: float, seed: int = 0) -> Measurement:
     from pettingzoo.classic.connect_four.connect_four import env
 
     moves, elapsed = aec_moves_per_second(env, seconds, seed)
-    return Measurement(
-        "pettingzoo_connect_four", "pettingzoo", version("pettingzoo"), 1, "moves", moves, elapsed
-    )
+    return Measurement("pettingzoo_connect_four", "pettingzoo", version("pettingzoo"), 1, "moves", moves, elapsed)
 
 
 PEERS: dict[str, Callable[[float], Measurement]] = {

@@ -121,9 +121,7 @@ class Arguments:
         if values["rounds"] < 1 or values["seconds"] <= 0:
             parser.error("--rounds must be at least 1 and --seconds above 0")
         if values["out"].suffix == ".json":
-            parser.error(
-                "--out names the Markdown file, whose JSON file lies beside it; give it another suffix"
-            )
+            parser.error("--out names the Markdown file, whose JSON file lies beside it; give it another suffix")
         return cls(**{**values, "only": tuple(values["only"])})
 
 
@@ -163,9 +161,7 @@ def run_rounds(
         for place, contestant in enumerate(contestants):
             if contestant.name in failures:
                 continue
-            label = (
-                f"round {turn + 1}/{arguments.rounds}  {place + 1:2}/{len(contestants)}  {contestant.name:28}"
-            )
+            label = f"round {turn + 1}/{arguments.rounds}  {place + 1:2}/{len(contestants)}  {contestant.name:28}"
             try:
                 result = measure(contestant, arguments.seconds)
             except ContestantError as error:

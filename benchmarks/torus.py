@@ -10,7 +10,6 @@ import sys
 from collections.abc import Callable
 from functools import partial
 
-
 from benchmarks.measurement import Measurement, aec_moves_per_second, serve, timed
 
 __all__ = ["TORUS"]
@@ -61,9 +60,7 @@ def batched(seconds: float, *, name: str, lanes: int, compiled: bool, observe: b
     )
 
 
-def _batched(
-    name: str, lanes: int, *, compiled: bool = True, observe: bool = False
-) -> Callable[[float], Measurement]:
+def _batched(name: str, lanes: int, *, compiled: bool = True, observe: bool = False) -> Callable[[float], Measurement]:
     return partial(batched, name=name, lanes=lanes, compiled=compiled, observe=observe)
 
 

@@ -65,8 +65,6 @@ def make(id: str, **parameters: Any) -> Game[Any]:
     kind = getattr(importlib.import_module(module), name)
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(
-            f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}"
-        )
+        raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
     game: Game[Any] = kind(**{**entry.parameters, **parameters})
     return game

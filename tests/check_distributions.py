@@ -58,9 +58,7 @@ def main() -> None:
     """Build and try both."""
     with tempfile.TemporaryDirectory(prefix="cellgames-dist-") as folder:
         place = Path(folder)
-        run(
-            sys.executable, "-m", "build", "--outdir", place / "dist", ROOT
-        )  # the wheel is built from the sdist
+        run(sys.executable, "-m", "build", "--outdir", place / "dist", ROOT)  # the wheel is built from the sdist
         wheel, sdist = next(place.glob("dist/*.whl")), next(place.glob("dist/*.tar.gz"))
         inside = contents(wheel)
         for package in ("agents", "arena", "envs"):

@@ -14,9 +14,7 @@ from cellgames.envs.core import Game, seeds
 
 GAMES: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
 GAMES |= {toy.id: toy for toy in TOYS}
-IN_TURNS = [
-    id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1
-]
+IN_TURNS = [id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1]
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 every_game_in_turns = pytest.mark.parametrize("game", [GAMES[id] for id in IN_TURNS], ids=IN_TURNS)

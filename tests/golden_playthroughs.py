@@ -28,9 +28,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {"torus-v0": {"size": 3}}
 def grid(planes: Tensor) -> Iterator[str]:
     """Planes [C, H, W] side by side, `.` for 0."""
     for row in range(planes.shape[1]):
-        yield "   ".join(
-            " ".join("." if x == 0 else f"{x:g}" for x in plane[row].tolist()) for plane in planes
-        )
+        yield "   ".join(" ".join("." if x == 0 else f"{x:g}" for x in plane[row].tolist()) for plane in planes)
 
 
 def playthrough(id: str, seed: int = 0) -> str:

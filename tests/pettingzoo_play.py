@@ -59,9 +59,7 @@ def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
     random, story = np.random.default_rng(seed), []
     while env.agents and moves > 0:
         observation, reward, terminated, truncated, info = env.last()
-        story.append(
-            (env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards))
-        )
+        story.append((env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards)))
         over = terminated or truncated
         env.step(None if over else choose(observation["action_mask"], random))
         moves -= 1

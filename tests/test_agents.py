@@ -44,9 +44,7 @@ class First(BaseAgent):
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
         self.started = list(zip(lanes.tolist(), players.tolist(), strict=True))
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         self.asked.append((observation, action_mask, lanes))
         return action_mask.int().argmax(1)
 
@@ -54,9 +52,7 @@ class First(BaseAgent):
 class Last(First):
     """Plays the last legal action."""
 
-    def act(
-        self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator
-    ) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         super().act(observation, action_mask, lanes, generator)
         return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(1)
 
@@ -85,9 +81,7 @@ class Fixed(BaseAgent):
         return self.answer
 
 
-def run(
-    agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game[Any] = TORUS, **options: Any
-) -> Played:
+def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game[Any] = TORUS, **options: Any) -> Played:
     return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), generators(len(agents)), **options)
 
 
@@ -166,9 +160,7 @@ def test_the_same_generators_give_the_same_games_in_whatever_order_agents_are_as
     def games(order: Sequence[int]) -> Tensor:
         agents, own = [RandomAgent("a"), RandomAgent("b")], generators(2)
         place = torch.tensor([order.index(0), order.index(1)])
-        return play(
-            TORUS, [agents[i] for i in order], place[seats], lane_seeds, [own[i] for i in order]
-        ).actions
+        return play(TORUS, [agents[i] for i in order], place[seats], lane_seeds, [own[i] for i in order]).actions
 
     assert torch.equal(games([0, 1]), games([0, 1]))
     assert torch.equal(games([0, 1]), games([1, 0]))

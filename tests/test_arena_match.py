@@ -146,9 +146,7 @@ def test_derived_seeds_do_not_collide_or_change() -> None:
 # ---------------------------------------------------------------- tables
 
 
-def record(
-    first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = ""
-) -> Record:
+def record(first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = "") -> Record:
     ids = sorted((first, second))
     seats = (ids.index(first), ids.index(second))
     return Record(

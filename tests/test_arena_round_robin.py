@@ -226,9 +226,7 @@ def test_a_run_cut_anywhere_continues_and_ends_with_the_same_bytes(
         assert len(chunks_played) == CHUNKS - kept
         assert content(out) == tables
         # What is lost is said: a torn line, or whole games of a chunk that is not complete.
-        assert any("torn" in line or "dropped" in line for line in warnings) == (
-            cut not in (0, ends[3], ends[19] - 1)
-        )
+        assert any("torn" in line or "dropped" in line for line in warnings) == (cut not in (0, ends[3], ends[19] - 1))
 
 
 def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks_played: list[int]) -> None:

@@ -149,9 +149,7 @@ def test_errors_are_one_line_without_a_traceback(
     assert (foreign / "file").read_text() == "not a record\n"
 
 
-def test_a_failing_agent_is_named_and_debug_shows_where(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_failing_agent_is_named_and_debug_shows_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Broken", "--out", str(tmp_path / "run")]
     assert main([*words, "--quiet"]) == 1
     err = capsys.readouterr().err
@@ -399,9 +397,7 @@ def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words in ((), ("--all",)):
         assert main(["replay", str(recorded), *words]) == 0
-        assert (
-            capsys.readouterr().out == "All 3 games were played again with the recorded moves and results.\n"
-        )
+        assert capsys.readouterr().out == "All 3 games were played again with the recorded moves and results.\n"
     gif = recorded.with_name("out.gif")
     assert main(["replay", str(recorded), "--game", "2", "--show", "--gif", str(gif)]) == 0
     shown = capsys.readouterr().out
@@ -413,9 +409,7 @@ def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[st
         assert image.n_frames == len(moves) + 1  # type: ignore[attr-defined]  # of GIFs
 
 
-def test_replay_of_a_tampered_record_fails_with_one_line(
-    recorded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = read(recorded).records
     recorded.unlink()
     swap = {'["win","loss"]': '["loss","win"]', '["loss","win"]': '["win","loss"]'}
@@ -435,9 +429,7 @@ def test_replay_of_a_tampered_record_fails_with_one_line(
     assert main(["replay", str(recorded), "--game", "3"]) == 0
 
 
-def test_replay_asks_for_one_game_where_it_needs_one(
-    recorded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_asks_for_one_game_where_it_needs_one(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
         (("--show",), "--gif and --show need one game; choose it with --game 1 to 3"),
         (("--game", "4"), "--game must be from 1 to 3, got 4"),
@@ -447,9 +439,7 @@ def test_replay_asks_for_one_game_where_it_needs_one(
         assert message in capsys.readouterr().err
 
 
-def test_replay_reports_a_torn_line_and_checks_the_rest(
-    recorded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_replay_reports_a_torn_line_and_checks_the_rest(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded.write_bytes(recorded.read_bytes()[:-20])
     assert main(["replay", str(recorded)]) == 0
     out, err = capsys.readouterr()

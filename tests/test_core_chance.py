@@ -133,6 +133,4 @@ def test_random_actions_are_even_over_the_legal_ones() -> None:
     drawn = random_legal(pack(mask).expand(count, -1), random_bits(count, generator()))
     counts = torch.bincount(drawn, minlength=130)
     assert int(counts[legal].sum()) == count
-    assert (
-        float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35
-    )  # chi-square, 9 degrees of freedom
+    assert float(((counts[legal] - count / 10) ** 2 / (count / 10)).sum()) < 35  # chi-square, 9 degrees of freedom

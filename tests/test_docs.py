@@ -37,9 +37,7 @@ def facts(id: str) -> str:
     info = game.info
 
     def space(space: Space) -> str:
-        return (
-            f"{str(space.dtype).removeprefix('torch.')} {list(space.shape)}, {space.low:g} to {space.high:g}"
-        )
+        return f"{str(space.dtype).removeprefix('torch.')} {list(space.shape)}, {space.low:g} to {space.high:g}"
 
     rows = {
         "players": ", ".join(info.players),

@@ -48,9 +48,7 @@ def random_boards(size: int, count: int, most_free: int, seed: int = 0) -> list[
 def cheapest_walk(board: Board, size: int, player: int, most_windings: int = 4) -> int:
     """Free cells of the cheapest winning closed walk, by Dijkstra's search on the unrolled board."""
     price = {
-        ref.cell_of(i, size): 0 if stone == player + 1 else 1
-        for i, stone in enumerate(board)
-        if stone != 2 - player
+        ref.cell_of(i, size): 0 if stone == player + 1 else 1 for i, stone in enumerate(board) if stone != 2 - player
     }
     best = CLOSED
     for start in price:
@@ -239,9 +237,7 @@ def test_ties_are_broken_by_the_generator_alone() -> None:
     assert octagons == set(range(16)), "on the empty board all octagons are equally good, squares worse"
     observation = observe([empty] * 50, size, 0)
     mask = torch.ones(50, 32, dtype=torch.bool)
-    one, same, other = (
-        TorusGreedy().act(observation, mask, torch.arange(50), generator(seed)) for seed in (1, 1, 2)
-    )
+    one, same, other = (TorusGreedy().act(observation, mask, torch.arange(50), generator(seed)) for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
 

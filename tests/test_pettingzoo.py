@@ -245,9 +245,7 @@ def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]
             for seat, agent in enumerate(players):
                 mask = observations[agent]["action_mask"]
                 assert same(observations[agent]["observation"], game.observe(state, seat)[0].numpy())
-                assert np.array_equal(
-                    np.concatenate(mask if isinstance(mask, tuple) else [mask]), legal[seat]
-                )
+                assert np.array_equal(np.concatenate(mask if isinstance(mask, tuple) else [mask]), legal[seat])
                 assert state.over or env.observation_space(agent).contains(observations[agent])
             if state.over:
                 break

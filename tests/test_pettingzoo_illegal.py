@@ -114,8 +114,7 @@ def test_illegal_choices_of_a_simultaneous_game_become_the_last_legal_one_and_ar
     assert env.core_state().equal(fair.core_state())
     assert "illegal_action" not in infos["player_2"]
     assert infos["player_0"]["illegal_action"] == (
-        "toy-sealed-v0: illegal action 1 of player player_0 in lane 0, component 0: "
-        "card 1 is spent; played 4 instead"
+        "toy-sealed-v0: illegal action 1 of player player_0 in lane 0, component 0: card 1 is spent; played 4 instead"
     )
     assert infos["player_1"]["illegal_action"].splitlines() == [
         "toy-sealed-v0: illegal action 9 of player player_1 in lane 0, component 0: "

@@ -110,9 +110,7 @@ def test_the_window_follows_reset_and_steps_until_it_is_closed(
 
 
 @pytest.mark.parametrize("missing", ["pygame", "PIL"])
-def test_human_mode_without_its_packages_says_what_to_install(
-    missing: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_human_mode_without_its_packages_says_what_to_install(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(ImportError, match=r'needs pygame-ce and Pillow: pip install "cellgames\[human\]"'):
         torus_v0.env(render_mode="human")

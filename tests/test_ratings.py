@@ -240,9 +240,7 @@ def test_games_of_one_cluster_are_not_counted_as_independent() -> None:
     """The same games twice in the same clusters say no more; in clusters of their own, the width shrinks."""
     once = simulate(np.random.default_rng(4), np.array([0.3, -0.3]), nu=0.4, clusters=200)
     copies = [r._replace(cluster=r.cluster + 1000) for r in once]
-    width, same, apart = (
-        (r.high - r.low)[0] for r in (rate(once), rate(once + once, prior=2), rate(once + copies))
-    )
+    width, same, apart = ((r.high - r.low)[0] for r in (rate(once), rate(once + once, prior=2), rate(once + copies)))
     assert same == pytest.approx(width, rel=1e-9)
     assert apart == pytest.approx(width / math.sqrt(2), rel=0.15)
 
@@ -268,9 +266,7 @@ def test_without_resamples_there_are_no_bounds() -> None:
 
 def test_a_batch_equals_its_tables_alone() -> None:
     rng = np.random.default_rng(8)
-    wins, draws = (
-        np.stack(x) for x in zip(*(tables(rng, 5, high) for high in (2, 3, 5, 40, 1000)), strict=True)
-    )
+    wins, draws = (np.stack(x) for x in zip(*(tables(rng, 5, high) for high in (2, 3, 5, 40, 1000)), strict=True))
     draws[1] = 0  # without draws
     wins[2] = np.triu(wins[2], 1)  # the upper row wins always
     draws[3, 0] = draws[3, :, 0] = wins[3, 0] = wins[3, :, 0] = 0  # one agent plays nobody
@@ -300,9 +296,7 @@ def test_names_and_the_unit_of_counts_do_not_matter(data: Any, agents: int, fact
 
 def test_expected_score() -> None:
     assert float(expected_score(400 * math.log10(3))) == pytest.approx(0.75)
-    np.testing.assert_allclose(
-        expected_score([0.0, 4000.0, -4000.0, 1e6], tie=0.7), [0.5, 1, 0, 1], atol=1e-4
-    )
+    np.testing.assert_allclose(expected_score([0.0, 4000.0, -4000.0, 1e6], tie=0.7), [0.5, 1, 0, 1], atol=1e-4)
     # p = 4, q = 1, nu sqrt(p q) = 3: (4 + 1.5) / 8.
     assert float(expected_score(400 * math.log10(4), tie=1.5)) == pytest.approx(5.5 / 8)
 

@@ -241,9 +241,7 @@ def test_a_tampered_record_says_what_differs(name: str) -> None:
 
 def test_a_batch_finds_what_single_replays_find(games: tuple[Record, ...]) -> None:
     """Bad records stand between good ones, of several sizes; each has its own message, wherever it stands."""
-    bigger = match(
-        cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2
-    ).records
+    bigger = match(cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2).records
     bad = [record for record, _ in TAMPERED.values()]
     mixed = [record for trio in zip(games, bad, bigger * 20, strict=False) for record in trio]
     expected = {}

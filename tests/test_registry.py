@@ -102,9 +102,7 @@ def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
 
 def test_nothing_is_imported_before_it_is_made() -> None:
     assert registry.spec("torus-v0").entry_point == "cellgames.envs.torus.game:Torus"
-    code = (
-        "import sys, cellgames; cellgames.list(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
-    )
+    code = "import sys, cellgames; cellgames.list(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
     assert python(code) == "set()\n"
 
 

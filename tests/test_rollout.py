@@ -105,9 +105,7 @@ def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
 
 
 @pytest.mark.parametrize("playouts", [1, 2, 3, 7, 16, 50, 64, 200])
-def test_rollout_spends_exactly_n_playouts_on_every_move(
-    playouts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = counted(monkeypatch, rollout)
     state = midway(TORUS, 6, 7)
     lanes = seeds(0, 6)  # which name the lanes in what begins
@@ -202,9 +200,7 @@ def test_they_play_games_with_draws_dice_and_uneven_turns() -> None:
         assert (ask(agent, game, near) != 2).all(), "running overshoots for certain"
 
 
-@pytest.mark.parametrize(
-    ("spec", "other", "share"), [("rollout:64", "random", 0.85), ("amaf:32", "rollout:32", 0.85)]
-)
+@pytest.mark.parametrize(("spec", "other", "share"), [("rollout:64", "random", 0.85), ("amaf:32", "rollout:32", 0.85)])
 def test_strength_from_both_seats(spec: str, other: str, share: float) -> None:
     game = cellgames.make("torus-v0", size=4)
     games = 60

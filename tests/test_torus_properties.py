@@ -14,6 +14,7 @@ from torch import Tensor
 
 from cellgames.envs.core import seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.state import choose_lanes
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
@@ -37,6 +38,10 @@ def place_all(game: Torus, cells: Tensor, players: Tensor) -> TorusState:
     for cell, player in zip(cells, players, strict=True):
         state = game._place(state, cell, player)
     return state
+
+
+def keep_ended(over: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    return choose_lanes(over, old, new)
 
 
 def check_end(moves: list[int], winner: int, size: int) -> None:
@@ -135,12 +140,8 @@ def test_symmetries_of_the_rules(size: int, name: str) -> None:
         here = game.step(here, action, checked=False)
         action = torch.where(over, 0, action)
         player = there.current_player
-        moved = game._place(there, table[action], 1 - player if swap else player).replace(
-            current_player=1 - player
-        )
-        there = moved.merge(
-            there, lambda new, old: torch.where(over.view(-1, *[1] * (new.ndim - 1)), old, new)
-        )
+        moved = game._place(there, table[action], 1 - player if swap else player).replace(current_player=1 - player)
+        there = moved.merge(there, partial(keep_ended, over))
         assert torch.equal(here.terminated, there.terminated)
         assert torch.equal(here.scores, there.scores.flip(1) if swap else there.scores)
 

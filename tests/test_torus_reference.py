@@ -110,9 +110,7 @@ SEAM_WITHOUT_A_CYCLE = """
 def lattices(text: str) -> list[Lattice]:
     """The lattices of Black's groups in a drawing, sorted."""
     board, size = ref.board_from_text(text)
-    return sorted(
-        ref.cycle_lattice(g, size) for g in ref.groups(ref.cells_of_player(board, BLACK, size), size)
-    )
+    return sorted(ref.cycle_lattice(g, size) for g in ref.groups(ref.cells_of_player(board, BLACK, size), size))
 
 
 def recoloured(text: str) -> str:
@@ -219,11 +217,7 @@ def test_hermite_basis_is_canonical() -> None:
     assert ref.hermite_basis([(0, -2), (0, 3)]) == ((0, 1),)
     assert ref.hermite_basis([(-2, 4), (3, -6)]) == ((1, -2),)
     assert ref.hermite_basis([(1, -1), (1, 0)]) == ((1, 0), (0, 1))
-    assert (
-        ref.hermite_basis([(2, 5), (0, 3)])
-        == ref.hermite_basis([(-2, 1), (2, 2), (4, 1)])
-        == ((2, 2), (0, 3))
-    )
+    assert ref.hermite_basis([(2, 5), (0, 3)]) == ref.hermite_basis([(-2, 1), (2, 2), (4, 1)]) == ((2, 2), (0, 3))
 
 
 @pytest.mark.parametrize(
@@ -272,9 +266,7 @@ def test_a_path_needs_every_cell() -> None:
     for text in (RING, R_HELIX, STEEP_R_HELIX):
         board, size = ref.board_from_text(text)
         ends = [i for i, stone in enumerate(board) if stone]
-        loose = [
-            i for i in ends if ref.winner([0 if j == i else s for j, s in enumerate(board)], size) == BLACK
-        ]
+        loose = [i for i in ends if ref.winner([0 if j == i else s for j, s in enumerate(board)], size) == BLACK]
         # Only the ring's one square is a detour past two octagons that touch anyway.
         assert [ref.cell_of(i, size) for i in loose] == ([square(1, 0)] if text is RING else [])
 
@@ -510,14 +502,10 @@ def test_symmetries_map_wins_to_wins(size: int) -> None:
     assert seen == {None, BLACK, WHITE}
 
 
-@pytest.mark.parametrize(
-    ("text", "turned"), [(RING, ((1, 0),)), (BRACELET, ((0, 1),)), (R_HELIX, ((1, -1),))]
-)
+@pytest.mark.parametrize(("text", "turned"), [(RING, ((1, 0),)), (BRACELET, ((0, 1),)), (R_HELIX, ((1, -1),))])
 def test_a_quarter_turn_exchanges_the_goals(text: str, turned: Lattice) -> None:
     board, size = ref.board_from_text(text)
-    assert lattices(ref.board_to_text(ref.move_board(board, partial(ref.rotate90, size=size)), size)) == [
-        turned
-    ]
+    assert lattices(ref.board_to_text(ref.move_board(board, partial(ref.rotate90, size=size)), size)) == [turned]
 
 
 def test_a_reflection_is_no_symmetry() -> None:

@@ -244,9 +244,7 @@ def check_closed(path: Sequence[Step], cells: Sequence[int], size: int, winner: 
         (FIGURE_6, BLACK, "ring", (0, 1), 15),
     ],
 )
-def test_path_types(
-    rows: Sequence[str], winner: int, name: str, windings: tuple[int, int], steps: int
-) -> None:
+def test_path_types(rows: Sequence[str], winner: int, name: str, windings: tuple[int, int], steps: int) -> None:
     cells, size = board(rows)
     path = winning_path(cells, size=size, winner=winner)
     check_closed(path, cells, size, winner)
@@ -376,9 +374,7 @@ def test_a_path_that_does_not_wind_has_no_class() -> None:
 
 def test_every_winding_has_the_name_of_the_rules() -> None:
     names = {
-        (h, v): winning_class([(0, 0, 0), (0, h, v)])
-        for h, v in product((-2, 0, 1), repeat=2)
-        if (h, v) != (0, 0)
+        (h, v): winning_class([(0, 0, 0), (0, h, v)]) for h, v in product((-2, 0, 1), repeat=2) if (h, v) != (0, 0)
     }
     assert names == {
         **{(0, -2): "ring", (0, 1): "ring", (-2, 0): "bracelet", (1, 0): "bracelet"},

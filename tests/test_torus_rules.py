@@ -110,9 +110,7 @@ LOST = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("mover", "move", "scores", "drawing"), [case[1:] for case in WON], ids=[c[0] for c in WON]
-)
+@pytest.mark.parametrize(("mover", "move", "scores", "drawing"), [case[1:] for case in WON], ids=[c[0] for c in WON])
 def test_a_winning_cycle_ends_the_game(mover: str, move: str, scores: list[int], drawing: str) -> None:
     assert play(drawing, mover, move)[1].tolist() == [scores]
 
@@ -182,9 +180,7 @@ def test_the_winner_gets_one_and_the_loser_minus_one_at_the_end_only() -> None:
 @pytest.mark.parametrize("size", range(2, 17))
 def test_neighbours_equal_the_references(size: int) -> None:
     for cell, ring in enumerate(neighbours(size)):
-        expected = {
-            (ref.index_of(e.cell, size), e.dx, e.dy) for e in ref.neighbours(ref.cell_of(cell, size), size)
-        }
+        expected = {(ref.index_of(e.cell, size), e.dx, e.dy) for e in ref.neighbours(ref.cell_of(cell, size), size)}
         assert {tuple(edge) for edge in ring} == expected
         assert len(ring) == len(expected)
 

@@ -192,9 +192,7 @@ def cycle_lattice(cells: Collection[Cell], size: int) -> Lattice:
                 place[other] = (x + dx, y + dy)
                 queue.append(other)
     if len(place) != len(group):
-        raise ValueError(
-            f"expected one connected group of {len(group)} cells, reached {len(place)} from {start}"
-        )
+        raise ValueError(f"expected one connected group of {len(group)} cells, reached {len(place)} from {start}")
     return hermite_basis(closed)
 
 

@@ -45,9 +45,7 @@ def from_line(game: Game[Any], text: str, state: Any, *names: str) -> Any:
         new = {name: torch.tensor([fields[name]], dtype=getattr(state, name).dtype) for name in names}
         assert all(value.shape == getattr(state, name).shape for name, value in new.items())
     except (AssertionError, TypeError, ValueError):
-        raise ValueError(
-            f"{game.id}: expected a line such as {to_line(state, *names)!r}, got {text!r}"
-        ) from None
+        raise ValueError(f"{game.id}: expected a line such as {to_line(state, *names)!r}, got {text!r}") from None
     return state.replace(**new)
 
 
@@ -358,7 +356,5 @@ def random_actions(game: Game[Any], state: State, generator: torch.Generator) ->
     weights = game.legal_actions(state).float()
     weights *= torch.rand(weights.shape, generator=generator)
     ends = list(accumulate(game.info.action_nvec))
-    parts = [
-        weights[..., end - n : end].argmax(-1) for n, end in zip(game.info.action_nvec, ends, strict=True)
-    ]
+    parts = [weights[..., end - n : end].argmax(-1) for n, end in zip(game.info.action_nvec, ends, strict=True)]
     return parts[0] if len(parts) == 1 else torch.stack(parts, dim=-1)

@@ -134,9 +134,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             except ValueError as error:
                 return error
         kind = "a whole number" if len(self._components) == 1 else f"{len(self._components)} whole numbers"
-        return ValueError(
-            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {action!r}"
-        )
+        return ValueError(f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {action!r}")
 
 
 class _Near(BaseWrapper[str, Observation, Any]):

@@ -163,8 +163,7 @@ def grid(pictures: Sequence[Picture], columns: int, *, gap: float = 12.0, title:
     wide = max(picture.width for picture in pictures) + gap
     high = max(picture.height for picture in pictures) + gap
     insets = tuple(
-        Inset(gap + wide * (i % columns), gap + high * (i // columns), picture)
-        for i, picture in enumerate(pictures)
+        Inset(gap + wide * (i % columns), gap + high * (i // columns), picture) for i, picture in enumerate(pictures)
     )
     return Picture(gap + wide * columns, gap + high * rows, pictures[0].background, insets, title)
 
@@ -211,9 +210,7 @@ def _svg_content(picture: Picture) -> str:
 def _svg_shape(shape: Shape) -> str:
     if isinstance(shape, Inset):
         inner = shape.picture
-        place = _attributes(
-            x=shape.x, y=shape.y, width=inner.width * shape.scale, height=inner.height * shape.scale
-        )
+        place = _attributes(x=shape.x, y=shape.y, width=inner.width * shape.scale, height=inner.height * shape.scale)
         return f"<svg{place} {_svg_content(inner)}</svg>\n"
     if isinstance(shape, Text):
         style = _attributes(
@@ -416,9 +413,7 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
 # ---------------------------------------------------------------- GIF
 
 
-def save_gif(
-    frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int = 200, last_ms: int = 2000
-) -> None:
+def save_gif(frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int = 200, last_ms: int = 2000) -> None:
     """Write uint8 frames [H, W, 3] as a GIF that repeats for ever.
 
     All frames share one palette, so that a colour never flickers. The file appears whole or not at all. A
@@ -442,30 +437,22 @@ def save_gif(
     kept: list[RGB] = []
     for frame in frames:
         if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-            raise ValueError(
-                f"frame {len(kept)}: expected uint8 [H, W, 3], got {frame.dtype} {list(frame.shape)}"
-            )
+            raise ValueError(f"frame {len(kept)}: expected uint8 [H, W, 3], got {frame.dtype} {list(frame.shape)}")
         if kept and frame.shape != kept[0].shape:
-            raise ValueError(
-                f"frame {len(kept)}: expected {list(kept[0].shape)} as frame 0, got {list(frame.shape)}"
-            )
+            raise ValueError(f"frame {len(kept)}: expected {list(kept[0].shape)} as frame 0, got {list(frame.shape)}")
         kept.append(frame)
     if not kept:
         raise ValueError("expected 1 or more frames, got none")
 
     palette = _shared_palette(kept)
-    index_of = np.full(
-        1 << 24, -1, dtype=np.int16
-    )  # of the nearest palette colour, for packed colours met so far
+    index_of = np.full(1 << 24, -1, dtype=np.int16)  # of the nearest palette colour, for packed colours met so far
     images = []
     for frame in kept:
         codes = _packed(frame)
         new = np.unique(codes[index_of[codes] < 0])
         distance = ((_unpacked(new).astype(np.int32)[:, None] - palette) ** 2).sum(2)
         index_of[new] = distance.argmin(1)
-        image = Image.frombytes(
-            "P", (frame.shape[1], frame.shape[0]), index_of[codes].astype(np.uint8).tobytes()
-        )
+        image = Image.frombytes("P", (frame.shape[1], frame.shape[0]), index_of[codes].astype(np.uint8).tobytes())
         image.putpalette(palette.tobytes())
         images.append(image)
 
@@ -499,9 +486,7 @@ def _shared_palette(frames: Sequence[RGB]) -> RGB:
     from PIL import Image
 
     chosen = sorted({round(i * (len(frames) - 1) / 15) for i in range(16)})
-    codes, counts = np.unique(
-        np.concatenate([_packed(frames[i]).ravel() for i in chosen]), return_counts=True
-    )
+    codes, counts = np.unique(np.concatenate([_packed(frames[i]).ravel() for i in chosen]), return_counts=True)
     colours = _unpacked(codes[np.argsort(-counts, kind="stable")])
     if len(colours) <= 255:
         return colours

@@ -128,7 +128,7 @@ class Game(ABC, Generic[S]):
         return after.merge(before, lambda new, old: choose_lanes(over, old, new))
 
     def legal_actions(self, state: S) -> Tensor:
-        """bool [B, A], or [B, P, A] in simultaneous games; components of an action one after the other.
+        """Bool [B, A], or [B, P, A] in simultaneous games; components of an action one after the other.
 
         Where a game is over nothing is legal; else everyone who must act has a legal action.
         """

@@ -11,6 +11,4 @@ def check_int(game: Any, name: str, low: int, high: int) -> None:
     """Raise a `ValueError` unless the game's field `name` is a whole number from `low` to `high`."""
     value = getattr(game, name)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(
-            f"{game.id}: parameter {name!r} must be a whole number from {low} to {high}, got {value!r}"
-        )
+        raise ValueError(f"{game.id}: parameter {name!r} must be a whole number from {low} to {high}, got {value!r}")

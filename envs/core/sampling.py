@@ -19,7 +19,7 @@ WORD = 1 << WORD_SHIFT
 
 
 def pack(mask: Tensor) -> Tensor:
-    """bool [B, A] to int64 [B, W]."""
+    """Bool [B, A] to int64 [B, W]."""
     batch, actions = mask.shape
     padded = torch.nn.functional.pad(mask.long(), (0, -actions % WORD)).view(batch, -1, WORD)
     return (padded << torch.arange(WORD, device=mask.device)).sum(2)

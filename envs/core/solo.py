@@ -36,7 +36,7 @@ class Solo(Protocol):
         """One step with legal actions (an integer, or an array [P] or [P, K]); a finished game stays as it is."""
 
     def legal_actions(self) -> np.ndarray:
-        """bool [A] or [P, A]; a fresh array."""
+        """Bool [A] or [P, A]; a fresh array."""
 
     def observe(self, player: int) -> np.ndarray:
         """What the player may know, as `info.observation` says; a fresh array."""

@@ -147,9 +147,7 @@ def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Tra
     if over.any():
         lanes = over.nonzero().squeeze(1)
         # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
-        transition = Transition(
-            *(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition))
-        )
+        transition = Transition(*(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition)))
         fresh = game.init(next_seed(after.seed[lanes]))
         for field, new in zip(after.tensors(), fresh.tensors(), strict=True):
             field[lanes] = new
@@ -164,18 +162,14 @@ def _compiled(
     kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))
     names = [field.name for field in dataclasses.fields(kind)]
 
-    def advance(
-        fields: tuple[Tensor, ...], mask: Tensor, given: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def advance(fields: tuple[Tensor, ...], mask: Tensor, given: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         # No game is over between two steps, so these two fields need no reading and no writing.
         never = torch.zeros(lanes, dtype=torch.bool, device=device)
         state = kind(*(never if name in _ENDS else field for name, field in zip(names, fields, strict=True)))
         actions = _actions(game, state, random, given)
         after = game._step(state, actions)
         over = after.over
-        running = after.merge(
-            game._init(next_seed(after.seed)), lambda now, new: choose_lanes(over, new, now)
-        )
+        running = after.merge(game._init(next_seed(after.seed)), lambda now, new: choose_lanes(over, new, now))
         mask.copy_(_flag_bytes(game._legal(running)))
         for name, field, value in zip(names, fields, running.tensors(), strict=True):
             if name not in _ENDS:
@@ -191,7 +185,7 @@ def _compiled(
 
 
 def _flag_bytes(flags: Tensor) -> Tensor:
-    """bool as bytes of 0 and 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
+    """Bool as bytes of 0 and 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
     return flags.to(torch.int32).to(torch.uint8)
 
 

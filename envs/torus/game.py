@@ -10,18 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import torch
 from torch import Tensor
 
-from ..core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
-from ..core.parameters import check_int
-from ..core.sampling import WORD, WORD_SHIFT
-from ..core.state import State
-from ..core.tables import table
+from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from cellgames.envs.core.parameters import check_int
+from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+from cellgames.envs.core.state import State
+from cellgames.envs.core.tables import table
+
 from . import notation, rules
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
 from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
-    from ..core.drawing import Picture
+    from cellgames.envs.core.drawing import Picture
+
     from .solo import TorusSolo
 
 __all__ = ["Torus"]
@@ -144,11 +146,7 @@ class Torus(Game[TorusState]):
         padding sees the torus.
         """
         n = self.size
-        seat = (
-            torch.as_tensor(player, dtype=torch.int32, device=state.device)
-            .expand(len(state))
-            .view(-1, 1, 1, 1)
-        )
+        seat = torch.as_tensor(player, dtype=torch.int32, device=state.device).expand(len(state)).view(-1, 1, 1, 1)
         own, opponent, black = planes((state.codes & rules.COLOUR).view(-1, 2, n, n), seat)
         # Through int32, since the compiler does not vectorize bytes made of comparisons.
         parts = (own.int(), opponent.int(), black.int().expand(-1, 1, n, n))
@@ -172,9 +170,7 @@ class Torus(Game[TorusState]):
 
     def state_to_string(self, state: TorusState) -> str:
         """Rows of octagons, rows of squares, who moves: `x.o/.../..x .../.o./... b` (x Black, o White, . free)."""
-        return notation.position_to_string(
-            self.board(state)[0].tolist(), int(state.current_player), self.size
-        )
+        return notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self.size)
 
     def string_to_state(self, text: str, seed: int = 0) -> TorusState:
         """The inverse of `state_to_string`; stones and mover may be any, and a side that has won has won."""
@@ -233,18 +229,12 @@ def _judge(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Te
     """Whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
     if torch.compiler.is_compiling():
         kept = rules.keep(cycles, losing, torch.where)
-        return reduce(
-            torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)
-        ), kept
-    lanes = (
-        (cycles[0] | cycles[1] | cycles[2]).nonzero().squeeze(1)
-    )  # few moves close a path around the torus
+        return reduce(torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)), kept
+    lanes = (cycles[0] | cycles[1] | cycles[2]).nonzero().squeeze(1)  # few moves close a path around the torus
     closed = torch.stack([cycle[lanes] for cycle in cycles])
     kept = rules.keep(closed.unbind(0), losing[lanes], torch.where)
     won = rules.wins(closed, kept, colour[lanes], torch.where).any(0)
-    return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, lanes, won), losing.index_copy(
-        0, lanes, kept
-    )
+    return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, lanes, won), losing.index_copy(0, lanes, kept)
 
 
 def _relabel(

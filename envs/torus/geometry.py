@@ -14,7 +14,7 @@ Around a cell, clockwise; an octagon alternates octagons (even places) and squar
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 __all__ = ["MAX_SIZE", "MIN_SIZE", "Edge", "cell_to_name", "name_to_cell", "neighbours", "num_cells"]
@@ -40,7 +40,7 @@ def num_cells(size: int) -> int:
     return 2 * size * size
 
 
-@lru_cache(maxsize=None)
+@cache
 def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
     """Clockwise neighbours of every cell, eight of an octagon and four of a square.
 
@@ -57,9 +57,7 @@ def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
         for r in range(size)
         for c in range(size)
     )
-    squares = tuple(
-        tuple(edge(0, r + dr, c + dc) for dr, dc in _SQUARE_RING) for r in range(size) for c in range(size)
-    )
+    squares = tuple(tuple(edge(0, r + dr, c + dc) for dr, dc in _SQUARE_RING) for r in range(size) for c in range(size))
     return octagons + squares
 
 

@@ -6,9 +6,7 @@ from typing import Any
 
 __all__ = ["PLANES", "planes"]
 
-PLANES = (
-    5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
-)
+PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's squares, 1 everywhere for Black
 
 
 def planes(board: Any, player: Any) -> tuple[Any, Any, Any]:

@@ -49,9 +49,7 @@ def _checked(cells: Cells, size: int) -> list[int]:
     values: list[int] = board.tolist()
     if board.dtype.kind not in "iu" or not 0 <= min(values) <= max(values) <= 2:
         found = sorted(set(values))
-        raise ValueError(
-            f"cells must be integers 0 (free), 1 (Black) or 2 (White), got {board.dtype} {found}"
-        )
+        raise ValueError(f"cells must be integers 0 (free), 1 (Black) or 2 (White), got {board.dtype} {found}")
     return values
 
 
@@ -73,9 +71,7 @@ _HALF_SIDE = (2**0.5 - 1) / 2
 _HALF_DIAGONAL = 0.5 - _HALF_SIDE
 _QUARTERS = ((1, 0), (0, 1), (-1, 0), (0, -1))
 _SQUARE = tuple((x * _HALF_DIAGONAL, y * _HALF_DIAGONAL) for x, y in _QUARTERS)
-_OCTAGON = tuple(
-    (x / 2 - y * end, y / 2 + x * end) for x, y in _QUARTERS for end in (-_HALF_SIDE, _HALF_SIDE)
-)
+_OCTAGON = tuple((x / 2 - y * end, y / 2 + x * end) for x, y in _QUARTERS for end in (-_HALF_SIDE, _HALF_SIDE))
 
 _PAPER, _INK = "#fffdf8", "#5b5348"
 _FILL = ("#ead9b8", "#25282d", "#ffffff")  # free, Black, White
@@ -169,11 +165,7 @@ def _outline(cell: int, centre: Point, size: int) -> tuple[Point, ...]:
 
 def _draw_cells(board: Sequence[int], size: int) -> Iterator[Shape]:
     """All cells: the repeated ones first, and free cells before stones, whose edges are darker."""
-    seen = [
-        (inside, owner, cell, centre)
-        for cell, owner in enumerate(board)
-        for centre, inside in _copies(cell, size)
-    ]
+    seen = [(inside, owner, cell, centre) for cell, owner in enumerate(board) for centre, inside in _copies(cell, size)]
     for inside, owner, cell, centre in sorted(seen):
         fill = _FREE_SQUARE if owner == 0 and cell >= size * size else _FILL[owner]
         edge = _pale(_EDGE[owner], inside)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
-from ..core.sampling import pack
+from cellgames.envs.core.sampling import pack
+
 from . import rules
 from .observation import PLANES, planes
 from .state import TorusState
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["TorusSolo"]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _slots(size: int) -> list[list[tuple[int, int]]]:
     return rules.slots(size)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from ..core.state import State
+from cellgames.envs.core.state import State
 
 __all__ = ["TorusState"]
 

@@ -142,16 +142,10 @@ def _add_play(commands: Any) -> None:
         action="append",
         help="who plays the other seats, in their order (default random); `cellgames list` shows the agents",
     )
-    command.add_argument(
-        "--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)"
-    )
+    command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="agents play all seats")
-    command.add_argument(
-        "--position", metavar="TEXT", default="", help="where to start, as `position` prints it"
-    )
-    command.add_argument(
-        "--record", metavar="FILE", type=Path, help="add the finished game to a file of records"
-    )
+    command.add_argument("--position", metavar="TEXT", default="", help="where to start, as `position` prints it")
+    command.add_argument("--record", metavar="FILE", type=Path, help="add the finished game to a file of records")
 
 
 def _add_round_robin(commands: Any) -> None:
@@ -166,16 +160,12 @@ def _add_round_robin(commands: Any) -> None:
         "torus-v0 --agents random greedy --games 400 --param size=5 --out results/torus5",
         "torus-v0 --agents greedy my_bots:MyBot --anchor greedy",
     )
-    command = _command(
-        commands, "round-robin", "GAME --agents SPEC SPEC ... ", run.round_robin, text, examples
-    )
+    command = _command(commands, "round-robin", "GAME --agents SPEC SPEC ... ", run.round_robin, text, examples)
     _add_game(command)
     command.add_argument(
         "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
     )
-    command.add_argument(
-        "--games", metavar="N", type=int, default=100, help="of each pair, even (default 100)"
-    )
+    command.add_argument("--games", metavar="N", type=int, default=100, help="of each pair, even (default 100)")
     command.add_argument(
         "--opening-plies",
         metavar="N",

@@ -113,9 +113,7 @@ def play(arguments: argparse.Namespace) -> int:
     specs = arguments.agent or ["random"]
     if len(specs) not in (1, len(others)):
         hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
-        raise UserError(
-            f"expected one --agent, or one for each of {len(others)} seats, got {len(specs)}{hint}"
-        )
+        raise UserError(f"expected one --agent, or one for each of {len(others)} seats, got {len(specs)}{hint}")
     names = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
     if arguments.record is not None:
         _check_record_file(arguments.record)
@@ -185,8 +183,7 @@ def round_robin(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         again = [word for word in arguments.command_line if word != "--fresh"]
         print(
-            f"\nStopped. All whole chunks of games are kept in {out}; to continue:\n"
-            f"  cellgames {shlex.join(again)}",
+            f"\nStopped. All whole chunks of games are kept in {out}; to continue:\n  cellgames {shlex.join(again)}",
             file=sys.stderr,
         )
         return 130
@@ -259,9 +256,7 @@ def replay(arguments: argparse.Namespace) -> int:
 def _verify(arguments: argparse.Namespace, records: list[Record], numbers: list[int]) -> int:
     from cellgames.arena import replays
 
-    failed = sorted(
-        (numbers[place], str(error)) for place, error in replays.verify([records[n - 1] for n in numbers])
-    )
+    failed = sorted((numbers[place], str(error)) for place, error in replays.verify([records[n - 1] for n in numbers]))
     if failed:
         number, reason = failed[0]
         more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""

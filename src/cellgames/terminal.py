@@ -56,9 +56,7 @@ class Table:
         ask: Callable[[str], str] = input,
     ) -> None:
         if game.info.simultaneous:
-            raise ValueError(
-                f"{game.id}: all players act at once; only games in turns are played at a terminal"
-            )
+            raise ValueError(f"{game.id}: all players act at once; only games in turns are played at a terminal")
         first = start(game, seed, position)
         if bool(first.over):
             raise ValueError(f"the game is over in the position {position!r}")
@@ -66,9 +64,7 @@ class Table:
         self._position, self._show, self._ask = position, show, ask
         self._states: list[State] = [first]
         self._moves: list[str] = []
-        self._generators = [
-            torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))
-        ]
+        self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
 
     @property
     def state(self) -> State:
@@ -150,19 +146,13 @@ class Table:
             self._game.check(self.state, torch.tensor([action]))
         except ValueError as error:
             reason = str(error).rsplit(" in lane 0: ", 1)[-1]
-            self._show(
-                f"{line!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words."
-            )
+            self._show(f"{line!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words.")
             return None
         return action
 
     def _undo(self) -> None:
         """Back to where a person last decided; agents begin anew and remember nothing."""
-        own = [
-            turn
-            for turn, state in enumerate(self._states[:-1])
-            if self._seats[int(state.current_player)] is None
-        ]
+        own = [turn for turn, state in enumerate(self._states[:-1]) if self._seats[int(state.current_player)] is None]
         if not own:
             self._show("There is no move of yours to take back.")
             return
