@@ -25,6 +25,8 @@ setup: .venv/installed
 demo: setup
 	$(BIN)/cellgames round-robin torus-small-v0 --agents random rollout:16 rollout:64 amaf:64 greedy \
 		--games 100 --seed 1 --out results/demo --fresh
+	@echo
+	@echo "Open results/demo/report.md and top_game.gif; then try: $(BIN)/cellgames play torus-small-v0 --agent amaf:64"
 
 test: lint types unit
 

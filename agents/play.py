@@ -17,7 +17,7 @@ from cellgames.envs.core import Game, State
 from .base import AnyAgent, draw_seeds, select, takes_states
 from .random_agent import random_actions
 
-__all__ = ["Played", "moves", "play", "random_openings"]
+__all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
 
 @dataclass(frozen=True)
@@ -225,3 +225,21 @@ def moves(game: Game[Any], played: Played, lane: int) -> list[str]:
     for component, choices in zip(parts.unbind(-1), game.info.action_nvec, strict=True):
         flat = flat * choices + component
     return [" ".join(map(game.action_to_string, seats)) for seats in flat.tolist()]
+
+
+def parse_move(game: Game[Any], move: str) -> Tensor:
+    """The actions of one turn out of a string by `moves`: int64 [], [P], [K] or [P, K].
+
+    Raises:
+        ValueError: not as many actions as seats that act, or one that the game does not know.
+    """
+    seats = game.info.num_players if game.info.simultaneous else 1
+    names = move.split(" ")
+    if len(names) != seats:
+        raise ValueError(f"expected {seats} action{'s' * (seats > 1)} in a turn, got {len(names)}")
+    components: list[Tensor] = []
+    flat = torch.tensor([game.string_to_action(name) for name in names])
+    for choices in reversed(game.info.action_nvec):
+        components.insert(0, flat % choices)
+        flat = flat // choices
+    return torch.stack(components, dim=-1).reshape(_action_shape(game))

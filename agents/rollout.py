@@ -61,8 +61,9 @@ class RolloutAgent(BaseAgent):
             pulls = torch.where(places < left[:, None], pulls, 0)
             value += self._try(self._game, state, actions, pulls, generator)
             tried += pulls
-            # Best first; whoever went or has not been tried, last.
-            mean = torch.where((places < left[:, None]) & (tried > 0), value / tried, -1.0)
+            # Best first, then those not tried yet; whoever went, and places without a candidate, last.
+            mean = torch.where(tried > 0, value / tried.clamp(min=1), -0.5)
+            mean = torch.where(places < left[:, None], mean, -1.0)
             order = _shuffled_argsort(mean, generator)
             actions, value, tried = (part.gather(1, order) for part in (actions, value, tried))
         return actions[:, 0]

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import cellgames
+from cellgames.agents.play import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
+from cellgames.envs.registry import make
 
 from .records import Outcome, PathLike, Record, Result
 
@@ -42,7 +43,7 @@ def game_of(record: Record) -> Game[Any]:
         ReplayError: no such game or parameter.
     """
     try:
-        return cellgames.make(record.game, **record.parameters)
+        return make(record.game, **record.parameters)
     except ValueError as error:
         raise ReplayError(str(error)) from None
 
@@ -51,8 +52,8 @@ def start(game: Game[Any], seed: int, position: str = "") -> State:
     """A batch of one: a new game, or the game from a position; a `ValueError` says what is wrong with it."""
     if not -(1 << 63) <= seed < 1 << 63:
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
-    state: State = game.init(torch.tensor([seed]))
-    return game.string_to_state(position, seed) if position else state
+    state: State = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
+    return state
 
 
 def replay(record: Record) -> list[State]:
@@ -190,19 +191,13 @@ def _shown(value: object) -> str:
 
 
 def _actions(game: Game[Any], record: Record) -> list[Tensor]:
-    """One tensor a move: [], or [P] or [P, K] where all act at once."""
-    info = game.info
-    shape = (info.num_players,) * info.simultaneous + (len(info.action_nvec),) * (len(info.action_nvec) > 1)
-    width = int(torch.tensor(shape).prod()) if shape else 1
+    """One tensor a move."""
     actions = []
     for number, move in enumerate(record.moves, 1):
         try:
-            parts = [game.string_to_action(part) for part in re.split("[ ,]", move)]
-            if len(parts) != width:
-                raise ValueError(f"expected {width} actions, got {len(parts)}")
+            actions.append(parse_move(game, move))
         except ValueError as error:
             raise ReplayError(f"move {number}, {move!r}: {error}") from None
-        actions.append(torch.tensor(parts).view(shape))
     return actions
 
 

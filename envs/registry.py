@@ -24,6 +24,7 @@ class GameSpec:
         entry_point: `package.module:Class`, imported when the game is made.
         summary: one line for lists.
         parameters: what differs from the class's defaults.
+        defaults: every parameter with its value, so that lists need not import the game.
         simultaneous: whether all players act at once, known here without importing the game.
     """
 
@@ -32,6 +33,7 @@ class GameSpec:
     summary: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     simultaneous: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 _TORUS = "cellgames.envs.torus.game:Torus"
@@ -42,9 +44,12 @@ REGISTRY: dict[str, GameSpec] = {
         GameSpec(
             "torus-v0",
             _TORUS,
-            "Torus by Mark Steere: connect around a torus of octagons and squares (size 8)",
+            "Torus by Mark Steere: connect around a torus of octagons and squares",
+            defaults={"size": 8},
         ),
-        GameSpec("torus-small-v0", _TORUS, "Torus of size 5, which trains on a laptop", {"size": 5}),
+        GameSpec(
+            "torus-small-v0", _TORUS, "Torus, small enough to train on a laptop", {"size": 5}, defaults={"size": 5}
+        ),
     )
 }
 

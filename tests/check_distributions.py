@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tarfile
 import tempfile
 import venv
 import zipfile
@@ -45,13 +44,16 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def contents(archive: Path) -> set[str]:
-    """The Python files of a distribution, without the sdist's top folder."""
-    if archive.suffix == ".whl":
-        with zipfile.ZipFile(archive) as wheel:
-            return {name for name in wheel.namelist() if name.endswith((".py", "py.typed"))}
-    with tarfile.open(archive) as sdist:
-        return {name.split("/", 1)[1] for name in sdist.getnames() if name.endswith((".py", "py.typed"))}
+def expected() -> set[str]:
+    """The Python files of the tree as a wheel holds them."""
+    front = {f"cellgames/{file.name}" for file in (ROOT / "src" / "cellgames").glob("*.py")}
+    rooms = {
+        f"cellgames/{file.relative_to(ROOT).as_posix()}"
+        for room in ROOT.iterdir()
+        if (ROOT / "src" / "cellgames" / room.name).is_symlink()
+        for file in room.rglob("*.py")
+    }
+    return front | rooms | {"cellgames/py.typed"}
 
 
 def main() -> None:
@@ -60,12 +62,10 @@ def main() -> None:
         place = Path(folder)
         run(sys.executable, "-m", "build", "--outdir", place / "dist", ROOT)  # the wheel is built from the sdist
         wheel, sdist = next(place.glob("dist/*.whl")), next(place.glob("dist/*.tar.gz"))
-        inside = contents(wheel)
-        for package in ("agents", "arena", "envs"):
-            for file in (ROOT / package).rglob("*.py"):
-                expected = f"cellgames/{file.relative_to(ROOT).as_posix()}"
-                assert expected in inside, f"{expected} is missing in {wheel.name}"
-        assert "cellgames/py.typed" in inside, "py.typed is missing"
+        with zipfile.ZipFile(wheel) as archive_file:
+            missing = expected() - set(archive_file.namelist())
+        if missing:
+            sys.exit(f"missing in {wheel.name}: {', '.join(sorted(missing))}")
         for archive in (wheel, sdist):
             home = place / archive.suffix.strip(".")
             venv.create(home, with_pip=True)

@@ -18,7 +18,7 @@ from toy_games import Race, Sealed, TwoPartRace
 import cellgames
 from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play import Played, play
+from cellgames.agents.play import Played, parse_move, play
 from cellgames.agents.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
@@ -513,3 +513,18 @@ def test_a_module_that_fails_to_import_says_why(bots: Callable[[str], str]) -> N
     module = bots("import no_such_library")
     with pytest.raises(ValueError, match=r"importing .* failed with ModuleNotFoundError: .*no_such_library"):
         load(f"{module}:Bot")
+
+
+@pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)
+def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game[Any]) -> None:
+    seats = torch.zeros((5, game.info.num_players), dtype=torch.int64)
+    played = play(game, [RandomAgent()], seats, seeds(3, 5), generators(1))
+    for lane in range(5):
+        names = moves(game, played, lane)
+        read = torch.stack([parse_move(game, name) for name in names])
+        assert torch.equal(read, played.actions[: len(names), lane])
+
+
+def test_a_move_with_too_few_actions_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected 3 actions in a turn, got 1"):
+        parse_move(Sealed(), "0/none")

@@ -139,3 +139,8 @@ def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
         return vector.step(random_actions(game, vector.state, random))
 
     compare_compiled(game, step, 3 * game.info.max_turns)
+
+
+def test_random_play_of_a_simultaneous_game_is_refused() -> None:
+    with pytest.raises(ValueError, match="needs a game in turns"):
+        Sealed().vector(2).step_random(torch.Generator())

@@ -61,3 +61,8 @@ def test_facts_on_a_games_page_are_the_games(id: str) -> None:
     found = re.search(rf"<!-- facts: {id} -->\n\n(.*?)\n\n<!-- end of facts -->", page, re.DOTALL)
     assert found is not None
     assert found[1] == facts(id)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_placeholder_is_left(page: Path) -> None:
+    assert not re.search(r"^[A-Z-]{6,}$", page.read_text(encoding="utf-8"), re.MULTILINE)

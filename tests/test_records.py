@@ -200,7 +200,7 @@ TAMPERED: dict[str, tuple[Record, str]] = {
         replace(RING, moves=("a1", "a1", *RING.moves[2:])),
         "move 2, 'a1': illegal action 0 of player white: cell a1 is taken",
     ),
-    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': expected 1 actions, got 2"),
+    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': expected 1 action in a turn, got 2"),
     "moves after the end": (
         replace(RING, moves=(*RING.moves, "c1", "c2")),
         "moves after the end: the game is over after move 5, but 2 moves follow",

@@ -164,3 +164,8 @@ def test_importing_an_environment_registers_every_game_and_imports_nothing_graph
     lines = python(_PETTINGZOO.format(first="cellgames.envs.torus_v0")).splitlines()
     assert lines[0] == str([f"cellgames/{id}" for id in REGISTRY])
     assert lines[2] == "['torch']"
+
+
+@pytest.mark.parametrize("id", REGISTRY)
+def test_the_registry_knows_the_parameters_without_importing_the_game(id: str) -> None:
+    assert dict(REGISTRY[id].defaults) == cellgames.make(id).parameters

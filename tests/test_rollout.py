@@ -229,3 +229,18 @@ def test_no_playouts_and_no_start_are_explained() -> None:
     for agent in (RolloutAgent(2), AmafAgent(2)):
         with pytest.raises(ValueError, match="must be started first"):
             agent.act_on_state(TORUS.init(seeds(0, 1)), torch.arange(1), generator())
+
+
+@pytest.mark.parametrize("agent", [RolloutAgent(16), AmafAgent(4)], ids=lambda agent: agent.name)
+def test_a_game_with_one_legal_action_beside_one_with_many(agent: Searcher) -> None:
+    """Every lane gets an action that is legal there, however many the others have."""
+    game = cellgames.make("torus-v0", size=2)
+    games, random = game.init(seeds(0, 200)), generator(5)
+    for _ in range(7):
+        games = game.step(games, random_legal(game.packed_legal_actions(games), random_bits(200, random)))
+    full = (~games.over).nonzero()[0, 0]
+    state = State.cat([games[int(full)], game.init(seeds(0, 1))])
+    assert game.legal_actions(state).sum(1).tolist() == [1, 8]
+    for seed in range(20):
+        actions = ask(agent, game, state, seed)
+        assert game.legal_actions(state).gather(1, actions[:, None]).all()

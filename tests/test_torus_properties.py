@@ -45,13 +45,13 @@ def keep_ended(over: Tensor, new: Tensor, old: Tensor) -> Tensor:
 
 
 def check_end(moves: list[int], winner: int, size: int) -> None:
-    """The reference's word on an end: the winner has a winning class now, and nobody had one a move before."""
+    """The reference's word on an end: the winner, alone, has a winning class now and had none a move before."""
     board = [0] * num_cells(size)
     for turn, move in enumerate(moves):
         board[move] = turn % 2 + 1
     assert ref.winner(board, size) == winner
     board[moves[-1]] = 0
-    assert ref.winner(board, size) is None
+    assert not ref.wins(winner, ref.cells_of_player(board, winner, size), size)
 
 
 def test_every_game_at_size_two() -> None:

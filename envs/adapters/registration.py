@@ -18,12 +18,10 @@ _PARALLEL = "cellgames.envs.adapters.pettingzoo_parallel:make_parallel"
 
 
 def register() -> None:
-    """Add the games that PettingZoo's registry does not have yet; before 1.27 PettingZoo has no registry.
+    """Add the games that PettingZoo's registry does not have yet.
 
     All games stand under "aec", and those in which all players act at once also under "parallel".
     """
-    if not hasattr(pettingzoo, "register"):
-        return
     for entry in REGISTRY.values():
         id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
         if id not in pettingzoo.aec_registry:

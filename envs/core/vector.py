@@ -100,7 +100,10 @@ class Vector(Generic[S]):
 
     @property
     def state(self) -> S:
-        """The games in progress; none is over. Steps overwrite it, so clone what should last."""
+        """The games in progress; none is over.
+
+        Read it anew after every step: one read before may or may not have been overwritten. Clone what should last.
+        """
         return self._state
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
@@ -111,12 +114,14 @@ class Vector(Generic[S]):
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Like `step`, with a uniformly random legal action in every lane (games in turns)."""
+        if self.game.info.simultaneous or len(self.game.info.action_nvec) > 1:
+            raise ValueError(f"{self.game.id}: step_random needs a game in turns whose actions are plain integers")
         return self._run(True, random_bits(self.lanes, generator, self.state.device))
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self.compiled:
             self._state, transition = _eager(self.game, self.state, random, given)
-            self.legal_actions = self.game._legal(self.state)
+            self.legal_actions.copy_(self.game._legal(self.state))
             return transition
         function = _compiled(self.game, self.lanes, self.state.device, random)
         try:

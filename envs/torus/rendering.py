@@ -28,6 +28,7 @@ from cellgames.envs.core.drawing import (
     mix,
 )
 
+from . import rules
 from .geometry import MAX_SIZE, MIN_SIZE, Edge, neighbours, num_cells
 
 __all__ = ["Cells", "PathName", "Step", "picture", "text", "winning_class", "winning_path"]
@@ -281,9 +282,7 @@ def winning_class(path: Sequence[Step]) -> PathName:
 
 
 def _wins(right: int, down: int, winner: int) -> bool:
-    if winner == 0:
-        return (right == 0 and down != 0) or right * down > 0
-    return (down == 0 and right != 0) or right * down < 0
+    return bool(rules.goal(right, down, winner + 1, rules.choose))
 
 
 def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:

@@ -31,7 +31,9 @@ __all__ = [
     "GROUP",
     "OFFSET_SHIFT",
     "WHITE",
+    "choose",
     "frame",
+    "goal",
     "join",
     "keep",
     "lone",
@@ -117,7 +119,9 @@ def _windings(offset: X) -> tuple[X, X]:
 
 
 def keep(cycles: Sequence[X], losing: X, where: Where) -> X:
-    """The class of a cycle that has not won for its owner: `losing` if there is one, else the first new one.
+    """The class of the game's first cycle around the torus: `losing` if there is one, else the first new one.
+
+    In a game that goes on it has not won for its owner.
 
     One class a game is enough: cycles of different groups are disjoint, so they are parallel, and what loses for
     one colour wins for the other.
@@ -142,5 +146,14 @@ def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
     right, down = _windings(cycle)
     kept_right, kept_down = _windings(kept)
     skew = right * kept_down != down * kept_right
-    goal = (where(colour == BLACK, down, right) != 0) & ((3 - 2 * colour) * right * down >= 0)
-    return goal | skew
+    return goal(right, down, colour, where) | skew
+
+
+def goal(right: X, down: X, colour: X, where: Where) -> X:
+    """Is a closed path that winds so often one of `colour`'s goals? The table of `wins`, row by row."""
+    return (where(colour == BLACK, down, right) != 0) & ((3 - 2 * colour) * right * down >= 0)
+
+
+def choose(condition: bool, yes: int, no: int) -> int:
+    """The `where` of plain integers."""
+    return yes if condition else no

@@ -25,10 +25,6 @@ def _slots(size: int) -> list[list[tuple[int, int]]]:
     return rules.slots(size)
 
 
-def _where(condition: bool, yes: int, no: int) -> int:
-    return yes if condition else no
-
-
 class TorusSolo:
     """See `core.solo.Solo`; also `place`, which puts any stone anywhere."""
 
@@ -60,8 +56,8 @@ class TorusSolo:
         """Put a stone of `player` on a free cell and judge it."""
         codes, colour = self._codes, player + 1
         around = [codes[near] + shift for near, shift in self._slots[cell]]
-        frames = [rules.frame(around[slot], around[slot + 1], colour, _where) for slot in (0, 2, 4, 6)]
-        code, groups, shifts, cycles = rules.join(frames, rules.lone(cell, colour), _where)
+        frames = [rules.frame(around[slot], around[slot + 1], colour, rules.choose) for slot in (0, 2, 4, 6)]
+        code, groups, shifts, cycles = rules.join(frames, rules.lone(cell, colour), rules.choose)
         codes[cell] = code
         for group, shift in zip(groups, shifts, strict=True):
             if shift:
@@ -69,8 +65,8 @@ class TorusSolo:
         self._board[cell] = colour
         self.last = cell
         if any(cycles):
-            self._losing = kept = rules.keep(cycles, self._losing, _where)
-            if any(rules.wins(cycle, kept, colour, _where) for cycle in cycles):
+            self._losing = kept = rules.keep(cycles, self._losing, rules.choose)
+            if any(rules.wins(cycle, kept, colour, rules.choose) for cycle in cycles):
                 self.terminated = True
                 self.scores[player] = 1.0
                 self.rewards = [-1.0, -1.0]

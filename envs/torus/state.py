@@ -17,7 +17,7 @@ class TorusState(State):
 
     codes:   [B, N] int32, colour, group and winding of every stone, 0 where free (see `rules`).
     free:    [B, W] int64, the packed mask of the free cells; in memory the batch is innermost.
-    losing:  [B] int32, a closed path's class (an offset, see `rules`) that did not win for its owner, else 0.
+    losing:  [B] int32, the class of the first path around the torus (an offset, see `rules.keep`), else 0.
     last:    [B] int32, the cell of the last move, -1 before the first.
     """
 

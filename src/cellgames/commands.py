@@ -9,6 +9,7 @@ import argparse
 import dataclasses
 import json
 import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -26,8 +27,19 @@ if TYPE_CHECKING:
 __all__ = ["UserError", "list_all", "play", "replay", "round_robin"]
 
 
+OPENING_PLIES, CHUNK = 2, 25  # defaults of round-robin
+
+
 class UserError(Exception):
     """Something the user can put right; the message is one line."""
+
+
+def program() -> str:
+    """How to call this command again: by its name if the shell finds it, else as it was called."""
+    if shutil.which("cellgames") is not None:
+        return "cellgames"
+    called = Path(sys.argv[0])
+    return shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
 
 
 # ---------------------------------------------------------------- shared
@@ -77,7 +89,7 @@ def _read(path: Path) -> list[Record]:
 def list_all(arguments: argparse.Namespace) -> int:
     """Games and agents."""
     games = [
-        {"id": spec.id, "summary": spec.summary, "parameters": dict(spec.parameters)}
+        {"id": spec.id, "summary": spec.summary, "parameters": dict(spec.defaults)}
         for spec in registry.REGISTRY.values()
     ]
     agents = [{"spec": spec.usage, "summary": spec.summary} for spec in AGENTS.values()]
@@ -85,16 +97,23 @@ def list_all(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps({"version": cellgames.__version__, "games": games, "agents": agents}, indent=2))
         return 0
-    for title, entries, key in (("Games", games, "id"), ("Agents", agents, "spec")):
-        width = max(len(str(entry[key])) for entry in entries)
-        print(title)
-        for entry in entries:
-            print(f"  {entry[key]:{width}}  {entry['summary']}")
-        if title == "Games":
-            print("  Parameters are set by --param NAME=VALUE, such as --param size=5.")
-        print()
-    print("Try: cellgames play torus-v0 --agent greedy")
+    print("Games")
+    lines = [
+        (spec.id, "; ".join([spec.summary, *(f"{name}={value}" for name, value in spec.defaults.items())]))
+        for spec in registry.REGISTRY.values()
+    ]
+    _print_columns(lines)
+    print("  Parameters are set by --param NAME=VALUE, such as --param size=5.\n\nAgents")
+    _print_columns([(agent["spec"], agent["summary"]) for agent in agents])
+    print()
+    print(f"Try: {program()} play torus-v0 --agent greedy")
     return 0
+
+
+def _print_columns(lines: Sequence[tuple[str, str]]) -> None:
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        print(f"  {name:{width}}  {text}")
 
 
 # ---------------------------------------------------------------- play
@@ -130,7 +149,7 @@ def play(arguments: argparse.Namespace) -> int:
     elif arguments.record is not None and record is not None:
         agents = tuple(names.get(seat, "human") for seat in range(len(players)))
         append(arguments.record, [dataclasses.replace(record, agents=agents)])
-        print(f"Saved: cellgames replay {shlex.quote(str(arguments.record))}")
+        print(f"Saved: {program()} replay {shlex.quote(str(arguments.record))}")
     return 0
 
 
@@ -183,7 +202,7 @@ def round_robin(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         again = [word for word in arguments.command_line if word != "--fresh"]
         print(
-            f"\nStopped. All whole chunks of games are kept in {out}; to continue:\n  cellgames {shlex.join(again)}",
+            f"\nStopped. All whole chunks of games are kept in {out}; to continue:\n  {program()} {shlex.join(again)}",
             file=sys.stderr,
         )
         return 130
@@ -192,9 +211,11 @@ def round_robin(arguments: argparse.Namespace) -> int:
 
 
 def _default_out(arguments: argparse.Namespace) -> Path:
-    """A folder that tells apart runs which cannot be continued by each other."""
+    """A folder named by what cannot change when a run goes on; agents and games can only grow."""
     size = [] if arguments.size is None else [f"size={arguments.size}"]
     words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={arguments.seed}"]
+    words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies != OPENING_PLIES else []
+    words += [f"chunk={arguments.chunk}"] if arguments.chunk != CHUNK else []
     name = "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
     return Path("results") / name
 
@@ -206,6 +227,8 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
 
     tables = run.tables
     print(reports.ratings_text(tables))
+    print("\nThe row's score against the column in %, with wins-draws-losses:")
+    print(reports.cross_text(tables))
     print()
     for line in [reports.seats_line(tables, game.info.players), *reports.notes(tables)]:
         print(line)
@@ -227,8 +250,8 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     number = run.records.index(top_game(tables, run.records)) + 1
     file = shlex.quote(str(run.out / "games.jsonl"))
     print("Next:")
-    print(f"  cellgames replay {file}              check every game")
-    print(f"  cellgames replay {file} --game {number} --show")
+    print(f"  {program()} replay {file}              check every game")
+    print(f"  {program()} replay {file} --game {number} --show")
     short = arguments.games % (2 * arguments.chunk)
     again = f", and the last {short} games of each pair again" if short else ""
     print("  the same command with more --agents: plays only what is missing")
