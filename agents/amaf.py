@@ -12,13 +12,12 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .base import BaseAgent
-from .playouts import LANES, check_searchable, finish
+from .playouts import LANES, PlayoutAgent, finish
 
 __all__ = ["AmafAgent"]
 
 
-class AmafAgent(BaseAgent):
+class AmafAgent(PlayoutAgent):
     """Plays the action that matters most: how much better the mover does where it, not another, plays it.
 
     From each position `playouts` random games are played. An action's value is the mover's mean result in
@@ -31,24 +30,11 @@ class AmafAgent(BaseAgent):
     def __init__(self, playouts: int, *, name: str | None = None) -> None:
         if playouts < 1:
             raise ValueError(f"expected at least 1 playout, got {playouts}")
-        super().__init__(name if name is not None else f"amaf:{playouts}")
-        self.playouts = playouts
-        self._game: Game[Any] | None = None
-
-    def check_game(self, game: Game[Any]) -> None:
-        """Raise a `ValueError` for games that cannot be searched this way."""
-        check_searchable(game, self.name)
-
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        """See `Agent`."""
-        self.check_game(game)
-        self._game = game
+        super().__init__(name if name is not None else f"amaf:{playouts}", playouts)
 
     def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
-        game = self._game
-        if game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        game = self.game
         mask = game.legal_actions(state)
         value, seen = torch.zeros((2, 2, mask.numel()), device=state.device)  # [2, L * A]: own, others'
         lane = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)

@@ -13,9 +13,9 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State, sampling
 
-from .base import draw_seeds
+from .base import BaseAgent, draw_seeds
 
-__all__ = ["LANES", "check_searchable", "finish"]
+__all__ = ["LANES", "PlayoutAgent", "finish"]
 
 LANES = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
@@ -62,16 +62,36 @@ def finish(
         state = game.step(state, actions, checked=False)
 
 
-def check_searchable(game: Game[Any], name: str) -> None:
-    """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
-    info = game.info
-    reasons = {
-        "all players act at once": info.simultaneous,
-        "information is hidden": not info.perfect_information,
-        "an action has several components": len(info.action_nvec) > 1,
-    }
-    if found := [reason for reason, holds in reasons.items() if holds]:
-        raise ValueError(
-            f"agent {name!r} needs a game in turns with perfect information and plain integer actions; in "
-            f"{game.id} {' and '.join(found)}"
-        )
+class PlayoutAgent(BaseAgent):
+    """What agents share that play out positions at random: games in turns, of perfect information, plain actions."""
+
+    def __init__(self, name: str, playouts: int) -> None:
+        super().__init__(name)
+        self.playouts = playouts
+        self._game: Game[Any] | None = None
+
+    @property
+    def game(self) -> Game[Any]:
+        """The game of the lanes; a `ValueError` before `start`."""
+        if self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        return self._game
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
+        info = game.info
+        reasons = {
+            "all players act at once": info.simultaneous,
+            "information is hidden": not info.perfect_information,
+            "an action has several components": len(info.action_nvec) > 1,
+        }
+        if found := [reason for reason, holds in reasons.items() if holds]:
+            raise ValueError(
+                f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
+                f"{game.id} {' and '.join(found)}"
+            )
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        self.check_game(game)
+        self._game = game

@@ -13,13 +13,12 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .base import BaseAgent
-from .playouts import LANES, check_searchable, finish
+from .playouts import LANES, PlayoutAgent, finish
 
 __all__ = ["RolloutAgent"]
 
 
-class RolloutAgent(BaseAgent):
+class RolloutAgent(PlayoutAgent):
     """Plays the action that does best in random playouts.
 
     `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions, as many
@@ -32,25 +31,13 @@ class RolloutAgent(BaseAgent):
     def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
         if playouts < 1 or candidates < 1:
             raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
-        super().__init__(name if name is not None else f"rollout:{playouts}")
-        self.playouts = playouts
+        super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
         self.candidates = _affordable(playouts, candidates)
-        self._game: Game[Any] | None = None
-
-    def check_game(self, game: Game[Any]) -> None:
-        """Raise a `ValueError` for games that cannot be searched this way."""
-        check_searchable(game, self.name)
-
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        """See `Agent`."""
-        self.check_game(game)
-        self._game = game
 
     def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
-        if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
-        mask = self._game.legal_actions(state)
+        game = self.game
+        mask = game.legal_actions(state)
         count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
         width = int(count.max()) if len(count) else 0
         actions = _chance(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
@@ -59,7 +46,7 @@ class RolloutAgent(BaseAgent):
             places = torch.arange(width, device=state.device)
             pulls = (share // left)[:, None] + (places < (share % left)[:, None])
             pulls = torch.where(places < left[:, None], pulls, 0)
-            value += self._try(self._game, state, actions, pulls, generator)
+            value += self._try(game, state, actions, pulls, generator)
             tried += pulls
             # Best first, then those not tried yet; whoever went, and places without a candidate, last.
             mean = torch.where(tried > 0, value / tried.clamp(min=1), -0.5)
