@@ -186,17 +186,11 @@ def _checked(
         raise ValueError(f"agent {agent.name!r} must give one action a game, {list(shape)}, got {list(actions.shape)}")
     actions = actions.to(state.device, torch.int64)
     parts = actions.view(len(lanes), len(nvec))
-    choices = torch.tensor(nvec, device=state.device)
-    inside = (parts >= 0) & (parts < choices)
-    places = parts.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
-    wrong = ~(inside & mask.gather(1, places))
+    wrong = ~game.info.admits(mask, parts)
     if wrong.any():
         row, component = wrong.nonzero()[0].tolist()
         lane, seat, action = int(lanes[row]), int(players[row]), int(parts[row, component])
-        if inside[row, component]:
-            reason = game._why_illegal(state[lane], seat, component, action)
-        else:
-            reason = f"expected a number from 0 to {nvec[component] - 1}"
+        reason = game.why_illegal(state[lane], seat, component, action)
         raise ValueError(
             f"agent {agent.name!r} chose illegal action {action} as {game.info.players[seat]} in lane {lane} "
             f"of {game.id}{f', component {component}' if len(nvec) > 1 else ''}: {reason}"

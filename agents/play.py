@@ -68,7 +68,7 @@ def play(
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
     _check_arguments(game, agents, seats, batch, generators)
-    trailing = _action_shape(game)
+    trailing = game.info.action_shape
     if opening is not None:
         opening = opening.to(device)
         _check_opening(game, opening, batch, trailing)
@@ -122,12 +122,6 @@ def _ask(
             actions[lanes, players] = select(agent, game, state, lanes, generator, players)
         else:
             actions[lanes] = select(agent, game, state, lanes, generator)
-
-
-def _action_shape(game: Game[Any]) -> tuple[int, ...]:
-    """The shape of one step's actions in one game."""
-    info, components = game.info, len(game.info.action_nvec)
-    return (info.num_players,) * info.simultaneous + (components,) * (components > 1)
 
 
 def _check_arguments(
@@ -186,7 +180,7 @@ def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Ge
     info = game.info
     if count < 0 or plies < 0:
         raise ValueError(f"expected a count and plies of at least 0, got {count} and {plies}")
-    found: list[Tensor] = [torch.empty((0, plies, *_action_shape(game)), dtype=torch.int64)]
+    found: list[Tensor] = [torch.empty((0, plies, *game.info.action_shape), dtype=torch.int64)]
     missing, in_vain = count, 0
     while missing > 0:
         if plies >= info.max_turns or in_vain >= 50:
@@ -208,9 +202,11 @@ def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Gene
     for _ in range(plies):
         mask = game.legal_actions(state)
         chosen = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
-        record.append(chosen.view(count, *_action_shape(game)))
+        record.append(chosen.view(count, *game.info.action_shape))
         state = game.step(state, record[-1], checked=False)
-    stacked = torch.stack(record, dim=1) if record else torch.empty((count, 0, *_action_shape(game)), dtype=torch.int64)
+    stacked = (
+        torch.stack(record, dim=1) if record else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64)
+    )
     return stacked[~state.over]
 
 
@@ -242,4 +238,4 @@ def parse_move(game: Game[Any], move: str) -> Tensor:
     for choices in reversed(game.info.action_nvec):
         components.insert(0, flat % choices)
         flat = flat // choices
-    return torch.stack(components, dim=-1).reshape(_action_shape(game))
+    return torch.stack(components, dim=-1).reshape(game.info.action_shape)

@@ -23,7 +23,6 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game, State
 
-from .ratings import win_probability_interval
 from .records import Pairing, Record
 from .replays import result
 from .tables import Tally, tally
@@ -180,7 +179,7 @@ class MatchResult:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Of the score, as if the games were independent (`ratings.win_probability_interval`)."""
-        return win_probability_interval(self.tally.wins, self.tally.draws, self.tally.games, level)
+        return self.tally.interval(level)
 
     def __str__(self) -> str:
         low, high = self.interval()

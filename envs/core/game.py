@@ -72,6 +72,19 @@ class GameInfo:
         """`A`, the width of a mask."""
         return sum(self.action_nvec)
 
+    @property
+    def action_shape(self) -> tuple[int, ...]:
+        """Of one step's actions in one game: (), (P,), (K,) or (P, K)."""
+        components = len(self.action_nvec)
+        return (self.num_players,) * self.simultaneous + (components,) * (components > 1)
+
+    def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
+        """Bool [..., K]: which components of `chosen`, integers [..., K], are legal by `mask`, bool [..., A]."""
+        choices = torch.tensor(self.action_nvec, device=chosen.device)
+        inside = (chosen >= 0) & (chosen < choices)
+        places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
+        return inside & mask.gather(-1, places.long())
+
 
 class Game(ABC, Generic[S]):
     """Rules and facts, no state: pure functions on batches of games.
@@ -219,8 +232,7 @@ class Game(ABC, Generic[S]):
         """Raise a `ValueError` unless `actions` is a legal step of every unfinished game."""
         info, components = self.info, len(self.info.action_nvec)
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
-        sizes = {"B": len(state), "P": info.num_players, "K": components}
-        shape = tuple(sizes[letter] for letter in letters)
+        shape = (len(state), *info.action_shape)
         if not isinstance(actions, Tensor):
             raise ValueError(f"{self.id}: actions must be a tensor, got {type(actions).__name__}")
         if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
@@ -232,25 +244,26 @@ class Game(ABC, Generic[S]):
             )
         if actions.device != state.device:
             raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
-        seats = sizes["P"] if info.simultaneous else 1
+        seats = info.num_players if info.simultaneous else 1
         chosen = actions.reshape(-1, seats, components)
-        choices = torch.tensor(info.action_nvec, device=state.device)
-        inside = (chosen >= 0) & (chosen < choices)
-        places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
-        legal = self._legal(state).reshape(-1, seats, info.num_actions).gather(2, places.long())
-        wrong = ~(inside & legal) & ~state.over[:, None, None]
+        mask = self._legal(state).reshape(-1, seats, info.num_actions)
+        wrong = ~info.admits(mask, chosen) & ~state.over[:, None, None]
         if wrong.any():
             lane, seat, component = wrong.nonzero()[0].tolist()
-            action = chosen[lane, seat, component].item()
-            if not inside[lane, seat, component]:
-                reason = f"expected a number from 0 to {info.action_nvec[component] - 1}"
-            else:
-                reason = self._why_illegal(state[lane], seat, component, int(action))
+            action = int(chosen[lane, seat, component])
+            reason = self.why_illegal(state[lane], seat, component, action)
             seat = seat if info.simultaneous else int(state.current_player[lane])
             part = f", component {component}" if components > 1 else ""
             raise ValueError(
                 f"{self.id}: illegal action {action} of player {info.players[seat]} in lane {lane}{part}: {reason}"
             )
+
+    def why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
+        """Why a number is illegal as a component of `seat`'s action in the game of a batch of one."""
+        choices = self.info.action_nvec[component]
+        if not 0 <= action < choices:
+            return f"expected a number from 0 to {choices - 1}"
+        return self._why_illegal(state, seat, component, action)
 
     def _why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
         """Why a number in the right range is illegal in the game of a batch of one."""

@@ -94,7 +94,7 @@ class Vector(Generic[S]):
         self.compiled = compile == "always" or (
             compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self._state.device.type)
         )
-        self.legal_actions = game.legal_actions(self._state)
+        self.legal_actions = game.legal_actions(self._state).clone(memory_format=torch.contiguous_format)
         self._bytes = self.legal_actions.view(torch.uint8)
         self._auto = compile == "auto"
 
