@@ -1,0 +1,244 @@
+"""Games of the Toroidal Cup from their starts to the end, many at a time.
+
+Games end at different generations. They are played in a few lanes that stay in the cache: a lane whose game has
+ended takes the next one from the queue, and when the queue is empty the last games move into fewer lanes. The live
+cells of every generation are counted, and the end is looked for every 48 generations, so a lane runs at most 47
+too far; final boards are made in a second, short run from the last look.
+
+Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
+`L` lanes, `T` generations of a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.compiling import Compile, check_compile
+
+from .colours import Rule, Survivors
+from .end import BLOCK, leaders
+from .lanes import Film, Lanes, Photographer
+from .stamps import COLS, ROWS
+
+__all__ = ["MAX_GENERATIONS", "TOLERANCE", "Result", "Survivors", "boards", "run", "simulate"]
+
+MAX_GENERATIONS = 10_000
+TOLERANCE = 1e-12
+
+LANES = (32, 128)  # each width is compiled by itself, which takes seconds
+CUDA_LANES = (128, 1024, 8192)
+USUAL_GENERATIONS = 2_000  # of a game of the Cup, to judge whether compiling pays
+
+
+@dataclass(frozen=True)
+class Result:
+    """How games ended.
+
+    scores:      int64 [B, k], live cells.
+    generations: int64 [B], at which the game ended.
+    winner:      int64 [B], the number of the winning team, from 1; 0 if there is none.
+    truncated:   bool [B], the game was stopped after the most generations allowed; the leader wins.
+    board:       int8 [B, H, W], the last generation: 0 empty, else the team's number.
+    boards:      by generation, the same for those that were asked for; games over by then show their last one.
+    trajectory:  int32 [B, G + 1, k], if asked for: live cells in generations 0 to G, the end of the longest game;
+                 games over by then repeat their last counts.
+    """
+
+    scores: Tensor
+    generations: Tensor
+    winner: Tensor
+    truncated: Tensor
+    board: Tensor
+    boards: dict[int, Tensor]
+    trajectory: Tensor | None
+
+
+def simulate(
+    starts: Sequence[Sequence[Iterable[int]]],
+    rows: int = ROWS,
+    cols: int = COLS,
+    *,
+    max_generations: int = MAX_GENERATIONS,
+    survivors: Survivors = "recolour",
+    tolerance: float = TOLERANCE,
+    keep: Iterable[int] = (),
+    trajectory: bool = False,
+    device: torch.device | str = "cpu",
+    compile: Compile = "auto",
+) -> Result:
+    """Play games from lists of cells.
+
+    Args:
+        starts: games, each a list of teams (at least 2, as many in each game), each its live cells as
+            row * cols + col.
+        rows: of the torus, at least 3.
+        cols: of the torus, at least 3.
+        max_generations: games that go on are truncated then.
+        survivors: "recolour" gives a surviving cell the majority colour of its live neighbours, as in the Cup;
+            "keep" leaves it its own.
+        tolerance: of the end rule, relative to the average.
+        keep: generations whose boards to return, from 0 on.
+        trajectory: return the live cells of every generation.
+        device: where to play.
+        compile: see `core.compiling.kernel`.
+
+    Raises:
+        ValueError: a cell is not on the board, or two teams start on it; the message names it.
+    """
+    teams = len(starts[0]) if len(starts) else 2
+    return run(
+        boards(starts, rows, cols).to(device),
+        teams,
+        max_generations=max_generations,
+        survivors=survivors,
+        tolerance=tolerance,
+        keep=keep,
+        trajectory=trajectory,
+        compile=compile,
+    )
+
+
+def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: int = COLS) -> Tensor:
+    """int8 [B, H, W] of lists of cells as `simulate` takes them: 0 empty, else the team's number."""
+    grid = Grid(rows, cols)
+    flat = torch.zeros(len(starts), grid.rows * grid.cols, dtype=torch.int8)
+    for game, teams in enumerate(starts):
+        if len(teams) != len(starts[0]) or len(teams) < 2:
+            raise ValueError(
+                f"expected a list of at least 2 teams, as many in every game; game {game} has {len(teams)}, "
+                f"the first {len(starts[0])}"
+            )
+        for number, team in enumerate(teams, 1):
+            cells = torch.as_tensor(list(team), dtype=torch.int64)
+            if (wrong := cells[(cells < 0) | (cells >= flat.shape[1])]).numel():
+                raise ValueError(
+                    f"game {game}, team {number}: expected cells from 0 to {flat.shape[1] - 1} (row * {cols} + col), "
+                    f"got {int(wrong[0])}"
+                )
+            if (shared := cells[flat[game, cells] != 0]).numel():
+                row, col = divmod(int(shared[0]), cols)
+                raise ValueError(
+                    f"game {game}: teams {int(flat[game, shared[0]])} and {number} both start on cell "
+                    f"{int(shared[0])} (row {row}, column {col})"
+                )
+            flat[game, cells] = number
+    return flat.view(-1, grid.rows, grid.cols)
+
+
+@torch.no_grad()
+def run(
+    board: Tensor,
+    teams: int,
+    *,
+    max_generations: int = MAX_GENERATIONS,
+    survivors: Survivors = "recolour",
+    tolerance: float = TOLERANCE,
+    keep: Iterable[int] = (),
+    trajectory: bool = False,
+    compile: Compile = "auto",
+) -> Result:
+    """Play games from boards, int8 [B, H, W] on any device: 0 empty, else a team's number from 1 to `teams`.
+
+    The other arguments are those of `simulate`.
+    """
+    _check(board, teams, max_generations, survivors, tolerance)
+    check_compile(compile)
+    rule = Rule(Grid(*board.shape[1:]), teams, survivors, compile)
+    match = _Match(rule, board, max_generations, tolerance, sorted(set(keep)), trajectory)
+    return match.play()
+
+
+def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tolerance: float) -> None:
+    if board.ndim != 3 or board.dtype.is_floating_point:
+        raise ValueError(f"board must be integers [B, H, W], got {board.dtype} {list(board.shape)}")
+    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= 127:
+        raise ValueError(f"teams must be a whole number from 2 to 127, got {teams!r}")
+    if board.numel() and not 0 <= int(board.min()) <= int(board.max()) <= teams:
+        raise ValueError(
+            f"cells must be 0 or a team's number up to {teams}, got {int(board.min())} to {int(board.max())}"
+        )
+    if isinstance(max_generations, bool) or not isinstance(max_generations, int) or max_generations < 1:
+        raise ValueError(f"max_generations must be a whole number of at least 1, got {max_generations!r}")
+    if survivors not in get_args(Survivors):
+        raise ValueError(f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
+    if not tolerance > 0:
+        raise ValueError(f"tolerance must be positive, got {tolerance!r}")
+
+
+class _Match:
+    """A call of `run`: the queue of games, the lanes, what has come out."""
+
+    def __init__(
+        self, rule: Rule, board: Tensor, max_generations: int, tolerance: float, keep: list[int], trajectory: bool
+    ) -> None:
+        games, device = len(board), board.device
+        self.rule, self.board, self.max_generations = rule, board, max_generations
+        self.entered = 0  # games that have left the queue
+        self.widths = LANES if device.type == "cpu" else CUDA_LANES
+        self.lanes = Lanes(rule, self._width(games), tolerance, device)
+        self.calls = min(USUAL_GENERATIONS, max_generations) * -(-games // len(self.lanes))
+        self.scores = torch.zeros(games, rule.teams, dtype=torch.int64, device=device)
+        self.generations = torch.zeros(games, dtype=torch.int64, device=device)
+        self.truncated = torch.zeros(games, dtype=torch.bool, device=device)
+        self.final = board.to(torch.int8, copy=True)
+        self.kept = {at: self.final.clone() for at in keep}
+        self.photographer = Photographer(rule, self.widths[-1])
+        self.film = Film(board, rule.teams) if trajectory else None
+
+    def _width(self, games: int) -> int:
+        return next((width for width in self.widths if width >= games), self.widths[-1])
+
+    def play(self) -> Result:
+        self._refill()
+        while (self.lanes.game >= 0).any():
+            self._block()
+            self._refill()
+        self.photographer.develop()
+        for at, boards in self.kept.items():
+            boards[self.generations < at] = self.final[self.generations < at]
+        film = self.film.cut(self.generations) if self.film else None
+        return Result(self.scores, self.generations, leaders(self.scores), self.truncated, self.final, self.kept, film)
+
+    def _refill(self) -> None:
+        """Games from the queue into empty lanes; without any left, into fewer lanes."""
+        lanes = self.lanes
+        empty = (lanes.game < 0).nonzero().squeeze(1)[: len(self.board) - self.entered]
+        if len(empty):
+            games = torch.arange(self.entered, self.entered + len(empty), device=empty.device)
+            lanes.enter(empty, games, self.rule.pack(self.board[games]))
+            self.entered += len(empty)
+        elif self.entered == len(self.board):
+            busy = (lanes.game >= 0).nonzero().squeeze(1)
+            if len(busy) and (width := self._width(len(busy))) < len(lanes) and lanes.may_narrow(width):
+                idle = (lanes.game < 0).nonzero().squeeze(1)
+                lanes.keep(torch.cat((busy, idle))[:width])
+
+    def _block(self) -> None:
+        lanes = self.lanes
+        counts = lanes.advance(self.calls)
+        self.calls = BLOCK
+        generation = lanes.age + torch.arange(1, BLOCK + 1, device=lanes.age.device).unsqueeze(1)
+        over = lanes.end_rule.over(counts, lanes.age)
+        stopped = (over | (generation == self.max_generations)) & (lanes.game >= 0)
+        if self.film:
+            playing = (lanes.game >= 0).nonzero().squeeze(1)
+            self.film.add(lanes.game[playing], lanes.age[playing], counts[:, playing])
+        for at, boards in self.kept.items():
+            here = ((lanes.game >= 0) & (lanes.age < at) & (at <= lanes.age + BLOCK)).nonzero().squeeze(1)
+            self.photographer.take(boards, lanes.game[here], lanes.before[..., here], at - lanes.age[here])
+        ended = stopped.any(0).nonzero().squeeze(1)
+        if len(ended):
+            first = stopped[:, ended].to(torch.int8).argmax(0)
+            games = lanes.game[ended]
+            self.scores[games] = counts[first, ended]
+            self.generations[games] = lanes.age[ended] + first + 1
+            self.truncated[games] = ~over[first, ended]
+            self.photographer.take(self.final, games, lanes.before[..., ended], first + 1)
+            lanes.game[ended] = -1
+        lanes.age += BLOCK
