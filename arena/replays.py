@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -21,6 +23,8 @@ from cellgames.envs.registry import make
 from .records import Outcome, PathLike, Record, Result
 
 __all__ = ["ReplayError", "game_of", "gif", "replay", "result", "start", "verify"]
+
+_FILM_SPEED = 5  # pictures within a step in the time of one position
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -95,15 +99,24 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
 def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
     """Save the game as a GIF, one frame a position; the last one stays longer.
 
+    Where a step is a film (`Game.film`), as when Life runs, its pictures take a fifth of a frame's time each.
+
     Raises:
         ReplayError: the record does not reproduce.
         ImportError: Pillow is not installed.
     """
     from cellgames.envs.core.drawing import save_gif, to_rgb
 
-    game = game_of(record)
-    frames = (to_rgb(game.picture(state), scale) for state in replay(record))
-    save_gif(frames, path, frame_ms=frame_ms, last_ms=last_ms)
+    game, states = game_of(record), replay(record)
+    films = [[game.picture(states[0])], *(list(game.film(*step)) for step in pairwise(states))]
+    hold = _FILM_SPEED if any(len(film) > 1 for film in films) else 1
+
+    def frames() -> Iterator[npt.NDArray[np.uint8]]:
+        for film in films:
+            for picture in film:
+                yield from [to_rgb(picture, scale)] * (hold if len(film) == 1 else 1)
+
+    save_gif(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
 
 
 # ---------------------------------------------------------------- execution

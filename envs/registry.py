@@ -37,6 +37,19 @@ class GameSpec:
 
 
 _TORUS = "cellgames.envs.torus.game:Torus"
+_TOROIDAL_CUP = "cellgames.envs.toroidal_cup.game:ToroidalCup"
+_TOROIDAL_CUP_DEFAULTS = {
+    "rows": 40,
+    "cols": 280,
+    "teams": 2,
+    "pattern": "random",
+    "stride": 4,
+    "shapes": None,
+    "survivors": "recolour",
+    "tolerance": 1e-12,
+    "max_generations": 10_000,
+}
+_TOROIDAL_CUP_SMALL = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 1000}
 
 REGISTRY: dict[str, GameSpec] = {
     spec.id: spec
@@ -49,6 +62,21 @@ REGISTRY: dict[str, GameSpec] = {
         ),
         GameSpec(
             "torus-small-v0", _TORUS, "Torus, small enough to train on a laptop", {"size": 5}, defaults={"size": 5}
+        ),
+        GameSpec(
+            "toroidal-cup-v0",
+            _TOROIDAL_CUP,
+            "The Toroidal Cup of golly.life: arrange shapes, then Life in the teams' colours decides",
+            simultaneous=True,
+            defaults=_TOROIDAL_CUP_DEFAULTS,
+        ),
+        GameSpec(
+            "toroidal-cup-small-v0",
+            _TOROIDAL_CUP,
+            "The Toroidal Cup, small enough to train on a laptop",
+            _TOROIDAL_CUP_SMALL,
+            simultaneous=True,
+            defaults={**_TOROIDAL_CUP_DEFAULTS, **_TOROIDAL_CUP_SMALL},
         ),
     )
 }

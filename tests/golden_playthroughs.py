@@ -16,13 +16,16 @@ import torch
 from torch import Tensor
 
 import cellgames
-from cellgames.envs.core import seeds
+from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import pack, random_bits, random_legal
 
 FOLDER = Path(__file__).parent / "golden"
 
 # One short game for every class of game in the registry: small enough that a person reads the file.
-PARAMETERS: dict[str, dict[str, Any]] = {"torus-v0": {"size": 3}}
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "torus-v0": {"size": 3},
+    "toroidal-cup-v0": {"rows": 12, "cols": 24, "pattern": "donutmethuselahs", "shapes": 2, "max_generations": 500},
+}
 
 
 def grid(planes: Tensor) -> Iterator[str]:
@@ -31,8 +34,19 @@ def grid(planes: Tensor) -> Iterator[str]:
         yield "   ".join(" ".join("." if x == 0 else f"{x:g}" for x in plane[row].tolist()) for plane in planes)
 
 
+def turn(
+    game: Game[Any], state: State, player: int, legal: Tensor, random: torch.Generator
+) -> tuple[list[str], Tensor]:
+    """What a player sees, may do (bool [A]) and does, as lines; and the action, int64 [1]."""
+    name = game.info.players[player]
+    names = [game.action_to_string(action) for action in legal.nonzero().flatten().tolist()]
+    action = random_legal(pack(legal[None]), random_bits(1, random))
+    lines = [f"{name} sees:", *grid(game.observe(state, player)[0]), f"legal ({len(names)}): {' '.join(names)}"]
+    return [*lines, f"{name} plays {game.action_to_string(int(action))}"], action
+
+
 def playthrough(id: str, seed: int = 0) -> str:
-    """A random game in turns, as text."""
+    """A random game as text; in simultaneous ones all seats of a step one after the other."""
     game = cellgames.make(id, **PARAMETERS[id])
     info, generator = game.info, torch.Generator().manual_seed(seed)
     lines = [f"game: {id} {game.parameters}", "", *(f"{k}: {v}" for k, v in vars(info).items()), ""]
@@ -42,14 +56,16 @@ def playthrough(id: str, seed: int = 0) -> str:
         lines += [f"rewards: {state.rewards[0].tolist()}   scores: {state.scores[0].tolist()}"]
         if state.over.all():
             break
-        player = int(state.current_player)
-        legal = game.legal_actions(state)
-        names = [game.action_to_string(action) for action in legal[0].nonzero().flatten().tolist()]
-        lines += [f"{info.players[player]} sees:", *grid(game.observe(state, player)[0])]
-        lines += [f"legal ({len(names)}): {' '.join(names)}"]
-        action = random_legal(pack(legal), random_bits(1, generator))
-        lines += [f"{info.players[player]} plays {game.action_to_string(int(action))}", ""]
-        state = game.step(state, action)
+        players = list(range(info.num_players)) if info.simultaneous else [int(state.current_player)]
+        legal, chosen = game.legal_actions(state).view(len(players), -1), []
+        for player, mask in zip(players, legal, strict=True):
+            shown, action = turn(game, state, player, mask, generator)
+            lines += shown
+            chosen.append(action)
+        lines.append("")
+        state = game.step(state, torch.cat(chosen).view(1, *info.action_shape))
+    told = {name: value[0].tolist() for name, value in game.facts(state, 0).items() if name != "score"}
+    lines += [f"{name}: {value}" for name, value in told.items()] + ["truncated"] * bool(state.truncated.all())
     return "\n".join([*lines, f"outcome: {game.outcome(state)[0].tolist()}", ""])
 
 

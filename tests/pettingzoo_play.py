@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from every_game import QUICK
 from pettingzoo.utils.conversions import parallel_to_aec
 from toy_games import Race, Sealed, TwoPartRace
 
@@ -16,9 +17,10 @@ from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame
 from cellgames.envs.core import Game
 
 REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
-IN_TURNS = {id: game for id, game in REGISTERED.items() if not game.info.simultaneous}
+QUICKER = {id: cellgames.make(id, **QUICK[id]) if id in QUICK else game for id, game in REGISTERED.items()}
+IN_TURNS = {id: game for id, game in QUICKER.items() if not game.info.simultaneous}
 IN_TURNS |= {game.id: game for game in (Race(), TwoPartRace())}
-AT_ONCE = {id: game for id, game in REGISTERED.items() if game.info.simultaneous}
+AT_ONCE = {id: game for id, game in QUICKER.items() if game.info.simultaneous}
 AT_ONCE |= {Sealed.id: Sealed()}
 
 game_in_turns = pytest.mark.parametrize("game", IN_TURNS.values(), ids=IN_TURNS)

@@ -233,13 +233,18 @@ def test_an_observation_is_the_callers_to_change(game: Game[Any]) -> None:
     env.step(choose(before["action_mask"], np.random.default_rng(0)))
 
 
+def facts(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
+    """What infos are to hold."""
+    return {name: value[0].tolist() for name, value in game.facts(state, seat).items()}
+
+
 @game_at_once
 def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]) -> None:
     env, random, players = ParallelGame(game), np.random.default_rng(1), game.info.players
     for seed in range(6):
         observations, infos = env.reset(seed=seed)
         state = game.init(torch.tensor([seed]))
-        assert infos == {agent: {"score": 0.0} for agent in players}
+        assert infos == {agent: facts(game, state, seat) for seat, agent in enumerate(players)}
         while True:
             legal = game.legal_actions(state)[0].numpy()
             for seat, agent in enumerate(players):
@@ -256,6 +261,7 @@ def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]
             assert terminations == dict.fromkeys(players, bool(state.terminated))
             assert truncations == dict.fromkeys(players, bool(state.truncated))
             assert [info["score"] for info in infos.values()] == state.scores[0].tolist()
+            assert infos == {agent: facts(game, state, seat) for seat, agent in enumerate(players)}
             assert list(infos) == list(players)
         assert env.agents == []
         assert env.step({}) == ({}, {}, {}, {}, {})

@@ -32,7 +32,8 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     """Any game in turns as a raw AEC environment: an illegal action raises `ValueError` and changes nothing.
 
     Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal}; the mask of a
-    player who is not to move is all zeros. `infos[agent]["score"]` is the game's own measure for that player.
+    player who is not to move is all zeros. `infos[agent]` are the game's facts (`Solo.facts`): "score", its own
+    measure for that player, and what else the game tells.
     """
 
     def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
@@ -59,7 +60,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         self._cumulative_rewards = dict.fromkeys(players, 0.0)
         self.terminations = dict.fromkeys(players, False)
         self.truncations = dict.fromkeys(players, False)
-        self.infos = {name: {"score": score} for name, score in zip(players, solo.scores, strict=True)}
+        self.infos = {name: solo.facts(seat) for name, seat in self._seats.items()}
         self.agent_selection = players[solo.current_player]
         self._legal = None
         if self.render_mode == "human":
@@ -94,10 +95,10 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         solo.step(played)
         rewards, cumulative, infos = self.rewards, self._cumulative_rewards, self.infos
         cumulative[agent] = 0.0  # the agent has seen it in last()
-        for name, reward, score in zip(self.possible_agents, solo.rewards, solo.scores, strict=True):
+        for seat, (name, reward) in enumerate(zip(self.possible_agents, solo.rewards, strict=True)):
             rewards[name] = reward
             cumulative[name] += reward
-            infos[name] = {"score": score}
+            infos[name] = solo.facts(seat)
         if solo.terminated or solo.truncated:
             self.terminations = dict.fromkeys(self.agents, solo.terminated)
             self.truncations = dict.fromkeys(self.agents, solo.truncated)

@@ -27,8 +27,9 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     """Any simultaneous game as a parallel environment.
 
     Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal, or a tuple of
-    such masks where an action has several components}. `infos[agent]["score"]` is the game's own measure for
-    that player. An illegal choice is replaced (see `_fallback`); `infos[agent]["illegal_action"]` says so.
+    such masks where an action has several components}. `infos[agent]` are the game's facts (`Solo.facts`):
+    "score", its own measure for that player, and what else the game tells. An illegal choice is replaced (see
+    `_fallback`); `infos[agent]["illegal_action"]` says so.
     """
 
     PARALLELIZABLE = True
@@ -88,8 +89,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         }
 
     def _infos(self) -> Infos:
-        scores = self._solo.scores
-        return {agent: {"score": score} for agent, score in zip(self.possible_agents, scores, strict=True)}
+        return {agent: self._solo.facts(seat) for agent, seat in self._seats.items()}
 
     def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
         """Legal choices [P, K], and a text for every agent of whom one had to be replaced."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -96,6 +97,9 @@ class Game(ABC, Generic[S]):
 
     id: ClassVar[str]
 
+    compiled_step: ClassVar[bool] = True
+    """Whether a step is one graph for the compiler; not where its work depends on the data, as Life's end does."""
+
     @property
     @abstractmethod
     def info(self) -> GameInfo:
@@ -171,6 +175,13 @@ class Game(ABC, Generic[S]):
     def outcome(self, state: S) -> Tensor:
         """int8 [B, P]: WIN, DRAW or LOSS of finished games (all players may lose); 0 in games that go on."""
 
+    def facts(self, state: S, player: int) -> dict[str, Tensor]:
+        """What `infos` of PettingZoo and others tell of the games beside the observation, batch first.
+
+        The same names in every position; numbers that `player` may know, and no part of what it observes.
+        """
+        return {"score": state.scores[:, player]}
+
     # --- text and pictures ------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -192,6 +203,13 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def picture(self, state: S) -> Picture:
         """The first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
+
+    def film(self, before: S, after: S) -> Iterator[Picture]:
+        """The step from one position to the next as pictures of one size, the last one that of `after`.
+
+        Of the first games of both batches. One picture, unless much happens within a step.
+        """
+        yield self.picture(after)
 
     @abstractmethod
     def text(self, state: S) -> str:

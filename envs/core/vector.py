@@ -68,7 +68,8 @@ class Vector(Generic[S]):
         lanes: `B`, how many games.
         seed: from which the lanes' seeds are spread; a lane's next game takes `chance.next_seed` of the last.
         device: where the games live.
-        compile: "auto" compiles from 1,024 lanes on if a compiler is found, "always" and "never" as they say.
+        compile: "auto" compiles from 1,024 lanes on if a compiler is found and the game's step is one graph
+            (`Game.compiled_step`), "always" and "never" as they say.
 
     Attributes:
         legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite it.
@@ -88,11 +89,19 @@ class Vector(Generic[S]):
             raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
         if compile not in ("auto", "always", "never"):
             raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
+        if compile == "always" and not game.compiled_step:
+            raise ValueError(
+                f"{game.id}: expected compile='auto' or 'never', got 'always'; "
+                "a step of this game depends on the data, so that it is no graph for the compiler"
+            )
         self.game = game
         self.lanes = lanes
         self._state = game.init(seeds(seed, lanes, device)).clone()
         self.compiled = compile == "always" or (
-            compile == "auto" and lanes >= AUTO_LANES and _compiler_found(self._state.device.type)
+            compile == "auto"
+            and game.compiled_step
+            and lanes >= AUTO_LANES
+            and _compiler_found(self._state.device.type)
         )
         self.legal_actions = game.legal_actions(self._state).clone(memory_format=torch.contiguous_format)
         self._bytes = self.legal_actions.view(torch.uint8)

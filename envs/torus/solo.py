@@ -88,6 +88,10 @@ class TorusSolo:
         """See `Solo`."""
         return self._board.copy()
 
+    def facts(self, player: int) -> dict[str, float]:
+        """See `Solo`."""
+        return {"score": self.scores[player]}
+
     def state(self) -> TorusState:
         """See `Solo`."""
         codes = torch.tensor([self._codes], dtype=torch.int32)

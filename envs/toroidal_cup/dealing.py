@@ -1,0 +1,98 @@
+"""Which pattern is played and which shapes each team gets, as functions of the lanes' seeds.
+
+Letters: `B` games, `P` teams, `S` shapes of a team at most, `F` patterns, `K` stamps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.core.tables import table
+
+from .patterns import PATTERNS
+from .placement import sizes
+from .shapes import Shapes
+
+__all__ = ["PLACEABLE", "deal", "most_shapes", "stamps_of"]
+
+PLACEABLE: dict[str, Shapes] = {name: pattern.shapes for name, pattern in PATTERNS.items() if pattern.shapes}
+"""The patterns that are made of shapes, in the order of `PATTERNS`."""
+
+_PATTERN, _NUMBER, _STAMP = range(chance.USER, chance.USER + 3)
+
+
+def stamps_of(patterns: Sequence[str]) -> tuple[str, ...]:
+    """The stamps of the patterns, each once."""
+    return tuple(dict.fromkeys(stamp for name in patterns for stamp in PLACEABLE[name].stamps))
+
+
+def most_shapes(pattern: str, limit: int | None) -> int:
+    """How many shapes a team gets at most."""
+    most = PLACEABLE[pattern].counts[-1]
+    return most if limit is None else min(most, limit)
+
+
+@table
+def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """What `deal` looks up, int64.
+
+    Returns:
+        How many numbers each draw of a pattern has [F, D], and which [F, D, M]; how many stamps a pattern has [F],
+        and which [F, M].
+    """
+    shapes = [PLACEABLE[name] for name in patterns]
+    stamps = stamps_of(patterns)
+    # A draw that a pattern does not have is one of a single number, 0.
+    draws = list(zip(*zip_longest(*(s.draws for s in shapes), fillvalue=(0,)), strict=True))
+    kinds = [[stamps.index(stamp) for stamp in s.stamps] for s in shapes]
+
+    def filled(rows: Sequence[Sequence[int]], width: int) -> list[list[int]]:
+        return [[*row, *[0] * (width - len(row))] for row in rows]
+
+    widest = max(len(numbers) for numbers_of in draws for numbers in numbers_of)
+    return (
+        torch.tensor([[len(numbers) for numbers in numbers_of] for numbers_of in draws], device=device),
+        torch.tensor([filled(numbers_of, widest) for numbers_of in draws], device=device),
+        torch.tensor([len(row) for row in kinds], device=device),
+        torch.tensor(filled(kinds, max(map(len, kinds))), device=device),
+    )
+
+
+def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None) -> tuple[Tensor, Tensor]:
+    """Draw a pattern and the shapes of all teams, and deal them.
+
+    All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt 1, 2, 2, 1, 1, 2, ...
+    (1 to P, P to 1, ...). Every team gets as many.
+
+    Args:
+        seeds: int64 [B], one a lane.
+        patterns: from which one is drawn.
+        teams: `P`.
+        limit: the most shapes a team gets, None for the pattern's own number.
+
+    Returns:
+        The pattern, int64 [B], an index of `patterns`, and the shapes in the order in which they are placed, int8
+        [B, P, S], indices of `stamps_of(patterns)`, -1 beyond a team's last.
+    """
+    ways, numbers, choices, kinds = _tables(patterns, seeds.device)
+    size = sizes(stamps_of(patterns), seeds.device)
+    most = max(most_shapes(name, limit) for name in patterns)
+
+    def drawn(purpose: int, count: int) -> Tensor:
+        return chance.draw(seeds[:, None], purpose, torch.arange(count, device=seeds.device))
+
+    pattern = chance.uniform_int(drawn(_PATTERN, 1)[:, 0], len(patterns))
+    way = chance.uniform_int(drawn(_NUMBER, ways.shape[1]), ways[pattern])
+    count = numbers[pattern].gather(2, way[..., None]).sum((1, 2)).clamp(max=most)
+    kind = chance.uniform_int(drawn(_STAMP, teams * most), choices[pattern][:, None])
+    stamp = kinds[pattern].gather(1, kind)
+    used = torch.arange(teams * most, device=seeds.device) < teams * count[:, None]
+    order = torch.where(used, -size[stamp], 1).sort(dim=1, stable=True).indices
+    stamp = torch.where(used, stamp.gather(1, order), -1).view(-1, most, teams)
+    stamp = torch.where(torch.arange(most, device=seeds.device)[:, None] % 2 == 0, stamp, stamp.flip(2))
+    return pattern, stamp.transpose(1, 2).to(torch.int8).contiguous()

@@ -1,0 +1,372 @@
+"""The Toroidal Cup on the contract of the suite: teams arrange shapes, then Life runs to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from cellgames.envs.core.parameters import check_int
+
+from . import dealing, notation, observation, placement
+from .dealing import PLACEABLE
+from .notation import Position
+from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, run
+from .stamps import COLS, ROWS
+from .state import CupState
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Picture
+__all__ = ["ToroidalCup"]
+
+MAX_TEAMS = 8
+MIN_SIZE, MAX_SIZE = 4, 512
+RANDOM = "random"
+
+
+@dataclass(frozen=True)
+class ToroidalCup(Game[CupState]):
+    """The Toroidal Cup of golly.life: Life in the teams' colours on a torus; who has most live cells in the end wins.
+
+    In each step every team places its next shape in its own band, all at once. After the last one Life runs to the
+    end within that step.
+
+    Attributes:
+        rows: of the torus, even, 4 to 512; cols as well.
+        teams: 2 to 8; each has a band of cols // teams columns, from the left.
+        pattern: whose shapes are placed, or "random" for one of them a game.
+        stride: rows and columns between neighbouring positions.
+        shapes: the most a team gets; None for the pattern's own number.
+        survivors: "recolour" to the majority of the live neighbours, as the Cup does, or "keep".
+        tolerance: relative change of the averaged victory percentage that counts as none.
+        max_generations: where Life is cut off.
+    """
+
+    rows: int = ROWS
+    cols: int = COLS
+    teams: int = 2
+    pattern: str = RANDOM
+    stride: int = 4
+    shapes: int | None = None
+    survivors: Survivors = "recolour"
+    tolerance: float = TOLERANCE
+    max_generations: int = MAX_GENERATIONS
+
+    id: ClassVar[str] = "toroidal-cup-v0"
+    compiled_step: ClassVar[bool] = False  # Life runs as long as it takes; the simulator compiles what it repeats
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols"):
+            check_int(self, name, MIN_SIZE, MAX_SIZE)
+            if (size := getattr(self, name)) % 2:
+                raise ValueError(f"{self.id}: parameter {name!r} must be even, got {size}")
+        check_int(self, "teams", 2, min(MAX_TEAMS, self.cols // 2))
+        check_int(self, "stride", 1, min(self.rows, self.lattice.band))
+        if self.shapes is not None:
+            check_int(self, "shapes", 1, 1000)
+        check_int(self, "max_generations", 1, 10**6)
+        for name, known in (("pattern", (RANDOM, *PLACEABLE)), ("survivors", get_args(Survivors))):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {value!r}")
+        if not isinstance(self.tolerance, float | int) or not 0 < self.tolerance < 1:
+            raise ValueError(
+                f"{self.id}: parameter 'tolerance' must be a number between 0 and 1, got {self.tolerance!r}"
+            )
+        for pattern in self.patterns:
+            self._check_room(pattern)
+
+    def _check_room(self, pattern: str) -> None:
+        """Refuse a board on which some shape of the pattern might find no place, wherever the earlier ones lie."""
+        stamps, most = PLACEABLE[pattern].stamps, dealing.most_shapes(pattern, self.shapes)
+        blocked = placement.blocked_at_most(self.lattice, stamps)
+        room = placement.fits(self.lattice, stamps, torch.device("cpu")).sum(1).tolist()
+        for index, stamp in enumerate(stamps):
+            taken = (most - 1) * max(row[index] for row in blocked)
+            if room[index] <= taken:
+                raise ValueError(
+                    f"{self.id}: expected a board with room for all shapes of pattern {pattern!r}, got "
+                    f"rows={self.rows}, cols={self.cols}, teams={self.teams}, stride={self.stride}: a {stamp} has "
+                    f"{room[index]} placements in an empty band, and {most - 1} other shapes may block {taken}; "
+                    "take a larger board, fewer teams, a smaller stride or fewer shapes"
+                )
+
+    @cached_property
+    def patterns(self) -> tuple[str, ...]:
+        """What `CupState.pattern` counts."""
+        return tuple(PLACEABLE) if self.pattern == RANDOM else (self.pattern,)
+
+    @cached_property
+    def stamps(self) -> tuple[str, ...]:
+        """What `CupState.queue` counts."""
+        return dealing.stamps_of(self.patterns)
+
+    @cached_property
+    def lattice(self) -> placement.Lattice:
+        """The positions of a band."""
+        return placement.Lattice(self.rows, self.cols // self.teams, self.stride)
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """The facts."""
+        longest = max(dealing.most_shapes(pattern, self.shapes) for pattern in self.patterns)
+        return GameInfo(
+            id=self.id,
+            title="Toroidal Cup",
+            credit="the Toroidal Cup of golly.life, Life by John Horton Conway",
+            players=tuple(f"team_{number}" for number in range(1, self.teams + 1)),
+            simultaneous=True,
+            perfect_information=False,
+            stochastic=True,
+            zero_sum=self.teams == 2,
+            max_turns=longest,
+            reward_range=(-1.0, 1.0),
+            action_nvec=(self.lattice.actions,),
+            observation=Space((observation.num_planes(self.teams), self.rows, self.cols), torch.int8, 0, longest),
+            board=Space((self.rows, self.cols), torch.int8, 0, self.teams),
+        )
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def _init(self, seeds: Tensor) -> CupState:
+        pattern, queue = dealing.deal(seeds, self.patterns, self.teams, self.shapes)
+
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return seeds.new_zeros((len(seeds), *shape), dtype=dtype)
+
+        return CupState(
+            seed=seeds,
+            turn=zeros(dtype=torch.int32),
+            current_player=zeros(dtype=torch.int64),
+            rewards=zeros(self.teams, dtype=torch.float32),
+            scores=zeros(self.teams, dtype=torch.float32),
+            terminated=zeros(dtype=torch.bool),
+            truncated=zeros(dtype=torch.bool),
+            pattern=pattern,
+            queue=queue,
+            start=zeros(self.rows, self.cols, dtype=torch.int8),
+            board=zeros(self.rows, self.cols, dtype=torch.int8),
+            generations=zeros(dtype=torch.int32),
+        )
+
+    def _step(self, state: CupState, actions: Tensor) -> CupState:
+        stamp = state.queue[:, :, 0].long().clamp(min=0)  # of a finished game any, as what comes of it is dropped
+        start = self._placed(state.start, stamp, actions.long())
+        queue = torch.cat((state.queue[:, :, 1:], torch.full_like(state.queue[:, :, :1], -1)), 2)
+        after = state.replace(
+            turn=state.turn + 1,
+            rewards=torch.zeros_like(state.rewards),
+            scores=state.scores + placement.sizes(self.stamps, state.device)[stamp],
+            queue=queue,
+            start=start,
+            board=start.clone(),
+        )
+        return self._run(after, ((queue[:, 0, 0] < 0) & ~state.over).nonzero().squeeze(1))
+
+    def _placed(self, start: Tensor, stamp: Tensor, actions: Tensor) -> Tensor:
+        """The arrangements with one more shape a team; stamps and actions int64 [B, P]."""
+        seat = torch.arange(self.teams, device=start.device)[:, None]
+        row, col = placement.footprint(self.lattice, self.stamps, stamp, actions)  # [B, P, L]
+        flat = row * self.cols + (seat * self.lattice.band + col) % self.cols
+        number = (seat + 1).to(torch.int8).expand_as(flat)
+        return start.flatten(1).scatter(1, flat.flatten(1), number.flatten(1)).view_as(start)
+
+    def _run(self, state: CupState, lanes: Tensor) -> CupState:
+        """Life from the start to the end in some lanes (int64)."""
+        if not len(lanes):
+            return state
+        result = self.life(state.start[lanes])
+        scores = result.scores.to(state.scores.dtype)
+
+        def put(field: Tensor, values: Tensor) -> Tensor:
+            return field.index_copy(0, lanes, values.to(field.dtype))
+
+        return state.replace(
+            rewards=put(state.rewards, _judged(scores)),
+            scores=put(state.scores, scores),
+            terminated=put(state.terminated, ~result.truncated),
+            truncated=put(state.truncated, result.truncated),
+            board=put(state.board, result.board),
+            generations=put(state.generations, result.generations),
+        )
+
+    def life(self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False) -> Result:
+        """Life under the game's rules from arrangements, int8 [B, rows, cols], to the end; see `simulator.run`."""
+        return run(
+            starts,
+            self.teams,
+            max_generations=self.max_generations,
+            survivors=self.survivors,
+            tolerance=self.tolerance,
+            keep=keep,
+            trajectory=trajectory,
+        )
+
+    def _legal(self, state: CupState) -> Tensor:
+        return placement.legal(self.lattice, self.stamps, self._bands(state), state.queue[:, :, 0].flatten()).view(
+            len(state), self.teams, -1
+        )
+
+    def _bands(self, state: CupState) -> Tensor:
+        """Bool [B * P, rows, band]: every team's live cells in its own band."""
+        band, numbers = self.lattice.band, torch.arange(1, self.teams + 1, dtype=torch.int8, device=state.device)
+        inside = state.start[:, :, : self.teams * band].reshape(len(state), self.rows, self.teams, band)
+        return (inside == numbers[:, None]).transpose(1, 2).flatten(0, 1)
+
+    def board(self, state: CupState) -> Tensor:
+        """int8 [B, rows, cols]: 0 empty, else the team's number."""
+        return state.board.clone()
+
+    def observe(self, state: CupState, player: Tensor | int) -> Tensor:
+        """int8 [B, P + 2, rows, cols], the columns rolled so that one's own band comes first.
+
+        A plane of live cells for each team, one's own first, then in the order of seats; the shape to place, in
+        orientation 0 in the middle of one's band; everywhere how many shapes are left. What the others are about to
+        place, and which shapes come later, is not shown.
+        """
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        return observation.planes(state.board, state.queue, seat, self._drawings(state.device), self.lattice.band)
+
+    def stamp_seen(self, seen: Tensor) -> Tensor:
+        """int64 [B]: the shape to place in observations [B, P + 2, rows, cols], for agents, who see nothing else.
+
+        An index of `stamps`; `len(stamps)` where nothing is left.
+        """
+        return observation.stamp_seen(seen, self._drawings(seen.device))
+
+    def _drawings(self, device: torch.device) -> Tensor:
+        return observation.drawings(self.stamps, self.rows, self.cols, self.lattice.band, device)
+
+    def outcome(self, state: CupState) -> Tensor:
+        """See `Game`; a team that leads wins and all others lose, a level lead is a draw of all."""
+        return torch.where(state.over[:, None], _judged(state.scores), DRAW).to(torch.int8)
+
+    def facts(self, state: CupState, player: int) -> dict[str, Tensor]:
+        """Of every game: `score` [B], all teams' `scores` [B, P], `generations` [B], `victory` [B, P].
+
+        `victory` is each team's share of the live cells in percent, 0 where there is none.
+        """
+        live = state.scores.double()
+        share = 100 * live / live.sum(1, keepdim=True).clamp(min=1)
+        return super().facts(state, player) | {
+            "scores": state.scores,
+            "generations": state.generations,
+            "victory": share,
+        }
+
+    def _why_illegal(self, state: CupState, seat: int, component: int, action: int) -> str:
+        stamp = self.stamps[int(state.queue[0, seat, 0])]
+        name = self.action_to_string(action)
+        room = placement.fits(self.lattice, (stamp,), torch.device("cpu"))
+        reason = "would overlap one's own cells" if room[0, action] else "would leave its band or overlap itself"
+        return f"the {stamp} at {name} {reason}"
+
+    # --- text and pictures ----------------------------------------------------------------------------------------
+
+    def action_to_string(self, action: int) -> str:
+        """`r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
+        if not 0 <= action < self.lattice.actions:
+            raise ValueError(f"{self.id}: expected an action from 0 to {self.lattice.actions - 1}, got {action}")
+        return notation.placement_to_string(*self.lattice.centre(action))
+
+    def string_to_action(self, text: str) -> int:
+        """The inverse of `action_to_string`."""
+        placed = notation.string_to_placement(text)
+        action = None if placed is None else self.lattice.action(*placed)
+        if action is None:
+            last = self.action_to_string(self.lattice.actions - 1)
+            raise ValueError(
+                f"{self.id}: expected a placement from {self.action_to_string(0)} to {last}, every {self.stride} rows "
+                f"and columns of the band, got {text!r}"
+            )
+        return action
+
+    def state_to_string(self, state: CupState) -> str:
+        """Pattern, turn, arrangement and shapes to come, as `notation` says; the end of Life follows from them."""
+        queues = [[self.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
+        pattern = self.patterns[int(state.pattern[0])]
+        return notation.position_to_string(Position(pattern, int(state.turn[0]), state.start[0].tolist(), queues))
+
+    def string_to_state(self, text: str, seed: int = 0) -> CupState:
+        """The inverse of `state_to_string`; where no shape is to come, Life runs to its end.
+
+        Raises:
+            ValueError: no such line, too many shapes, cells of a team outside its band, or an arrangement that might
+                leave no room for a shape to come.
+        """
+        state = self.init(torch.tensor([seed]))
+        position = self._position(text, self.state_to_string(state))
+        left = len(position.queues[0])
+        queue = torch.full_like(state.queue, -1)
+        if left:
+            queue[0, :, :left] = torch.tensor([list(map(self.stamps.index, names)) for names in position.queues])
+        start = torch.tensor([position.start], dtype=torch.int8)
+        state = state.replace(
+            turn=torch.full_like(state.turn, position.turn),
+            pattern=torch.full_like(state.pattern, self.patterns.index(position.pattern)),
+            queue=queue,
+            start=start,
+            board=start.clone(),
+        )
+        bands = self._bands(state)
+        if int(bands.sum()) != int((start > 0).sum()):
+            raise ValueError(f"{self.id}: expected every cell in the band of its team, got {text!r}")
+        for seat, names in enumerate(position.queues):
+            if not placement.always_room(self.lattice, PLACEABLE[position.pattern].stamps, bands[seat], names):
+                raise ValueError(
+                    f"{self.id}: expected an arrangement that leaves room for all shapes of "
+                    f"{self.info.players[seat]}, got {text!r}"
+                )
+        state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
+        if left:
+            return state
+        state = self._run(state, torch.zeros(1, dtype=torch.int64))
+        return state.replace(rewards=torch.zeros_like(state.rewards))
+
+    def _position(self, text: str, example: str) -> Position:
+        """What the line tells, if this game can hold it."""
+        position = notation.string_to_position(text, self.rows, self.cols)
+        if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
+            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+        known = PLACEABLE[position.pattern].stamps
+        left = len(position.queues[0])
+        if any(len(names) != left or not set(names) <= set(known) for names in position.queues):
+            raise ValueError(
+                f"{self.id}: expected a position with equally many shapes to come for all teams, all of them "
+                f"{' or '.join(known)}, got {text!r}"
+            )
+        if position.turn + left > self.info.max_turns:
+            raise ValueError(
+                f"{self.id}: expected a position of {self.info.max_turns} steps at most, played or to come, "
+                f"got {text!r}"
+            )
+        return position
+
+    def picture(self, state: CupState) -> Picture:
+        """See `Game`; after the end with each team's share of the live cells from generation to generation."""
+        from . import rendering
+
+        return rendering.picture(rendering.view(self, state))
+
+    def film(self, before: CupState, after: CupState) -> Iterator[Picture]:
+        """See `Game`; where Life has run, up to `rendering.FRAMES` of its generations."""
+        from . import rendering
+
+        return rendering.film(self, before, after)
+
+    def text(self, state: CupState) -> str:
+        """See `Game`."""
+        from . import rendering
+
+        return rendering.text(rendering.view(self, state, course=False))
+
+
+def _judged(scores: Tensor) -> Tensor:
+    """[B, P], WIN for the only leader of finished games and LOSS for the others; DRAW for all if none leads alone."""
+    leads = scores == scores.amax(1, keepdim=True)
+    decided = leads.sum(1, keepdim=True) == 1
+    return torch.where(decided, torch.where(leads, WIN, LOSS), DRAW)

@@ -1,0 +1,111 @@
+"""Actions and positions as text.
+
+A position is a line such as `randys 2 $2.AA$.AA$2.A! rpentomino*6/rpentomino*6`: the pattern, steps played, the
+arrangement so far, and what is still to be placed, by team, `-` for nothing. Life's course follows from it.
+
+A board is written as Golly writes patterns of several states: rows of runs (`12.3A` is 12 empty cells and 3 of
+team 1), `$` between rows, nothing after a row's last live cell, `!` at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+__all__ = ["Position", "placement_to_string", "position_to_string", "string_to_placement", "string_to_position"]
+
+_PLACEMENT = re.compile(r"r([0-9]{1,4})c([0-9]{1,4})/([0-9]{1,2})")
+_RUNS = re.compile(r"(?:(?:[1-9][0-9]{0,3})?[.A-Z$])*!")
+_RUN = re.compile(r"([0-9]*)([.A-Z$])")
+_SHAPES = re.compile(r"([a-z][a-z0-9]*)(?:\*([1-9][0-9]{0,3}))?")
+
+
+class Position(NamedTuple):
+    """What a line tells: the arrangement as rows of cells, 0 empty, else the team's number; names by team."""
+
+    pattern: str
+    turn: int
+    start: list[list[int]]
+    queues: list[list[str]]
+
+
+def position_to_string(position: Position) -> str:
+    """One line."""
+    queues = "/".join(map(_queue_to_string, position.queues))
+    return f"{position.pattern} {position.turn} {_board_to_string(position.start)} {queues}"
+
+
+def string_to_position(text: str, rows: int, cols: int) -> Position | None:
+    """The inverse of `position_to_string`; None if the text is no position or larger than `rows` x `cols`."""
+    parts = text.split()
+    if len(parts) != 4 or not re.fullmatch("[0-9]{1,4}", parts[1]):
+        return None
+    start = _string_to_board(parts[2], rows, cols)
+    queues = [_string_to_queue(part) for part in parts[3].split("/")]
+    if start is None or None in queues:
+        return None
+    return Position(parts[0], int(parts[1]), start, [queue for queue in queues if queue is not None])
+
+
+def _queue_to_string(names: Sequence[str]) -> str:
+    """`rabbit*2,rpentomino` for three shapes."""
+    runs = [(name, len(list(run))) for name, run in groupby(names)]
+    return ",".join(f"{name}*{count}" if count > 1 else name for name, count in runs) or "-"
+
+
+def _string_to_queue(text: str) -> list[str] | None:
+    names: list[str] = []
+    for part in text.split(",") if text != "-" else ():
+        found = _SHAPES.fullmatch(part)
+        if found is None:
+            return None
+        names += [found[1]] * int(found[2] or 1)
+    return names
+
+
+def placement_to_string(row: int, col: int, orientation: int) -> str:
+    """`r6c10/3`: the centre at row 6 and column 10 of one's own band, the shape in orientation 3."""
+    return f"r{row}c{col}/{orientation}"
+
+
+def string_to_placement(text: str) -> tuple[int, int, int] | None:
+    """Row, column and orientation of a text by `placement_to_string`; None if it is none."""
+    found = _PLACEMENT.fullmatch(text)
+    return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
+
+
+def _board_to_string(board: Sequence[Sequence[int]]) -> str:
+    """The cells of rows, 0 empty, else the team's number from 1 to 26, as one word."""
+    lines = []
+    for row in board:
+        runs = [(".ABCDEFGHIJKLMNOPQRSTUVWXYZ"[cell], len(list(run))) for cell, run in groupby(row)]
+        if runs and runs[-1][0] == ".":
+            runs.pop()
+        lines.append("".join(_run(count, mark) for mark, count in runs))
+    text = "".join(f"${line}" for line in lines)[1:].rstrip("$")
+    return re.sub(r"\$\$+", lambda found: _run(len(found[0]), "$"), text) + "!"
+
+
+def _run(count: int, mark: str) -> str:
+    return f"{count if count > 1 else ''}{mark}"
+
+
+def _string_to_board(text: str, rows: int, cols: int) -> list[list[int]] | None:
+    """The inverse of `_board_to_string`; None if the text is no board or larger than `rows` x `cols`."""
+    if not _RUNS.fullmatch(text):
+        return None
+    board = [[0] * cols for _ in range(rows)]
+    row = col = 0
+    for number, mark in _RUN.findall(text):
+        count = int(number or 1)
+        if mark == "$":
+            row, col = row + count, 0
+            continue
+        if row >= rows or col + count > cols:
+            return None
+        if mark != ".":
+            board[row][col : col + count] = [ord(mark) - ord("A") + 1] * count
+        col += count
+    return board

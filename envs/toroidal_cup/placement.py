@@ -1,0 +1,200 @@
+"""Where a team may place a shape: the lattice of its band, eight orientations, what would overlap.
+
+Letters: `N` boards of one team, `A` actions (8 a position), `K` stamps, `L` live cells of the largest one.
+
+A band is `rows` high, and its rows wrap; it is `band` wide, and a shape may not leave it. Positions stand every
+`stride` cells from `stride // 2` on, row by row; action = position * 8 + orientation (see `stamps`). A shape's
+centre is the cell (h // 2, w // 2) of its h x w stamp in that orientation, as in the Cup's patterns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.tables import table
+
+from .stamps import ORIENTATIONS, offsets
+
+__all__ = ["Lattice", "always_room", "blocked_at_most", "cells", "fits", "footprint", "legal", "sizes"]
+
+
+@dataclass(frozen=True)
+class Lattice:
+    """The positions of one band."""
+
+    rows: int
+    band: int
+    stride: int
+
+    @property
+    def down(self) -> int:
+        """Positions from top to bottom."""
+        return self.rows // self.stride
+
+    @property
+    def across(self) -> int:
+        """Positions from left to right."""
+        return self.band // self.stride
+
+    @property
+    def actions(self) -> int:
+        """`A`."""
+        return self.down * self.across * ORIENTATIONS
+
+    def centre(self, action: int) -> tuple[int, int, int]:
+        """Row and column, in the band, and orientation of an action."""
+        position, orientation = divmod(action, ORIENTATIONS)
+        first = self.stride // 2
+        row, col = divmod(position, self.across)
+        return first + row * self.stride, first + col * self.stride, orientation
+
+    def action(self, row: int, col: int, orientation: int) -> int | None:
+        """The inverse of `centre`; None off the lattice."""
+        down, row = divmod(row - self.stride // 2, self.stride)
+        across, col = divmod(col - self.stride // 2, self.stride)
+        inside = 0 <= down < self.down and 0 <= across < self.across and 0 <= orientation < ORIENTATIONS
+        if row or col or not inside:
+            return None
+        return (down * self.across + across) * ORIENTATIONS + orientation
+
+
+@table
+def cells(stamps: tuple[str, ...], device: torch.device) -> Tensor:
+    """int64 [K, 8, L, 2]: row and column of every live cell from the centre; the last one repeated to fill up."""
+    around = [[np.stack(offsets(name, orientation), 1) for orientation in range(ORIENTATIONS)] for name in stamps]
+    longest = max(len(turned[0]) for turned in around)
+    filled = [[np.pad(one, ((0, longest - len(one)), (0, 0)), "edge") for one in turned] for turned in around]
+    return torch.from_numpy(np.array(filled)).to(device)
+
+
+@table
+def sizes(stamps: tuple[str, ...], device: torch.device) -> Tensor:
+    """float32 [K]: live cells of the stamps."""
+    return torch.tensor([float(len(offsets(name, 0)[0])) for name in stamps], device=device)
+
+
+def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
+    """The cells of placed shapes.
+
+    Args:
+        lattice: of the band.
+        stamps: names, which `stamp` counts.
+        stamp: int64 [...].
+        action: int64 [...].
+
+    Returns:
+        Row (wrapped) and column (in the band if the action is legal), int64 [..., L] both; cells may be repeated.
+    """
+    position, orientation = action // ORIENTATIONS, action % ORIENTATIONS
+    around = cells(stamps, stamp.device)[stamp, orientation]
+    first = lattice.stride // 2
+    row = first + position // lattice.across * lattice.stride
+    col = first + position % lattice.across * lattice.stride
+    return (row[..., None] + around[..., 0]) % lattice.rows, col[..., None] + around[..., 1]
+
+
+@table
+def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Tensor:
+    """Bool [K, A]: which actions keep a shape in an empty band, and off itself where the rows wrap."""
+    action = torch.arange(lattice.actions).expand(len(stamps), -1)
+    _, col = footprint(lattice, stamps, torch.arange(len(stamps))[:, None].expand_as(action), action)
+    inside = ((col >= 0) & (col < lattice.band)).all(2)
+    alone = [[_meets_itself_not(name, turn, lattice.rows) for turn in range(ORIENTATIONS)] for name in stamps]
+    return (inside & torch.tensor(alone).repeat(1, lattice.actions // ORIENTATIONS)).to(device)
+
+
+def _meets_itself_not(name: str, orientation: int, rows: int) -> bool:
+    row, col = offsets(name, orientation)
+    return len(set(zip((row % rows).tolist(), col.tolist(), strict=True))) == len(row)
+
+
+@table
+def _kernels(name: str, device: torch.device) -> Tensor:
+    """float32 [8, 1, D, D]: the orientations of a stamp, centres at (D // 2, D // 2)."""
+    row, col = cells((name,), torch.device("cpu"))[0].unbind(2)
+    reach = int(torch.stack((row, col)).abs().max())
+    kernels = torch.zeros(ORIENTATIONS, 1, 2 * reach + 1, 2 * reach + 1)
+    kernels[torch.arange(ORIENTATIONS)[:, None], 0, row + reach, col + reach] = 1
+    return kernels.to(device)
+
+
+def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
+    """Bool [N, A]: where a stamp would meet live cells of `own`, bool [N, rows, band]; the sides do not wrap."""
+    kernels = _kernels(name, own.device)
+    size = kernels.shape[2]
+    first = lattice.stride // 2 - size // 2
+    high = (lattice.down - 1) * lattice.stride + size  # what the windows of all positions span
+    wide = (lattice.across - 1) * lattice.stride + size
+    rows = torch.arange(first, first + high, device=own.device) % lattice.rows
+    seen = torch.nn.functional.pad(own.index_select(1, rows).float(), (-first, first + wide - lattice.band))
+    met = torch.conv2d(seen[:, None], kernels, stride=lattice.stride) > 0.5  # [N, 8, down, across]
+    return met.permute(0, 2, 3, 1).flatten(1)
+
+
+def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor) -> Tensor:
+    """The masks of bands.
+
+    Args:
+        lattice: of the bands.
+        stamps: names, which `stamp` counts.
+        own: bool [N, rows, band], the team's live cells.
+        stamp: int64 [N], what it is to place; below 0 for nothing.
+
+    Returns:
+        Bool [N, A], all true where there is nothing to place.
+    """
+    mask = own.new_ones(len(own), lattice.actions)
+    room = fits(lattice, stamps, own.device)
+    for index in stamp.unique().tolist():  # over kinds of shapes, however many games there are
+        if index >= 0:
+            bands = (stamp == index).nonzero().squeeze(1)
+            mask[bands] = room[index] & ~_meets(lattice, own[bands], stamps[index])
+    return mask
+
+
+@lru_cache(maxsize=64)
+def blocked_at_most(lattice: Lattice, stamps: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
+    """[K][K]: how many actions of the second stamp a placed shape of the first can make illegal, at most.
+
+    Counted for every orientation and row of the first, in the middle of a band so wide that the sides leave none
+    out: in any real band it is as many or fewer.
+    """
+    reach = int(cells(stamps, torch.device("cpu"))[..., 1].abs().max())
+    across = 2 * (2 * reach // lattice.stride + 1) + 1  # the middle, and all positions to its sides that could meet it
+    wide = Lattice(lattice.rows, across * lattice.stride, lattice.stride)
+    middle = torch.arange(wide.down) * across + across // 2
+    action = (middle[:, None] * ORIENTATIONS + torch.arange(ORIENTATIONS)).flatten()
+    most = []
+    for index in range(len(stamps)):
+        row, col = footprint(wide, stamps, torch.full_like(action, index), action)
+        own = torch.zeros(len(action), wide.rows, wide.band, dtype=torch.bool)
+        own[torch.arange(len(action))[:, None], row, col] = True
+        most.append(tuple(int(_meets(wide, own, name).sum(1).max()) for name in stamps))
+    return tuple(most)
+
+
+def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
+    """Whether each of some shapes will find a place, wherever the ones before it are put.
+
+    Counts what is open to a shape now, and how much of it the ones before can block at most; so it may be False where
+    a closer look would find room, but never True where there may be none. It stays True when the first is placed.
+
+    Args:
+        lattice: of the band.
+        stamps: all that `names` may hold.
+        own: bool [rows, band], the team's live cells.
+        names: the shapes in the order in which they are placed.
+    """
+    counts = blocked_at_most(lattice, stamps)
+    indices = [stamps.index(name) for name in names]
+    kinds = torch.arange(len(stamps))
+    room = legal(lattice, stamps, own.expand(len(stamps), -1, -1), kinds).sum(1).tolist()
+    return all(
+        room[index] > sum(counts[earlier][index] for earlier in indices[:place]) for place, index in enumerate(indices)
+    )

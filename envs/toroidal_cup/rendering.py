@@ -1,0 +1,308 @@
+"""Pictures of the Toroidal Cup: the board in the teams' colours, scores, shapes to come, the lead over time.
+
+Letters: `k` teams, `G` generations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.envs.core.drawing import Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, mix
+from cellgames.envs.core.game import DRAW, LOSS, WIN
+
+from .patterns import PATTERNS
+from .stamps import grid
+
+if TYPE_CHECKING:
+    from .game import ToroidalCup
+    from .state import CupState
+
+__all__ = ["COLOURS", "FRAMES", "View", "film", "frames", "picture", "text", "view"]
+
+Cells: TypeAlias = npt.NDArray[np.int8]
+Counts: TypeAlias = npt.NDArray[np.integer[Any]]
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#e69f00", "#7a6a00", "#333333")
+"""Of the teams, told apart in every kind of colour vision; most are Okabe and Ito's."""
+
+FRAMES = 120  # of Life in a film
+
+_PAPER, _INK, _PALE, _LINE, _BOARD = "#fffdf8", "#3b362f", "#857d70", "#d8d0c2", "#ffffff"
+_WIDTH = 1120  # units of the board, about
+_ROOMY = 8  # units of a cell from which cells are drawn apart
+_MARGIN, _HEADER, _GAP, _PANEL, _AXIS = 20.0, 66.0, 14.0, 124.0, 44.0
+_MARKS = "1234567890"
+
+
+@dataclass(frozen=True)
+class View:
+    """One moment of a game.
+
+    board: int8 [rows, cols], 0 empty, else the team's number.
+    names: of the teams.
+    headline: a line above the board.
+    results: a word for each team, "" while none is due.
+    band: columns of a band, 0 if they are not to be shown.
+    queues: names of the stamps that each team has still to place, the next one first.
+    counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
+    last: the generation at which the game ends.
+    """
+
+    board: Cells
+    names: Sequence[str]
+    headline: str
+    results: Sequence[str]
+    band: int = 0
+    queues: Sequence[Sequence[str]] = ()
+    counts: Counts | None = None
+    last: int = 0
+
+    @property
+    def scores(self) -> list[int]:
+        """Live cells of each team."""
+        return [int((self.board == number).sum()) for number in range(1, len(self.names) + 1)]
+
+
+def picture(view: View) -> Picture:
+    """One moment as a drawing; all moments of a game have the same size."""
+    rows, cols = view.board.shape
+    cell = min(14, max(3, _WIDTH // cols))
+    wide, high = float(cols * cell), float(rows * cell)
+    below = _HEADER + high + _GAP
+    gap = 0.08 if cell >= _ROOMY else 0.0
+    shapes: list[Shape] = [
+        Text(_MARGIN, 28, view.headline, _font(view.headline, 19, wide), _INK, bold=True),
+        *_score_line(view, wide),
+        Inset(_MARGIN, _HEADER, Picture(cols, rows, _BOARD, (*_draw_bands(view), *_draw_cells(view.board, gap))), cell),
+        Rectangle(_MARGIN, _HEADER, wide, high, None, _LINE, 1.5),
+        *(_draw_queues(view, below, wide) if view.counts is None else _draw_shares(view, below, wide)),
+    ]
+    return Picture(wide + 2 * _MARGIN, below + _PANEL + _MARGIN, _PAPER, tuple(shapes), view.headline)
+
+
+def _font(words: str, size: float, wide: float) -> float:
+    """The size of letters that fit, which are about 0.56 as wide as high."""
+    return min(size, wide / (0.56 * max(1, len(words))))
+
+
+def _columns(view: View, wide: float) -> Iterator[tuple[int, float, float]]:
+    """Every team with the left edge and the width of its share of the picture."""
+    each = wide / len(view.names)
+    for team in range(len(view.names)):
+        yield team, _MARGIN + team * each, each
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def _standing(view: View, team: int, scores: Sequence[int]) -> str:
+    """`team_1: 242 cells, 47.7 %, loses`."""
+    result = f", {view.results[team]}" if view.results[team] else ""
+    return f"{view.names[team]}: {scores[team]} cells, {_percent(scores[team], sum(scores))}{result}"
+
+
+def _score_line(view: View, wide: float) -> Iterator[Shape]:
+    scores = view.scores
+    for team, left, each in _columns(view, wide):
+        words = _standing(view, team, scores)
+        yield Rectangle(left, 43, 13, 13, COLOURS[team])
+        yield Text(left + 20, 54.5, words, _font(words, 15, each - 30), _INK, bold=view.results[team] == "wins")
+
+
+def _draw_cells(cells: npt.NDArray[Any], gap: float, colours: Sequence[str] = COLOURS) -> Iterator[Shape]:
+    """In units of one cell, 0 empty, else the team's number; `gap` between cells, or a bar for a run of one team."""
+    for y, row in enumerate(cells.tolist()):
+        x = 0
+        for owner, run in groupby(row):
+            length = len(list(run))
+            if owner and gap:
+                for place in range(x, x + length):
+                    yield Rectangle(place + gap / 2, y + gap / 2, 1 - gap, 1 - gap, colours[owner - 1])
+            elif owner:
+                yield Rectangle(x, y, length, 1, colours[owner - 1])
+            x += length
+
+
+def _draw_bands(view: View) -> Iterator[Shape]:
+    """In units of one cell: a tint of its colour behind every team's band."""
+    for team in range(len(view.names) if view.band else 0):
+        yield Rectangle(team * view.band, 0, view.band, view.board.shape[0], mix(COLOURS[team], _BOARD, 0.9))
+
+
+# ---------------------------------------------------------------- below the board: shapes to come
+
+
+def _draw_queues(view: View, top: float, wide: float) -> Iterator[Shape]:
+    for team, left, each in _columns(view, wide):
+        names = view.queues[team]
+        if not names:
+            continue
+        words = f"next: {names[0]}, then {len(names) - 1} more" if len(names) > 1 else f"last: {names[0]}"
+        yield Text(left, top + 13, words, _font(words, 13, each - 20), _PALE)
+        x = left
+        for place, name in enumerate(names):
+            inset = _draw_stamp(name, x, top + 22, COLOURS[team], place == 0)
+            x = inset.x + inset.picture.width * inset.scale + 14
+            if x > left + each:
+                break
+            yield inset
+
+
+def _draw_stamp(name: str, x: float, top: float, colour: str, first: bool) -> Inset:
+    """A shape to place, the next one larger and in full colour."""
+    cells = grid(name)
+    rows, cols = cells.shape
+    scale = min(14.0 if first else 8.0, (_PANEL - 26) / rows)
+    fill = colour if first else mix(colour, _PAPER, 0.45)
+    return Inset(x, top, Picture(cols, rows, None, tuple(_draw_cells(cells, 0.08, (fill,)))), scale)
+
+
+# ---------------------------------------------------------------- below the board: the lead over time
+
+
+def _draw_shares(view: View, top: float, wide: float) -> Iterator[Shape]:
+    """Each team's share of the live cells, stacked, the first team at the bottom; empty boards leave a gap."""
+    assert view.counts is not None  # the caller has looked
+    left, width, high = _MARGIN + _AXIS, wide - _AXIS, _PANEL - 20
+    bottom, last = top + high, max(1, view.last)
+    yield Rectangle(left, top, width, high, _BOARD)
+    step = max(1, last // int(width))
+    shown = sorted({*range(0, len(view.counts), step), len(view.counts) - 1})
+    counts = view.counts[shown].astype(np.float64)
+    total = counts.sum(1, keepdims=True)
+    tops = np.cumsum(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0), 1)
+    x = left + width * np.array(shown) / last
+    floor = np.zeros(len(shown))
+    for team in range(len(view.names)):
+        upper, lower = bottom - high * tops[:, team], bottom - high * floor
+        outline = _points(x, upper) + _points(x, lower)[::-1]
+        if len(shown) > 1:
+            yield Polygon(outline, mix(COLOURS[team], _BOARD, 0.25))
+        floor = tops[:, team]
+    yield from _draw_axes(left, top, width, high, last)
+
+
+def _points(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[Point, ...]:
+    return tuple(zip(x.tolist(), y.tolist(), strict=True))
+
+
+def _draw_axes(left: float, top: float, width: float, high: float, last: int) -> Iterator[Shape]:
+    middle = top + high / 2
+    yield Polyline(((left, middle), (left + width, middle)), _INK, 1.2, dash=(5, 5))
+    yield Rectangle(left, top, width, high, None, _LINE, 1.5)
+    for percent, y in ((100, top + 10), (50, middle + 4), (0, top + high)):
+        yield Text(left - 6, y, f"{percent} %", 12, _PALE, "end")
+    step = _tick(last)
+    for generation in range(0, last + 1, step):
+        x = left + width * generation / last
+        yield Polyline(((x, top + high), (x, top + high + 4)), _PALE, 1.2)
+        if generation == 0:
+            yield Text(x, top + high + 17, "generation 0", 12, _PALE)
+        else:
+            near_the_end = left + width - x < 20
+            yield Text(x, top + high + 17, str(generation), 12, _PALE, "end" if near_the_end else "middle")
+
+
+def _tick(last: int) -> int:
+    """A round number of generations between ticks, some eight of them."""
+    size: int = 10 ** (len(str(last)) - 1)
+    return next(step for step in (size // 10, size // 5, size // 2, size, 2 * size) if step and last / step <= 9)
+
+
+# ---------------------------------------------------------------- moments of a game, and text
+
+
+def view(game: ToroidalCup, state: CupState, *, course: bool = True) -> View:
+    """What there is to draw of a batch's first game; without `course` only what the state itself holds."""
+    over, generations = bool(state.over[0]), int(state.generations[0])
+    queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
+    words = {WIN: "wins", LOSS: "loses", DRAW: "draw" if over else ""}
+    placed = int(state.turn[0])
+    how = "cut off at" if bool(state.truncated[0]) else "over at"
+    stage = f"{how} generation {generations}" if over else f"shape {placed + 1} of {placed + len(queues[0])}"
+    start = state.start[:1].cpu()
+    return View(
+        board=state.board[0].numpy(force=True),
+        names=game.info.players,
+        headline=f"{_title(game, state)}: {stage}",
+        results=[words[value] for value in game.outcome(state)[0].tolist()],
+        band=0 if over else game.lattice.band,
+        queues=queues,
+        counts=_counts(game, start.numpy().tobytes()) if over and course else None,
+        last=generations,
+    )
+
+
+def _title(game: ToroidalCup, state: CupState) -> str:
+    return f"{game.info.title}, {PATTERNS[game.patterns[int(state.pattern[0])]].title}"
+
+
+@lru_cache(maxsize=16)
+def _counts(game: ToroidalCup, start: bytes) -> Counts:
+    """[G + 1, k]: live cells of all teams from an arrangement (int8 cells, row by row) to the end."""
+    cells = torch.frombuffer(bytearray(start), dtype=torch.int8).view(1, game.rows, game.cols)
+    trajectory = game.life(cells, trajectory=True).trajectory
+    assert trajectory is not None  # asked for
+    return trajectory[0].numpy()
+
+
+def film(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Picture]:
+    """See `ToroidalCup.film`."""
+    end = view(game, after)
+    if end.counts is not None and not bool(before.over[0]):
+        *shown, _ = frames(end.last)
+        boards = game.life(after.start[:1], keep=shown).boards
+        for generation in shown:
+            yield picture(
+                dataclasses.replace(
+                    end,
+                    board=boards[generation][0].numpy(force=True),
+                    headline=f"{_title(game, after)}: generation {generation}",
+                    results=[""] * len(end.names),
+                    counts=end.counts[: generation + 1],
+                )
+            )
+    yield picture(end)
+
+
+def frames(last: int, most: int = FRAMES) -> list[int]:
+    """The generations that a film shows, 0 to `last`, `most` and the last one, denser at the beginning."""
+    return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
+
+
+def text(view: View) -> str:
+    """The board for a terminal: a digit (the team) or a dot a cell, wide boards a block of cells a sign.
+
+    A block shows the team that has most of it, a dot if it is empty, `+` if two have as many.
+    """
+    block = -(-view.board.shape[1] // 140)
+    high = 2 * block if block > 1 else 1
+    scores = view.scores
+    lines = [view.headline]
+    for team in range(len(view.names)):
+        line = f"{_MARKS[team]} {_standing(view, team, scores)}"
+        line += f", to place: {_listed(view.queues[team])}" if view.queues and view.queues[team] else ""
+        lines.append(line)
+    pad = [(0, -size % part) for size, part in zip(view.board.shape, (high, block), strict=True)]
+    cells = np.pad(view.board, pad)
+    blocks = cells.reshape(cells.shape[0] // high, high, cells.shape[1] // block, block)
+    held = np.stack([(blocks == number).sum((1, 3)) for number in range(1, len(view.names) + 1)])
+    best = held.max(0)
+    marks = np.where(best == 0, ".", np.where((held == best).sum(0) > 1, "+", np.array(list(_MARKS))[held.argmax(0)]))
+    return "\n".join([*lines, *("".join(row) for row in marks.tolist())])
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`rabbit, 2 x rpentomino` for three shapes."""
+    runs = [(name, len(list(run))) for name, run in groupby(names)]
+    return ", ".join(f"{count} x {name}" if count > 1 else name for name, count in runs)
