@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 
 import cellgames
 from cellgames.agents import play as loop
@@ -23,11 +24,23 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game, State
 
+from .openings import openings as openings_of
 from .records import Pairing, Record
 from .replays import result
 from .tables import Tally, tally
 
-__all__ = ["MatchResult", "Schedule", "derive", "entrants", "match", "match_id", "play_chunk"]
+__all__ = [
+    "MatchResult",
+    "Schedule",
+    "counter",
+    "derive",
+    "entrants",
+    "generator",
+    "match",
+    "match_id",
+    "play_chunk",
+    "record",
+]
 
 
 def derive(*parts: str | int) -> int:
@@ -112,37 +125,66 @@ def play_chunk(
     number, id = openings.start // schedule.chunk, match_id(*names)
     order = torch.tensor([[0, 1], [1, 0]])
     seats = order.repeat(len(openings), 1)  # [B, P]
-    seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in openings])
     # Always drawn for a whole chunk: a match that is continued keeps its openings.
-    drawn = loop.random_openings(
-        game, schedule.chunk, schedule.opening_plies, _generator(schedule.seed, "openings", number)
-    )
+    whole = range(openings.start, openings.start + schedule.chunk)
+    all_seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
+    seeds = all_seeds[: len(openings)]
+    drawn = _openings(game, all_seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
     played = loop.play(
         game,
         [agents[name] for name in names],
         seats,
         seeds.repeat_interleave(2),
-        [_generator(schedule.seed, "agent", id, number, name) for name in names],
+        [generator(schedule.seed, "agent", id, number, name) for name in names],
         opening=drawn[: len(openings)].repeat_interleave(2, dim=0) if schedule.opening_plies else None,
-        on_turn=None if finished is None else _counter(finished),
+        on_turn=None if finished is None else counter(finished),
     )
     return [
-        Record(
-            game=game.id,
-            version=cellgames.__version__,
-            parameters=game.parameters,
+        record(
+            game,
+            played,
+            lane,
             seed=int(seeds[lane // 2]),
             agents=tuple(names[seat] for seat in seats[lane].tolist()),
             opening=schedule.opening_plies,
-            moves=tuple(loop.moves(game, played, lane)),
-            result=result(game, played.state, lane),
             pairing=Pairing(id, openings[lane // 2], tuple(seats[lane].tolist())),
         )
         for lane in range(len(seats))
     ]
 
 
-def _counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
+def _openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+    """One opening a seed; in games of chance what is legal may depend on the seed."""
+    if game.info.stochastic:
+        return openings_of(game, seeds, plies, generator)
+    return loop.random_openings(game, len(seeds), plies, generator)
+
+
+def record(
+    game: Game[Any],
+    played: loop.Played,
+    lane: int,
+    *,
+    seed: int,
+    agents: tuple[str, ...],
+    opening: int,
+    pairing: Pairing | None = None,
+) -> Record:
+    """One of the games that were played; the keywords are the record's."""
+    return Record(
+        game=game.id,
+        version=cellgames.__version__,
+        parameters=game.parameters,
+        seed=seed,
+        agents=agents,
+        opening=opening,
+        moves=tuple(loop.moves(game, played, lane)),
+        result=result(game, played.state, lane),
+        pairing=pairing,
+    )
+
+
+def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
     """For `play`'s `on_turn`: tells how many more games are over."""
     before = 0
 
@@ -155,7 +197,8 @@ def _counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
     return count
 
 
-def _generator(*parts: str | int) -> torch.Generator:
+def generator(*parts: str | int) -> torch.Generator:
+    """A new one, with a seed from `derive`."""
     return torch.Generator().manual_seed(derive(*parts))
 
 

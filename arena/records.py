@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, get_args
 
 __all__ = [
     "Outcome",
@@ -23,11 +23,14 @@ __all__ = [
     "Result",
     "append",
     "read",
+    "read_lines",
+    "to_line",
     "write_atomic",
 ]
 
 Outcome = Literal["win", "draw", "loss"]
 PathLike: TypeAlias = str | os.PathLike[str]
+T = TypeVar("T")
 
 
 class RecordError(ValueError):
@@ -91,14 +94,18 @@ class Record:
     pairing: Pairing | None = None
     position: str = ""
 
-    def to_json(self) -> str:
-        """One line, without the newline."""
+    def to_data(self) -> dict[str, Any]:
+        """The fields as JSON takes them."""
         data = asdict(self)
         if self.pairing is None:
             del data["pairing"]
         if not self.position:
             del data["position"]
-        return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        return data
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+        return to_line(self.to_data())
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Record:
@@ -131,6 +138,11 @@ class Record:
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
         )
+
+
+def to_line(data: Mapping[str, Any]) -> str:
+    """One line of JSON, without the newline."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _pairing(data: Any) -> Pairing:
@@ -224,23 +236,35 @@ def read(path: PathLike) -> Reading:
         RecordError: any other line that is no record; the message names file and line.
         OSError: the file cannot be read.
     """
+    return Reading(*read_lines(path, Record.from_json))
+
+
+def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
+    """Every line as `parse` (which raises `ValueError`s) understands it, and what was dropped; see `read`."""
     lines = Path(path).read_bytes().split(b"\n")
-    records, last = [], lines.pop()
+    found, last = [], lines.pop()
     for number, line in enumerate(lines, 1):
         try:
-            records.append(Record.from_json(line))
+            found.append(parse(line))
         except ValueError as error:
             raise RecordError(f"{path}, line {number}: {error}") from None
     torn = ""
     if last:
         try:
-            records.append(Record.from_json(last))
+            found.append(parse(last))
         except ValueError:
             torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {_shortened(last)}"
-    return Reading(records, torn)
+    return found, torn
 
 
-def append(path: PathLike, records: Iterable[Record]) -> None:
+class Line(Protocol):
+    """What a file of games holds."""
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+
+
+def append(path: PathLike, records: Iterable[Line]) -> None:
     """Add records to a file in one write, and wait until they are on the disk.
 
     A crash in the middle leaves some of the lines and perhaps a torn one.

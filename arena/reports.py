@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ __all__ = [
     "FILES",
     "cross_text",
     "markdown",
+    "markdown_table",
     "notes",
+    "plain_table",
     "ratings_text",
     "seats_line",
     "seats_text",
@@ -138,7 +140,7 @@ def notes(tables: Tables) -> list[str]:
 # ---------------------------------------------------------------- text
 
 
-def _plain(rows: Rows) -> str:
+def plain_table(rows: Rows) -> str:
     """Columns side by side; numbers to the right, under their headers."""
     cells = [[str(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
@@ -155,22 +157,23 @@ def _plain(rows: Rows) -> str:
 
 def ratings_text(tables: Tables) -> str:
     """The ratings for a terminal."""
-    return _plain(_ratings_rows(tables))
+    return plain_table(_ratings_rows(tables))
 
 
 def cross_text(tables: Tables) -> str:
     """The cross table for a terminal."""
-    return _plain(_cross_rows(tables))
+    return plain_table(_cross_rows(tables))
 
 
 def seats_text(tables: Tables, players: Sequence[str]) -> str:
     """The seat table for a terminal."""
-    return _plain(_seat_rows(tables, players))
+    return plain_table(_seat_rows(tables, players))
 
 
-def _markdown_table(rows: Rows) -> str:
+def markdown_table(rows: Rows, left: Collection[str] = ("agent",)) -> str:
+    """Rows below a header; the columns named in `left` hold text, the others numbers."""
     cells = [[str(value).replace("|", "\\|") for value in row] for row in rows]
-    rule = ["---" if name in ("agent",) else "---:" for name in cells[0]]
+    rule = ["---" if name in left else "---:" for name in cells[0]]
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
 
 
@@ -184,16 +187,16 @@ def markdown(tables: Tables, run: Mapping[str, Any], players: Sequence[str], *, 
         f"seats; seed {run['seed']}; cellgames {run['version']}. {tables.distinct} of {tables.games} games "
         "differ.",
         "## Ratings",
-        _markdown_table(_ratings_rows(tables)),
+        markdown_table(_ratings_rows(tables)),
         *notes(tables),
         "![Ratings with intervals](ratings.png)" if plots else "",
         "## Cross table",
         "The row's score against the column's agent in %, with wins-draws-losses.",
-        _markdown_table(_cross_rows(tables)),
+        markdown_table(_cross_rows(tables)),
         "![Cross table](cross_table.png)" if plots else "",
         "## Seats",
         seats_line(tables, players),
-        _markdown_table(_seat_rows(tables, players)),
+        markdown_table(_seat_rows(tables, players)),
         "## The games",
         "`games.jsonl` holds every game. `cellgames replay games.jsonl --all` plays them again and compares "
         "the results; `cellgames replay games.jsonl --game 1 --show` shows one.",

@@ -12,9 +12,7 @@ grows (more agents, more games) equals a bigger one played at once, and the file
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from pathlib import Path
@@ -25,6 +23,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
 
 from . import reports
+from .folders import START_OVER, RunError, differences, opened, refuse_foreign
 from .match import Schedule, derive, entrants, match_id, play_chunk
 from .progress import progress as show_progress
 from .records import PathLike, Record, append, read, write_atomic
@@ -34,11 +33,6 @@ from .tables import Tables, make_tables
 __all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
 
 RUN, GAMES, GIF = "run.json", "games.jsonl", "top_game.gif"
-_START_OVER = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
-
-
-class RunError(ValueError):
-    """A folder that cannot be used for this run; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,7 @@ def round_robin(
         game.id, game.parameters, names, games_per_pair, seed, opening_plies, chunk, cellgames.__version__
     )
     folder = Path(out)
-    with _opened(folder):
+    with opened(folder, (RUN, GAMES, GIF, *reports.FILES)):
         if not resume and (folder / RUN).exists():
             _delete_all_but_settings(folder)
         else:
@@ -190,7 +184,7 @@ def _finished(
     found: dict[_Key, list[Record]] = {}
     for number, record in enumerate(records, 1):
         if wrong := _why_foreign(record, settings, plan):
-            raise RunError(f"{path}, game {number}: not of this run, {wrong}; {_START_OVER}")
+            raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
         assert record.pairing is not None  # `_why_foreign` has looked
         opening = record.pairing.opening
         found.setdefault((record.pairing.match, opening - opening % schedule.chunk), []).append(record)
@@ -221,19 +215,7 @@ def _why_foreign(record: Record, settings: Settings, plan: dict[_Key, tuple[tupl
         "seed": derive(settings.seed, "game", pairing.opening),
         "agents": tuple(chunk[0][seat] for seat in pairing.seats),
     }
-    return _differences(wanted, {name: getattr(record, name) for name in wanted})
-
-
-def _differences(expected: dict[str, Any], got: dict[str, Any]) -> str:
-    return "; ".join(
-        f"{name}: expected {_shown(value)}, got {_shown(got.get(name))}"
-        for name, value in expected.items()
-        if got.get(name) != value
-    )
-
-
-def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return differences(wanted, {name: getattr(record, name) for name in wanted})
 
 
 def _lines(chunks: dict[_Key, list[Record]]) -> bytes:
@@ -267,41 +249,6 @@ def _play_missing(
 # ---------------------------------------------------------------- the folder
 
 
-@contextmanager
-def _opened(folder: Path) -> Iterator[None]:
-    """The folder, made if need be and for this process alone; without the leftovers of killed ones."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except (FileExistsError, NotADirectoryError):
-        raise RunError(f"expected a folder for the run, but {folder} is a file or lies in one") from None
-    lock = _lock(folder)
-    try:
-        for name in (RUN, GAMES, GIF, *reports.FILES):
-            for part in folder.glob(f".{name}.*.part"):
-                part.unlink(missing_ok=True)
-        yield
-    finally:
-        if lock is not None:
-            os.close(lock)
-
-
-def _lock(folder: Path) -> int | None:
-    """A lock that ends with the process; None where the system has none of this kind."""
-    try:
-        import fcntl
-    except ImportError:
-        return None
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
-    except OSError:  # a file system without locks
-        pass
-    return handle
-
-
 def _delete_all_but_settings(folder: Path) -> None:
     """The games and tables of the run in the folder; run.json stays until the new one takes its place."""
     for name in (GAMES, *reports.FILES, GIF):
@@ -311,29 +258,25 @@ def _delete_all_but_settings(folder: Path) -> None:
 def _check_folder(folder: Path, settings: Settings) -> None:
     """Raise a `RunError` unless the folder is empty or holds this run or a smaller one."""
     path = folder / RUN
+    refuse_foreign(folder, RUN)
     if not path.exists():
-        if others := sorted(child.name for child in folder.iterdir() if not child.name.startswith(".")):
-            more = ", ..." if len(others) > 3 else ""
-            raise RunError(
-                f"{folder} is not empty and holds no {RUN}, but {', '.join(others[:3])}{more}; choose another folder"
-            )
         return
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         agents, games = list(found["agents"]), int(found["games_per_pair"])
     except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path} cannot be read ({error!r}); {_START_OVER}") from None
+        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
     expected = asdict(settings)
     grown = {"agents", "games_per_pair"}
-    wrong = _differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
+    wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
     if wrong:
-        raise RunError(f"{folder} holds another run. {wrong}; {_START_OVER}")
+        raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
     if games > settings.games_per_pair:
         raise RunError(
-            f"{folder} holds more games a pair: expected {games} or more, got {settings.games_per_pair}; {_START_OVER}"
+            f"{folder} holds more games a pair: expected {games} or more, got {settings.games_per_pair}; {START_OVER}"
         )
     if missing := sorted(set(agents) - set(settings.agents)):
         raise RunError(
             f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
-            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {_START_OVER}"
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
         )

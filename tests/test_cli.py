@@ -42,7 +42,7 @@ def test_what_needs_no_torch_imports_none() -> None:
     program = (
         "import sys; from cellgames.cli import main\n"
         "for words in (['list'], ['list', '--json'], ['--help'], ['--version'], ['play', '--help'],\n"
-        "              ['round-robin', '--help'], ['replay', '--help'], ['play']):\n"
+        "              ['round-robin', '--help'], ['season', '--help'], ['replay', '--help'], ['play']):\n"
         "    try: main(words)\n"
         "    except SystemExit: pass\n"
         "    heavy = {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
@@ -72,7 +72,7 @@ def test_list_shows_every_game_and_agent(capsys: pytest.CaptureFixture[str]) -> 
     assert "random" in [agent["spec"] for agent in data["agents"]]
 
 
-@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "replay"])
+@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "season", "replay"])
 def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])

@@ -1,7 +1,7 @@
-"""The command `cellgames`: list, play, round-robin, replay.
+"""The command `cellgames`: list, play, round-robin, season, replay.
 
-What the sub-commands do is in `commands`. Exit codes: 0 done, 1 a record does not reproduce or the program
-failed, 2 something is wrong with what was asked for, 130 stopped by Ctrl-C.
+What the sub-commands do is in `commands` and `season_command`. Exit codes: 0 done, 1 a record does not reproduce or
+the program failed, 2 something is wrong with what was asked for, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import cellgames
+from cellgames.arena.schedule import DAYS, WITHIN
 
 from . import commands as run
+from .season_command import season
 
 __all__ = ["main", "parser"]
 
@@ -80,7 +82,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"cellgames {cellgames.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_add_list, _add_play, _add_round_robin, _add_replay):
+    for add in (_add_list, _add_play, _add_round_robin, _add_season, _add_replay):
         add(commands)
     return top
 
@@ -109,6 +111,10 @@ def _command(
 
 def _add_game(command: argparse.ArgumentParser) -> None:
     command.add_argument("game", metavar="GAME", help="an id that `cellgames list` shows")
+    _add_parameters(command)
+
+
+def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--param",
         metavar="NAME=VALUE",
@@ -190,6 +196,64 @@ def _add_round_robin(commands: Any) -> None:
         help="draw the longest game of the two best agents (default yes)",
     )
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def _add_season(commands: Any) -> None:
+    text = (
+        "Play a season and its playoffs. Two leagues of two divisions play their days, the four best of each\n"
+        "league go to the playoffs. Teams with agents play any game for two; teams without agents play the\n"
+        "Toroidal Cup as the real one is played, with random arrangements of the patterns. The folder gets\n"
+        "schedule, standings, bracket and a record of every game; a season that was stopped continues where\n"
+        "it was."
+    )
+    examples = (
+        "--game toroidal-cup-v0 --teams 20 --seed 1",
+        "--game torus-small-v0 --teams 12 --days 21 --agents random greedy rollout:64",
+        "--game toroidal-cup-v0 --teams my_teams.csv --patterns randys donutpi",
+    )
+    command = _command(commands, "season", "--game GAME ", season, text, examples)
+    command.add_argument("--game", metavar="GAME", required=True, help="an id that `cellgames list` shows")
+    _add_parameters(command)
+    command.add_argument(
+        "--teams",
+        metavar="N|FILE",
+        default="20",
+        help="how many to make up (default 20), or a file with a name a line, or CSV with a header: name, and "
+        "agent, league, division if you like",
+    )
+    command.add_argument(
+        "--agents", metavar="SPEC", nargs="+", default=[], help="play for the teams that have none, in turn"
+    )
+    command.add_argument(
+        "--league-sizes",
+        metavar="N",
+        type=int,
+        nargs="+",
+        help="teams of the two leagues, or of their four divisions (default as even as can be)",
+    )
+    command.add_argument("--days", metavar="N", type=int, default=DAYS, help=f"odd (default {DAYS})")
+    command.add_argument(
+        "--within",
+        metavar="SHARE",
+        type=float,
+        default=WITHIN,
+        help=f"of the games within the divisions, about; the rest is within the leagues (default {WITHIN:g})",
+    )
+    command.add_argument(
+        "--patterns", metavar="NAME", nargs="+", help="of teams without agents (default all of the Cup's)"
+    )
+    command.add_argument(
+        "--opening-plies",
+        metavar="N",
+        type=int,
+        help=f"random moves before agents move (default {run.OPENING_PLIES})",
+    )
+    command.add_argument(
+        "--chunk", metavar="N", type=int, help="games played side by side, about, and lost together when stopped"
+    )
+    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/season/GAME-...)")
+    command.add_argument("--fresh", action="store_true", help="delete the season in the folder first")
+    command.add_argument("--quiet", action="store_true", help="no progress and standings on standard error")
 
 
 def _add_replay(commands: Any) -> None:

@@ -24,8 +24,19 @@ if TYPE_CHECKING:
     from cellgames.arena.round_robin import RoundRobin
     from cellgames.envs.core import Game
 
-__all__ = ["UserError", "list_all", "play", "replay", "round_robin"]
-
+__all__ = [
+    "UserError",
+    "file_name",
+    "list_all",
+    "make_game",
+    "parameters",
+    "play",
+    "program",
+    "replay",
+    "round_robin",
+    "stopped",
+    "warn",
+]
 
 OPENING_PLIES, CHUNK = 2, 25  # defaults of round-robin
 
@@ -45,19 +56,24 @@ def program() -> str:
 # ---------------------------------------------------------------- shared
 
 
-def _make(arguments: argparse.Namespace) -> Game[Any]:
-    """The game with the parameters of the command line."""
+def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The parameters of the command line."""
     given = list(arguments.param) + ([] if arguments.size is None else [f"size={arguments.size}"])
-    parameters: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals):
             raise UserError(f"--param needs NAME=VALUE, such as size=5; got {text!r}")
-        if name in parameters:
+        if name in found:
             raise UserError(f"parameter {name!r} is given twice")
-        parameters[name] = _value(value)
+        found[name] = _value(value)
+    return found
+
+
+def make_game(arguments: argparse.Namespace) -> Game[Any]:
+    """The game with the parameters of the command line."""
     try:
-        return cellgames.make(arguments.game, **parameters)
+        return cellgames.make(arguments.game, **parameters(arguments))
     except TypeError as error:  # a parameter of a kind that the game did not expect
         raise UserError(f"{arguments.game}: {error}") from error
 
@@ -70,8 +86,21 @@ def _value(text: str) -> Any:
         return text
 
 
-def _warn(message: str) -> None:
+def warn(message: str) -> None:
+    """A line on standard error."""
     print(f"cellgames: {message}", file=sys.stderr)
+
+
+def stopped(arguments: argparse.Namespace, kept: str) -> int:
+    """Say after Ctrl-C what is kept and how to go on; the exit code."""
+    again = [word for word in arguments.command_line if word != "--fresh"]
+    print(f"\nStopped. {kept}; to continue:\n  {program()} {shlex.join(again)}", file=sys.stderr)
+    return 130
+
+
+def file_name(words: Sequence[str]) -> str:
+    """A name of a folder made of words, with nothing in it that a shell or a file system minds."""
+    return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
 
 
 def _read(path: Path) -> list[Record]:
@@ -79,7 +108,7 @@ def _read(path: Path) -> list[Record]:
 
     records, torn = read(path)
     if torn:
-        _warn(torn)
+        warn(torn)
     return records
 
 
@@ -125,7 +154,7 @@ def play(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records import append
     from cellgames.terminal import Table
 
-    game = _make(arguments)
+    game = make_game(arguments)
     players = game.info.players
     own = _own_seat(arguments, players)
     others = [seat for seat in range(len(players)) if seat != own]
@@ -182,7 +211,7 @@ def round_robin(arguments: argparse.Namespace) -> int:
     """Every agent against every other one."""
     from cellgames.arena import round_robin as arena
 
-    game = _make(arguments)
+    game = make_game(arguments)
     out: Path = arguments.out if arguments.out is not None else _default_out(arguments)
     try:
         run = arena.round_robin(
@@ -197,15 +226,10 @@ def round_robin(arguments: argparse.Namespace) -> int:
             resume=not arguments.fresh,
             gif=arguments.gif,
             progress=not arguments.quiet,
-            warn=_warn,
+            warn=warn,
         )
     except KeyboardInterrupt:
-        again = [word for word in arguments.command_line if word != "--fresh"]
-        print(
-            f"\nStopped. All whole chunks of games are kept in {out}; to continue:\n  {program()} {shlex.join(again)}",
-            file=sys.stderr,
-        )
-        return 130
+        return stopped(arguments, f"All whole chunks of games are kept in {out}")
     _report(run, game, arguments)
     return 0
 
@@ -216,8 +240,7 @@ def _default_out(arguments: argparse.Namespace) -> Path:
     words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={arguments.seed}"]
     words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies != OPENING_PLIES else []
     words += [f"chunk={arguments.chunk}"] if arguments.chunk != CHUNK else []
-    name = "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
-    return Path("results") / name
+    return Path("results") / file_name(words)
 
 
 def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> None:
@@ -283,7 +306,7 @@ def _verify(arguments: argparse.Namespace, records: list[Record], numbers: list[
     if failed:
         number, reason = failed[0]
         more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
-        _warn(f"{arguments.file}, game {number}: {reason}{more}")
+        warn(f"{arguments.file}, game {number}: {reason}{more}")
         return 1
     record = records[numbers[0] - 1]
     if arguments.show:

@@ -1,0 +1,86 @@
+"""A folder that belongs to one run: made, locked, and compared with what the run was asked to be."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["START_OVER", "RunError", "differences", "opened", "refuse_foreign"]
+
+START_OVER = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+
+_MOST = 6  # differences that are named
+
+
+class RunError(ValueError):
+    """A folder that cannot be used for this run; the message says why and what to do."""
+
+
+def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
+    """The fields of `expected` that `got` has otherwise, as text; "" for none."""
+    differ = [
+        f"{name}: expected {_shown(value)}, got {_shown(got.get(name))}"
+        for name, value in expected.items()
+        if got.get(name) != value
+    ]
+    return "; ".join([*differ[:_MOST], *([f"{len(differ) - _MOST} more differ"] if len(differ) > _MOST else [])])
+
+
+def _shown(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+@contextmanager
+def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
+    """The folder, made if need be and for this process alone; without the leftovers of killed ones.
+
+    Args:
+        folder: of the run.
+        names: of the files that the run writes (`records.write_atomic`).
+
+    Raises:
+        RunError: it is a file, or another process is at work in it.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        raise RunError(f"expected a folder for the run, but {folder} is a file or lies in one") from None
+    lock = _lock(folder)
+    try:
+        for name in names:
+            for part in folder.glob(f".{name}.*.part"):
+                part.unlink(missing_ok=True)
+        yield
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """A lock that ends with the process; None where the system has none of this kind."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise RunError(f"another process is at work in {folder}; wait for it, or choose another folder") from None
+    except OSError:  # a file system without locks
+        pass
+    return handle
+
+
+def refuse_foreign(folder: Path, settings: str) -> None:
+    """Raise a `RunError` if the folder holds files, but not the one with the settings of a run."""
+    others = sorted(child.name for child in folder.iterdir() if not child.name.startswith("."))
+    if others and settings not in others:
+        more = ", ..." if len(others) > 3 else ""
+        raise RunError(
+            f"{folder} is not empty and holds no {settings}, but {', '.join(others[:3])}{more}; choose another folder"
+        )

@@ -1,0 +1,42 @@
+"""Random openings drawn in the very games that they open, for games of chance too.
+
+Letters: `B` games.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.random_agent import random_actions
+from cellgames.envs.core import Game, State
+
+__all__ = ["openings"]
+
+
+def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+    """Uniformly random legal actions for the first turns of games; an opening stops before one that ends its game.
+
+    Args:
+        game: the rules.
+        seeds: int64 [B], of the games.
+        plies: turns of an opening, at most.
+        generator: consumed.
+
+    Returns:
+        int64 [B, plies], or [B, plies, P] or [B, plies, P, K] in simultaneous games; -1 from where an opening stops.
+        What `agents.play.play` takes as `opening`.
+    """
+    shape = (len(seeds), plies, *game.info.action_shape)
+    drawn = torch.full(shape, -1, dtype=torch.int64)
+    state: State = game.init(seeds)
+    for ply in range(plies):
+        mask = game.legal_actions(state)
+        flat = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
+        chosen = flat.view(len(seeds), *game.info.action_shape)
+        state = game.step(state, chosen, checked=False)
+        going = ~state.over
+        drawn[going, ply] = chosen[going]
+    return drawn

@@ -1,0 +1,250 @@
+"""The games of a season: drawn at random, and fair.
+
+Two leagues of two divisions each play for `D` days; on each day every team plays one game, within its league. In a
+league of odd size one team rests each day. In each league
+
+- rests of two teams differ by at most one;
+- games of two rivals within a division differ by at most one from those of any two others in it, and games of two
+  teams of the two divisions from those of any other such two;
+- first and second seats of a team differ by at most one, and so do those of a pair of teams.
+
+First the counts are drawn: multigraphs that are as even as they can be. Then `schedule_days` deals them to days. What
+cannot be had is any share of games within the divisions: in a league of two divisions of odd size at least one game
+crosses over each day, and their number is odd; so the nearest share is taken that can be had. It also gives every team
+of a division the same number of games within it, where that costs at most one game a team.
+
+The rules: "The season" of the Toroidal Cup rules on the Golly.Life wiki, which ask for a random and a fair schedule.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import combinations, islice, product
+from typing import TypeAlias
+
+from .schedule_days import Counts, Pair, deal_days, deal_seats
+
+__all__ = ["DAYS", "WITHIN", "Day", "Divisions", "LeagueCounts", "SeasonSchedule", "draw_schedule", "league_counts"]
+
+Day: TypeAlias = tuple[tuple[str, str], ...]
+"""Games of a day as (first seat, second seat)."""
+
+Divisions: TypeAlias = Collection[Sequence[str]]
+"""Names of the teams of a league's two divisions."""
+
+DAYS = 49
+"""Of a season, as in the rules."""
+
+WITHIN = 0.5
+"""Share of games within the divisions; the published seasons have from 0.38 to 0.51."""
+
+_DRAWS = 40  # of counts with one number of games across, before the next best number is tried
+
+
+@dataclass(frozen=True)
+class LeagueCounts:
+    """How even a league's schedule is; each range is the least and the most of all teams or pairs.
+
+    games:   of a team.
+    first:   first seats of a team.
+    within:  games of two teams of one division.
+    across:  games of two teams of the two divisions.
+    share:   games within the divisions, of all games of the league.
+    """
+
+    games: tuple[int, int]
+    first: tuple[int, int]
+    within: tuple[int, int]
+    across: tuple[int, int]
+    share: float
+
+
+@dataclass(frozen=True)
+class SeasonSchedule:
+    """All games of a season by day."""
+
+    days: tuple[Day, ...]
+
+    @property
+    def games(self) -> int:
+        """How many."""
+        return sum(map(len, self.days))
+
+
+def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: random.Random) -> SeasonSchedule:
+    """A random schedule; see the module for what is even.
+
+    Args:
+        leagues: all names differ; a league has at least four teams, a division at least one.
+        days: odd.
+        within: the share of games within the divisions, 0 to 1; the nearest that can be had is taken.
+        rng: consumed.
+
+    Raises:
+        ValueError: numbers out of range, or a league for which no schedule was found.
+    """
+    if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
+        raise ValueError(f"days must be an odd number from 1, got {days!r}; the rules ask for an odd one")
+    if not 0 <= within <= 1:
+        raise ValueError(f"within must be a share from 0 to 1, got {within!r}")
+    drawn: list[list[list[tuple[str, str]]]] = []
+    for divisions in leagues:
+        names = [name for division in divisions for name in division]
+        sizes = [len(division) for division in divisions]
+        if len(sizes) != 2 or min(sizes) < 1 or len(names) < 4:
+            raise ValueError(
+                f"a league needs 4 teams or more in two divisions of 1 or more, got divisions of {sizes} teams"
+            )
+        numbers = _league((sizes[0], sizes[1]), days, within, rng)
+        drawn.append([[(names[u], names[v]) for u, v in day] for day in numbers])
+    played = []
+    for parts in zip(*drawn, strict=True):
+        day = [game for part in parts for game in part]
+        rng.shuffle(day)
+        played.append(tuple(day))
+    return SeasonSchedule(tuple(played))
+
+
+def league_counts(schedule: SeasonSchedule, divisions: Divisions) -> LeagueCounts:
+    """Count a league's games."""
+    names = [name for division in divisions for name in division]
+    division = {name: number for number, members in enumerate(divisions) for name in members}
+    games, first = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    met = {frozenset(pair): 0 for pair in combinations(names, 2)}
+    for day in schedule.days:
+        for one, two in day:
+            if one in division:
+                games[one] += 1
+                games[two] += 1
+                first[one] += 1
+                met[frozenset((one, two))] += 1
+    inside = [met[frozenset(pair)] for members in divisions for pair in combinations(members, 2)]
+    outside = [met[frozenset(pair)] for pair in product(*divisions)]
+    return LeagueCounts(
+        games=_range(games.values()),
+        first=_range(first.values()),
+        within=_range(inside),
+        across=_range(outside),
+        share=sum(inside) / sum(met.values()),
+    )
+
+
+def _range(values: Collection[int]) -> tuple[int, int]:
+    return min(values, default=0), max(values, default=0)
+
+
+# ---------------------------------------------------------------- one league
+#
+# Vertices: 0 .. a - 1 the first division, a .. n - 1 the second one, n the rest day if n is odd.
+
+
+def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[list[Pair]]:
+    """Games by day in random order, first seats in front."""
+    total = sum(sizes)
+    for draw in range(_DRAWS):
+        rests = _spread(days if total % 2 else 0, [0] * total, rng)
+        for across in islice(_across(sizes, days, sum(rests[: sizes[0]]), within), 1 + draw):
+            counts = _draw_counts(sizes, days, rests, across, rng)
+            if (dealt := deal_days(counts, days, rng)) is not None:
+                rng.shuffle(dealt)
+                playing = [[pair for pair in day if pair[1] < total] for day in dealt]
+                return deal_seats(playing, total, rng)
+    raise ValueError(f"found no schedule of {days} days for a league with divisions of {sizes[0]} and {sizes[1]} teams")
+
+
+def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
+    """How many games of a league may cross over, best first.
+
+    Args:
+        sizes: of the two divisions.
+        days: of the season.
+        resting: on how many of them a team of the first division rests.
+        within: the share asked for.
+    """
+    one, two = sizes
+    odd = (one + two) % 2
+    # (days, playing teams of the first division, of the second); their parities agree.
+    kinds = ((resting, one - 1, two), (days - resting, one, two - odd))
+    least = sum(count * (first % 2) for count, first, _ in kinds)
+    most = sum(count * min(first, second) for count, first, second in kinds)
+    wanted = (1 - within) * days * ((one + two) // 2)
+    even = math.lcm(one, two)
+    near = (one + two) / 2  # one game a team
+
+    def cost(across: int) -> tuple[bool, float, int]:
+        off = abs(across - wanted)
+        return not (across % even == 0 and off <= near), off, across
+
+    return sorted(range(least, most + 1, 2), key=cost)
+
+
+def _spread(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
+    """Shares of `total`, as even as can be; the larger ones go where `before` is lower, else at random."""
+    each, more = divmod(total, len(before))
+    order = sorted(range(len(before)), key=lambda place: (before[place], rng.random()))
+    shares = [each] * len(before)
+    for place in order[:more]:
+        shares[place] += 1
+    return shares
+
+
+def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng: random.Random) -> Counts:
+    """How often vertices meet, every row adding up to `days`."""
+    total = sum(sizes)
+    vertices = total + total % 2
+    counts = [[0] * vertices for _ in range(vertices)]
+
+    def meet(u: int, v: int, times: int) -> None:
+        counts[u][v] += times
+        counts[v][u] += times
+
+    if total % 2:
+        for team, times in enumerate(rests):
+            meet(team, total, times)
+    groups = (range(sizes[0]), range(sizes[0], total))
+    crossing: list[int] = []
+    for group in groups:
+        crossing += _spread(across, [rests[team] for team in group], rng)
+        left = [days - rests[team] - crossing[team] for team in group]
+        every = min(left) // (len(group) - 1) if len(group) > 1 else 0
+        for u, v in combinations(group, 2):
+            meet(u, v, every)
+        rest = {team: games - every * (len(group) - 1) for team, games in zip(group, left, strict=True)}
+        for u, v in _simple_graph(rest, rng):
+            meet(u, v, 1)
+    every = across // (sizes[0] * sizes[1])
+    rows = {team: crossing[team] - every * sizes[1] for team in groups[0]}
+    columns = {team: crossing[team] - every * sizes[0] for team in groups[1]}
+    for u in groups[0]:
+        for v in groups[1]:
+            meet(u, v, every)
+    for u, v in _simple_bipartite(rows, columns, rng):
+        meet(u, v, 1)
+    return counts
+
+
+def _most_left(left: dict[int, int], count: int, rng: random.Random) -> list[int]:
+    """The `count` vertices with the highest degree left, which lose one; ties at random."""
+    chosen = sorted(left, key=lambda v: (-left[v], rng.random()))[:count]
+    for v in chosen:
+        left[v] -= 1
+    return chosen
+
+
+def _simple_graph(degrees: dict[int, int], rng: random.Random) -> list[Pair]:
+    """Edges of a graph with degrees that differ by at most one and have an even sum (Havel 1955, Hakimi 1962)."""
+    left, edges = dict(degrees), []
+    for u in rng.sample(sorted(degrees), len(degrees)):
+        edges += [(u, v) for v in _most_left(left, left.pop(u), rng)]
+    return edges
+
+
+def _simple_bipartite(rows: dict[int, int], columns: dict[int, int], rng: random.Random) -> list[Pair]:
+    """Edges of a bipartite graph with degrees that differ by at most one on each side (Ryser 1957)."""
+    left, edges = dict(columns), []
+    for u in rng.sample(sorted(rows), len(rows)):
+        edges += [(u, v) for v in _most_left(left, rows[u], rng)]
+    return edges

@@ -1,0 +1,213 @@
+"""A season and its playoffs, in a folder that a killed season leaves ready to be continued.
+
+    season.json       the settings, written first
+    schedule.json     who plays whom, and how fair it is
+    games.jsonl       one line a game, appended batch by batch (`season_journal`)
+    standings.json    written when the last day is over
+    bracket.*, report.md   written when there is a champion (`season_reports`)
+
+All games follow from the settings. So a continued season plays only what is missing, and the files are the same, byte
+for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cellgames
+
+from . import season_reports as reports
+from .folders import START_OVER, RunError, differences, opened, refuse_foreign
+from .match import derive
+from .playoffs import Bracket, bracket
+from .progress import progress as show_progress
+from .records import PathLike, write_atomic
+from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
+from .season_games import Fixture, Played, Umpire, make_die, settle
+from .season_journal import Journal
+from .season_teams import Leagues, Team, by_league
+from .standings import GameResult, Line, seed_teams, standings
+
+__all__ = ["Season", "play_season"]
+
+SETTINGS, GAMES = "season.json", "games.jsonl"
+_FILES = (SETTINGS, GAMES, *reports.FILES)
+
+
+@dataclass(frozen=True)
+class Season:
+    """A season that is over.
+
+    out:      its folder.
+    teams:    in the order given.
+    schedule: its days.
+    table:    the standings of all teams.
+    bracket:  the playoffs.
+    games:    how many were played in all, replays too.
+    played:   how many of them by this call.
+    files:    all files of the folder that belong to the season.
+    """
+
+    out: Path
+    teams: tuple[Team, ...]
+    schedule: SeasonSchedule
+    table: tuple[Line, ...]
+    bracket: Bracket
+    games: int
+    played: int
+    files: tuple[Path, ...]
+
+
+def play_season(
+    teams: Sequence[Team],
+    umpire: Umpire,
+    *,
+    out: PathLike,
+    days: int = DAYS,
+    within: float = WITHIN,
+    seed: int = 0,
+    resume: bool = True,
+    progress: bool = False,
+    say: Callable[[str], None] = lambda message: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Season:
+    """Play the days and the playoffs, keep the games and write the tables; see the module.
+
+    Args:
+        teams: with leagues and divisions, as `season_teams.place` gives them.
+        umpire: plays the games.
+        out: the folder; made where it is missing. One that holds this season is continued.
+        days: odd.
+        within: the share of games within the divisions, 0 to 1; the nearest that can be had is taken.
+        seed: all chance of the season follows from it.
+        resume: False deletes the season in the folder first.
+        progress: whether to report on games on standard error.
+        say: gets the standings from time to time, and the results of the playoffs.
+        warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
+
+    Raises:
+        RunError: the folder holds something else, or another season, or another process is at work in it.
+        RecordError: games.jsonl has a line that no crash can explain.
+        ValueError: settings that make no sense.
+    """
+    leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
+    schedule = draw_schedule([divisions.values() for divisions in leagues.values()], days, within, rng)
+    settings = {
+        **umpire.settings,
+        "teams": [asdict(team) for team in teams],
+        "days": days,
+        "within": within,
+        "seed": seed,
+        "version": cellgames.__version__,
+    }
+    folder = Path(out)
+    with opened(folder, _FILES):
+        if not resume and (folder / SETTINGS).exists():
+            for name in _FILES[1:]:
+                (folder / name).unlink(missing_ok=True)
+        else:
+            _check_folder(folder, settings)
+        write_atomic(folder / SETTINGS, reports.to_text(settings))
+        write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
+        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, umpire, seed, warn), progress, say)
+        table = run.days()
+        seeds = seed_teams(table, leagues)
+        write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
+        playoffs = run.playoffs(table)
+        run.journal.close()
+        files = reports.write_reports(folder, settings, teams, schedule, table, playoffs, leagues, warn)
+    games, played = run.journal.games, run.journal.played
+    paths = (folder / SETTINGS, folder / GAMES, *files)
+    return Season(folder, tuple(teams), schedule, tuple(table), playoffs, games, played, paths)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the parts of a season share."""
+
+    teams: Sequence[Team]
+    leagues: Leagues
+    schedule: SeasonSchedule
+    seed: int
+    journal: Journal
+    progress: bool
+    say: Callable[[str], None]
+
+    def days(self) -> list[Line]:
+        """Play the days; the standings after them."""
+        names, die = [team.name for team in self.teams], make_die(self.seed, "standings")
+        results: list[GameResult] = []
+        for first, last in self._chunks():
+            fixtures = [
+                Fixture(f"day {day}", number, pair)
+                for day in range(first, last + 1)
+                for number, pair in enumerate(self.schedule.days[day - 1], 1)
+            ]
+            label = f"days {first} to {last} of {len(self.schedule.days)}"
+            before = self.journal.played
+            results += self._settle(fixtures, label, dice=False)
+            if self.journal.played > before:
+                self.say(reports.leaders_text(standings(names, results, die), self.leagues, label))
+        return standings(names, results, die)
+
+    def _chunks(self) -> Iterator[tuple[int, int]]:
+        """First and last day of each batch, about `chunk` games each and as even as they can be."""
+        days = len(self.schedule.days)
+        parts = min(days, -(-self.schedule.games // self.journal.umpire.chunk))
+        for part in range(parts):
+            yield days * part // parts + 1, days * (part + 1) // parts
+
+    def playoffs(self, table: Sequence[Line]) -> Bracket:
+        """Play the series; those of a round side by side, a game each at a time."""
+        order, seeds = [line.team for line in table], seed_teams(table, self.leagues)
+        results: dict[str, list[GameResult]] = {}
+        state = bracket(seeds, order, results)
+        while state.champion is None:
+            pending = state.pending
+            fixtures = [Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
+            number, before = max(fixture.game for fixture in fixtures), self.journal.played
+            ended = self._settle(fixtures, dice=True)
+            for series, result in zip(pending, ended, strict=True):
+                results.setdefault(series.key, []).append(result)
+            state = bracket(seeds, order, results)
+            if self.journal.played > before:
+                self.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
+        return state
+
+    def _settle(self, fixtures: Sequence[Fixture], label: str = "", *, dice: bool) -> list[GameResult]:
+        """Results; progress is shown where there is a label and something to play."""
+
+        def play(batch: Sequence[Fixture]) -> list[Played]:
+            shown = self.progress and bool(label) and not self.journal.holds(batch)
+            replays = f", replay {batch[0].attempt}" if batch[0].attempt else ""
+            with show_progress(len(batch), label=label + replays, shown=shown) as finished:
+                return self.journal.play(batch, finished)
+
+        return list(settle(fixtures, play, self.seed, dice=dice))
+
+
+def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
+    """Raise a `RunError` unless the folder is empty or holds this season."""
+    refuse_foreign(folder, SETTINGS)
+    path = folder / SETTINGS
+    if not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        expected = _flat(found)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+    wanted = _flat(settings)
+    if wrong := differences({**dict.fromkeys(wanted), **expected}, wanted):
+        raise RunError(f"{folder} holds another season. {wrong}; {START_OVER}")
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with a field for each team, so that what differs can be said shortly."""
+    teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
+    return {**{name: value for name, value in settings.items() if name != "teams"}, **teams}

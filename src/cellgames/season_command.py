@@ -1,0 +1,121 @@
+"""What `cellgames season` does.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cellgames.arena.schedule import WITHIN
+from cellgames.arena.season_teams import Team, by_league, generate_names, hire, place, read_teams
+
+from .commands import OPENING_PLIES, UserError, file_name, make_game, parameters, program, stopped, warn
+
+if TYPE_CHECKING:
+    from cellgames.arena.season import Season
+    from cellgames.arena.season_games import Umpire
+
+__all__ = ["season"]
+
+
+def season(arguments: argparse.Namespace) -> int:
+    """A season and its playoffs."""
+    from cellgames.arena.season import play_season
+
+    teams = _teams(arguments)
+    umpire = _umpire(arguments, teams)
+    out = arguments.out if arguments.out is not None else _default_out(arguments, umpire)
+    try:
+        over = play_season(
+            teams,
+            umpire,
+            out=out,
+            days=arguments.days,
+            within=arguments.within,
+            seed=arguments.seed,
+            resume=not arguments.fresh,
+            progress=not arguments.quiet,
+            say=(lambda message: None) if arguments.quiet else _say,
+            warn=warn,
+        )
+    except KeyboardInterrupt:
+        return stopped(arguments, f"All whole batches of games are kept in {out}")
+    _report(over, bots=any(team.agent for team in teams))
+    return 0
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr, flush=True)
+
+
+def _teams(arguments: argparse.Namespace) -> tuple[Team, ...]:
+    """With leagues, divisions and agents."""
+    given: str = arguments.teams
+    if given.isdecimal():
+        teams = [Team(name) for name in generate_names(int(given), arguments.seed)]
+    else:
+        teams = read_teams(given)
+    return place(hire(teams, arguments.agents), arguments.league_sizes)
+
+
+def _umpire(arguments: argparse.Namespace, teams: tuple[Team, ...]) -> Umpire:
+    """Bots play if there are any; else it is the Cup with random arrangements."""
+    chunk = {} if arguments.chunk is None else {"chunk": arguments.chunk}
+    if any(team.agent for team in teams):
+        from cellgames.arena.season_bots import BotUmpire
+
+        if arguments.patterns is not None:
+            raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
+        plies = OPENING_PLIES if arguments.opening_plies is None else arguments.opening_plies
+        return BotUmpire(make_game(arguments), teams, opening_plies=plies, **chunk)
+    from cellgames.arena.season_cup import CUP, CupUmpire
+
+    if arguments.game != CUP:
+        raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
+    if arguments.opening_plies is not None:
+        raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
+    try:
+        return CupUmpire(arguments.patterns, **parameters(arguments), **chunk)
+    except TypeError as error:  # a parameter that it does not have
+        raise UserError(f"teams without agents, --param: {error}") from error
+
+
+def _default_out(arguments: argparse.Namespace, umpire: Umpire) -> Path:
+    """A folder named by what was asked for."""
+    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+    words += [f"teams={Path(arguments.teams).stem}", f"days={arguments.days}", f"seed={arguments.seed}"]
+    several = {"agents": arguments.agents, "patterns": arguments.patterns, "sizes": arguments.league_sizes}
+    words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
+    words += [f"within={arguments.within:g}"] if arguments.within != WITHIN else []
+    words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies not in (None, OPENING_PLIES) else []
+    words += [f"chunk={umpire.chunk}"] if arguments.chunk is not None else []
+    return Path("results") / "season" / file_name(words)
+
+
+def _report(over: Season, *, bots: bool) -> None:
+    """What came out, what to open, and what to do next."""
+    from cellgames.arena import season_reports as reports
+
+    print(reports.table_text(over.teams, over.table, by_league(over.teams)))
+    print()
+    print(reports.bracket_text(over.bracket))
+    before = over.games - over.played
+    kept = f", {before} of them from before" if before else ""
+    print(f"\n{over.games} games{kept}, {over.games - over.schedule.games} of them in the playoffs or played again.")
+    print(f"Written to {over.out}:")
+    about = {
+        "report.md": "standings, series and schedule on one page",
+        "bracket.png": "the playoffs as a picture",
+    }
+    for path in over.files:
+        if path.name in about:
+            print(f"  {path.name:16} {about[path.name]}")
+    print(f"  and the data: {', '.join(path.name for path in over.files if path.name not in about)}")
+    if bots:
+        print("Next:")
+        print(f"  {program()} replay {shlex.quote(str(over.out / 'games.jsonl'))}   check every game")
