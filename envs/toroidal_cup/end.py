@@ -31,7 +31,7 @@ def leaders(counts: Tensor) -> Tensor:
 
 def shares(counts: Tensor) -> Tensor:
     """The victory percentage: the leader's share of the live cells, float64 [...] of [..., k]; 0 if none is live."""
-    return counts.amax(-1) * 100.0 / counts.sum(-1).clamp(min=1).double()
+    return counts.amax(-1).double() * 100 / counts.sum(-1).clamp(min=1)
 
 
 class EndRule:
