@@ -102,9 +102,9 @@ def test_a_vector_refuses_bad_arguments() -> None:
 
 
 def compilable() -> bool:
-    from cellgames.envs.core.vector import _compiler_found
+    from cellgames.envs.core.compiling import compiler_found
 
-    return _compiler_found("cpu")
+    return compiler_found("cpu")
 
 
 def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:

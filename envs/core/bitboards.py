@@ -36,7 +36,7 @@ def _low(bits: int) -> int:
 
 
 def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """Of three bits at a time: their sum's ones and twos."""
+    """The sum of three bits at a time, as its ones and twos: words [...] of three words [...], int64."""
     either = a ^ b
     twos = either & c
     twos.bitwise_or_(a & b)
@@ -45,7 +45,7 @@ def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def majority(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Where at least two of three bits are set."""
+    """Where at least two of three bits are set: words [...] of three words [...], int64."""
     return full_adder(a, b, c)[1]
 
 
@@ -123,6 +123,9 @@ class Grid:
             col: int64 [n].
             board: int64 [n]; a cell may be named twice.
         """
+        for name, index, size in (("row", row, self.rows), ("col", col, self.cols), ("board", board, boards.shape[-1])):
+            if ((index < 0) | (index >= size)).any():
+                raise ValueError(f"{name} must be from 0 to {size - 1}, got {int(index.min())} to {int(index.max())}")
         cells = torch.zeros(boards.shape[-1], self.rows, self.cols, dtype=torch.bool, device=boards.device)
         cells[board, row, col] = True
         return boards | self.pack(cells)
@@ -154,8 +157,11 @@ class Grid:
 
     def shift(self, boards: Tensor, rows: int, cols: int) -> Tensor:
         """Every cell moved down and right; on a finite board those that leave it are gone."""
-        moved = self.rolled(boards, rows, cols)
-        return moved if self.wrap else moved & _reachable(self, rows, cols, boards.device)
+        if self.wrap:
+            return self.rolled(boards, rows, (cols + self.cols // 2) % self.cols - self.cols // 2)
+        if abs(cols) >= self.cols or abs(rows) >= self.rows:
+            return torch.zeros_like(boards)
+        return self.rolled(boards, rows, cols) & _reachable(self, rows, cols, boards.device)
 
     def _east(self, x: Tensor, n: int) -> Tensor:
         """Columns rolled by `n` to the right, towards higher bits; `n` is less than a word's columns."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Hashable
@@ -41,15 +42,17 @@ class Kernel:
 
 
 BREAK_EVEN = 4000  # eager calls of a few dozen operations take about as long as compiling them
-_COMPILED: dict[Hashable, Kernel] = {}
+_LOCK = threading.Lock()
+_COMPILED: dict[Hashable, Kernel | None] = {}  # None where the compiler failed
 _EAGER_CALLS: Counter[Hashable] = Counter()
 
 # Without the first three, chains of small operations whose results are used twice are cut into many passes over memory;
 # indices come from tables and shapes from the caller who chose the kernel by them, and asserting either costs as
 # much as a small kernel.
 _OPTIONS: dict[str, Any] = {
-    "realize_opcount_threshold": int(os.environ.get("OPC", "200")),
-    "realize_reads_threshold": int(os.environ.get("RDS", "100")),
+    "realize_opcount_threshold": 1000,
+    "realize_reads_threshold": 100,
+    "realize_acc_reads_threshold": 1000,
     "assert_indirect_indexing": False,
     "size_asserts": False,
     "alignment_asserts": False,
@@ -71,52 +74,73 @@ def compiler_found(device: str) -> bool:
 
 
 def is_compile_error(error: Exception) -> bool:
-    """Whether the compiler failed, and not the code that was compiled."""
-    return type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
+    """Whether the compiler failed, or the disk that it writes to, and not the code that was compiled."""
+    return isinstance(error, OSError) or type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
 
 
 def kernel(
-    function: Callable[..., None], examples: list[Tensor], *, key: Hashable, compile: Compile = "auto", calls: int = 1
+    function: Callable[..., None], examples: list[Tensor], *, compile: Compile = "auto", calls: int = 1
 ) -> Kernel:
     """`function` as a callable of one list of tensors, of the shapes, strides and device of `examples`.
 
     Args:
         function: tensor code without branches on values; it writes its results into some of its arguments, by one
             `copy_` of a whole argument each, at its end, and returns nothing. What it changes in place before must
-            be its own, and changed by methods (`x.bitwise_or_(y)`, not `x |= y`).
+            be its own, and changed by methods (`x.bitwise_or_(y)`, not `x |= y`). The same code with equal values
+            around it (its closure, which must be hashable) is compiled once in a process for the same shapes, device
+            and number of threads.
         examples: arguments to trace with; not changed.
-        key: what else the function depends on; functions of the same key are the same. They are compiled once in a
-            process for the same shapes, device and number of threads.
         compile: "always"; "never", then the function itself is called; or "auto", compiled, where a compiler is
             found, as soon as the calls asked for would take about as long eagerly as compiling takes. If the
             compiler fails, a warning tells, and "auto" goes on eagerly.
         calls: how many calls will follow.
+
+    Returns:
+        The kernel; nothing checks what it is called with, so tensors of other shapes or strides are undefined
+        behaviour.
     """
     check_compile(compile)
-    device = examples[0].device
-    shapes = tuple((tuple(x.shape), x.stride(), x.dtype) for x in examples)
-    place = (function.__qualname__, key, shapes, device, torch.get_num_threads())
-    if compile != "never" and place in _COMPILED:
-        return _COMPILED[place]
-    if compile == "auto":
-        _EAGER_CALLS[place] += calls
-        if _EAGER_CALLS[place] < BREAK_EVEN or not compiler_found(device.type):
-            compile = "never"
     if compile != "never":
-        try:
-            _COMPILED[place] = Kernel(_compile(function, [torch.zeros_like(x) for x in examples]), True)
-            return _COMPILED[place]
-        except Exception as error:
-            if compile == "always" or not is_compile_error(error):
-                raise
-            warnings.warn(f"compiling {function.__qualname__} failed, it runs eagerly: {error}", stacklevel=3)
-            _EAGER_CALLS[place] = -(1 << 60)  # not again
+        place = _place(function, examples)
+        with _LOCK:  # the compiler is for one thread at a time
+            untried = place not in _COMPILED or (compile == "always" and not _COMPILED[place])
+            if untried and _pays(place, examples[0].device, compile, calls):
+                _COMPILED[place] = _tried(function, [torch.zeros_like(x) for x in examples], compile)
+            if compiled := _COMPILED.get(place):
+                return compiled
 
     def eager(arguments: list[Tensor]) -> None:
         function(*arguments)
         arguments.clear()  # as the compiled form does
 
     return Kernel(eager, False)
+
+
+def _place(function: Callable[..., None], examples: list[Tensor]) -> Hashable:
+    """What a compiled function depends on."""
+    around = tuple(cell.cell_contents for cell in function.__closure__ or ())
+    shapes = tuple((tuple(x.shape), x.stride(), x.dtype, x.device) for x in examples)
+    return (function.__module__, function.__code__, around, shapes, torch.get_num_threads())
+
+
+def _pays(place: Hashable, device: torch.device, compile: Compile, calls: int) -> bool:
+    if compile == "always":
+        return True
+    _EAGER_CALLS[place] += calls
+    return _EAGER_CALLS[place] >= BREAK_EVEN and compiler_found(device.type)
+
+
+def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compile) -> Kernel | None:
+    """The function compiled; None where that fails and need not be."""
+    with torch.no_grad():
+        function(*examples)  # its own errors are no compiler's; and the tables it looks up must not be traced
+    try:
+        return Kernel(_compile(function, examples), True)
+    except Exception as error:  # of many kinds: no compiler, no room on the disk, a cache that cannot be written
+        if compile == "always":
+            raise
+        warnings.warn(f"compiling {function.__qualname__} failed, it runs eagerly: {error!r}", stacklevel=4)
+        return None
 
 
 def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[[list[Tensor]], Any]:
@@ -136,7 +160,6 @@ def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[
         return ()
 
     with torch.no_grad(), config.patch(_OPTIONS):
-        function(*examples)  # makes the tables it looks up, which must not be traced
         pure = torch.func.functionalize(traced, remove="mutations_and_views")
         graph = make_fx(pure, decomposition_table=select_decomp_table())(*examples)
         # The compiler's cache on disk serves only who says where shapes come from, though ours are fixed.
@@ -151,6 +174,7 @@ def _through_the_front_door(function: Callable[..., None], examples: list[Tensor
     def call(arguments: list[Tensor]) -> None:
         with torch.no_grad():
             compiled(*arguments)
+        arguments.clear()
 
-    call(examples)
+    call(list(examples))
     return call

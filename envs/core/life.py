@@ -117,7 +117,7 @@ class Life:
         self.compile = compile
 
     def load(self, cells: Tensor) -> None:
-        """Start from boards [B, H, W], any dtype, live where not zero."""
+        """Start from boards [B, H, W], any dtype, live where not zero; a `ValueError` tells of other shapes."""
         if tuple(cells.shape) != (expected := (self.boards, self.grid.rows, self.grid.cols)):
             raise ValueError(f"cells must have shape [B, H, W] = {list(expected)}, got {list(cells.shape)}")
         chunks, lanes = self._now.shape[0], self._now.shape[-1]
@@ -135,7 +135,7 @@ class Life:
         return torch.cat([count(chunk) for chunk in self._now])[: self.boards]
 
     def advance(self, generations: int = 1) -> None:
-        """Let every board live for some generations."""
+        """Let every board live for some generations, a whole number of at least 0 (else a `ValueError`)."""
         if isinstance(generations, bool) or not isinstance(generations, int) or generations < 0:
             raise ValueError(f"generations must be a whole number of at least 0, got {generations!r}")
         grid = self.grid
@@ -143,9 +143,7 @@ class Life:
         def step(now: Tensor, then: Tensor) -> None:
             then.copy_(generation(grid, now))
 
-        run = kernel(
-            step, [self._now[0], self._spare[0]], key=grid, compile=self.compile, calls=generations * len(self._now)
-        )
+        run = kernel(step, [self._now[0], self._spare[0]], compile=self.compile, calls=generations * len(self._now))
         for now, spare in zip(self._now, self._spare, strict=True):
             for _ in range(generations // 2):
                 run([now, spare])

@@ -8,28 +8,25 @@ machines without a compiler run eagerly; the results are the same. Adapters and 
 from __future__ import annotations
 
 import dataclasses
-import os
-import shutil
 import types
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, TypeVar
 
 import torch
 from torch import Tensor
 
 from .chance import next_seed, seeds
+from .compiling import Compile, check_compile, compiler_found, is_compile_error
 from .game import Game
 from .sampling import random_bits, random_legal
 from .state import State, choose_lanes
 
-__all__ = ["Compile", "Transition", "Vector"]
+__all__ = ["Transition", "Vector"]
 
 S = TypeVar("S", bound=State)
-
-Compile = Literal["auto", "always", "never"]
 
 # For the compiled step. Indices come from tables and checked actions, and asserting them costs as much as the
 # gathers. Without the second option, chains of small operations whose results are used twice take minutes to
@@ -87,8 +84,7 @@ class Vector(Generic[S]):
     ) -> None:
         if lanes < 1:
             raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
-        if compile not in ("auto", "always", "never"):
-            raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
+        check_compile(compile)
         if compile == "always" and not game.compiled_step:
             raise ValueError(
                 f"{game.id}: expected compile='auto' or 'never', got 'always'; "
@@ -98,10 +94,7 @@ class Vector(Generic[S]):
         self.lanes = lanes
         self._state = game.init(seeds(seed, lanes, device)).clone()
         self.compiled = compile == "always" or (
-            compile == "auto"
-            and game.compiled_step
-            and lanes >= AUTO_LANES
-            and _compiler_found(self._state.device.type)
+            compile == "auto" and game.compiled_step and lanes >= AUTO_LANES and compiler_found(self._state.device.type)
         )
         self.legal_actions = game.legal_actions(self._state).clone(memory_format=torch.contiguous_format)
         self._bytes = self.legal_actions.view(torch.uint8)
@@ -137,7 +130,7 @@ class Vector(Generic[S]):
             actions, rewards, *ends = function(self.state.tensors(), self._bytes, given)
             return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
-            if not self._auto or not _is_compile_error(error):
+            if not self._auto or not is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
             self.compiled = False
@@ -201,14 +194,3 @@ def _compiled(
 def _flag_bytes(flags: Tensor) -> Tensor:
     """Bool as bytes of 0 and 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
     return flags.to(torch.int32).to(torch.uint8)
-
-
-def _is_compile_error(error: Exception) -> bool:
-    return type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
-
-
-@lru_cache(maxsize=8)
-def _compiler_found(device: str) -> bool:
-    if device != "cpu":
-        return True
-    return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "cl"))))

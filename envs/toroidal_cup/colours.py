@@ -65,7 +65,7 @@ class Rule:
                 result.copy_(new & after)
 
         examples = [*planes.unbind(), *planes.unbind()]
-        return kernel(generation, examples, key=(grid, teams, keep), compile=self.compile, calls=calls)
+        return kernel(generation, examples, compile=self.compile, calls=calls)
 
     def counter(self, planes: Tensor, calls: int) -> Kernel:
         """The live cells of planes, as a kernel of [planes, int64 [k, L]]."""
@@ -74,7 +74,7 @@ class Rule:
             counts.copy_(count(planes))
 
         counts = planes.new_zeros(self.teams, planes.shape[-1])
-        return kernel(live_cells, [planes, counts], key=self.grid, compile=self.compile, calls=calls)
+        return kernel(live_cells, [planes, counts], compile=self.compile, calls=calls)
 
     def by_team(self, counts: Tensor) -> Tensor:
         """Live cells of each team, [..., L, k], of those of each plane [..., k, L]."""

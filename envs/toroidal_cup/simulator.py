@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -30,6 +31,7 @@ __all__ = ["MAX_GENERATIONS", "TOLERANCE", "Result", "Survivors", "boards", "run
 
 MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
+MOST_TEAMS = 127  # an int8 holds their numbers
 
 LANES = (32, 128)  # each width is compiled by itself, which takes seconds
 CUDA_LANES = (128, 1024, 8192)
@@ -109,13 +111,15 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
     grid = Grid(rows, cols)
     flat = torch.zeros(len(starts), grid.rows * grid.cols, dtype=torch.int8)
     for game, teams in enumerate(starts):
-        if len(teams) != len(starts[0]) or len(teams) < 2:
+        if not isinstance(teams, Sequence):
+            raise ValueError(f"game {game}: expected a list of teams, got {teams!r:.80}; did you pass one game?")
+        if len(teams) != len(starts[0]) or not 2 <= len(teams) <= MOST_TEAMS:
             raise ValueError(
-                f"expected a list of at least 2 teams, as many in every game; game {game} has {len(teams)}, "
+                f"expected a list of 2 to {MOST_TEAMS} teams, as many in every game; game {game} has {len(teams)}, "
                 f"the first {len(starts[0])}"
             )
         for number, team in enumerate(teams, 1):
-            cells = torch.as_tensor(list(team), dtype=torch.int64)
+            cells = _cells(team, f"game {game}, team {number}")
             if (wrong := cells[(cells < 0) | (cells >= flat.shape[1])]).numel():
                 raise ValueError(
                     f"game {game}, team {number}: expected cells from 0 to {flat.shape[1] - 1} (row * {cols} + col), "
@@ -129,6 +133,17 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
                 )
             flat[game, cells] = number
     return flat.view(-1, grid.rows, grid.cols)
+
+
+def _cells(team: Iterable[int], whose: str) -> Tensor:
+    """int64 [n]."""
+    cells = np.asarray(list(team) if isinstance(team, Iterable) else team)
+    if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
+        raise ValueError(
+            f"{whose}: expected whole numbers, the team's live cells, got {team!r:.80}; starts are a list of games, "
+            "each a list of teams"
+        )
+    return torch.from_numpy(cells.astype(np.int64))
 
 
 @torch.no_grad()
@@ -150,15 +165,23 @@ def run(
     _check(board, teams, max_generations, survivors, tolerance)
     check_compile(compile)
     rule = Rule(Grid(*board.shape[1:]), teams, survivors, compile)
-    match = _Match(rule, board, max_generations, tolerance, sorted(set(keep)), trajectory)
+    match = _Match(rule, board, max_generations, tolerance, _generations(keep), trajectory)
     return match.play()
 
 
+def _generations(keep: Iterable[int]) -> list[int]:
+    found = set(keep)
+    for at in found:
+        if isinstance(at, bool) or not isinstance(at, int) or at < 0:
+            raise ValueError(f"keep must name generations, whole numbers of at least 0, got {at!r}")
+    return sorted(found)
+
+
 def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tolerance: float) -> None:
-    if board.ndim != 3 or board.dtype.is_floating_point:
+    if board.ndim != 3 or board.dtype.is_floating_point or board.dtype == torch.bool:
         raise ValueError(f"board must be integers [B, H, W], got {board.dtype} {list(board.shape)}")
-    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= 127:
-        raise ValueError(f"teams must be a whole number from 2 to 127, got {teams!r}")
+    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
+        raise ValueError(f"teams must be a whole number from 2 to {MOST_TEAMS}, got {teams!r}")
     if board.numel() and not 0 <= int(board.min()) <= int(board.max()) <= teams:
         raise ValueError(
             f"cells must be 0 or a team's number up to {teams}, got {int(board.min())} to {int(board.max())}"
@@ -167,7 +190,7 @@ def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tole
         raise ValueError(f"max_generations must be a whole number of at least 1, got {max_generations!r}")
     if survivors not in get_args(Survivors):
         raise ValueError(f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
-    if not tolerance > 0:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
         raise ValueError(f"tolerance must be positive, got {tolerance!r}")
 
 

@@ -1,0 +1,206 @@
+"""The end of a Cup game: against the rule's words in plain Python, and in whole numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+import torch
+from life_reference import ends, share
+from torch import Tensor
+
+from cellgames.envs.toroidal_cup.end import BLOCK, FIRST_END, WINDOW, EndRule, leaders, shares
+
+CPU = torch.device("cpu")
+
+
+def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
+    """Where trajectories [G, W, k], of generations 1 to G, fulfil the rule: bool [G, W]."""
+    rule = EndRule(counts.shape[1], tolerance, CPU)
+    ages = torch.zeros(counts.shape[1], dtype=torch.int64)
+    blocks = padded(counts).split(BLOCK)
+    return torch.cat([rule.over(block, ages + BLOCK * i) for i, block in enumerate(blocks)])[: len(counts)]
+
+
+def padded(counts: Tensor) -> Tensor:
+    """To a whole number of blocks."""
+    return torch.nn.functional.pad(counts, (0, 0, 0, 0, 0, -len(counts) % BLOCK))
+
+
+def by_the_words(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
+    """The same, slowly."""
+    found = torch.zeros(counts.shape[:2], dtype=torch.bool)
+    for lane, trajectory in enumerate(counts.unbind(1)):
+        teams = [[0] * counts.shape[2], *trajectory.tolist()]
+        percentages = [share(n) for n in teams]
+        for generation in range(1, len(teams)):
+            found[generation - 1, lane] = ends(percentages, generation, teams[generation], tolerance)
+    return found
+
+
+def trajectories(generations: int, lanes: int, teams: int, most: int, seed: int) -> Tensor:
+    """Live cells int64 [G, W, k] as games have them: wild at first, then periodic, with a glitch now and then.
+
+    Neighbouring cells of a period are often as close as counts can be, or different counts of the same share.
+    """
+    generator = torch.Generator().manual_seed(seed)
+
+    def draw(high: int, *shape: int) -> Tensor:
+        return torch.randint(high, shape, generator=generator)
+
+    size = draw(most - 8, lanes, 1, 1) // teams // 4 + 2
+    table = (size * torch.rand(lanes, 1, teams, generator=generator)).long() + draw(3, lanes, 240, teams)
+    table *= torch.tensor([1, 1, 2, 3])[draw(4, lanes, 240, 1)]  # the same share
+    table[:: teams + 2, :, 1:] = 0  # one team alone
+    period = torch.tensor([1, 1, 2, 3, 4, 5, 7, 8, 11, 15, 30, 60, 240])[draw(13, lanes)]
+    at = torch.arange(generations)[:, None] % period
+    calm = table[torch.arange(lanes), at]
+    wild = draw(most // teams, generations, lanes, teams)
+    counts = torch.where((torch.arange(generations)[:, None] < draw(350, lanes) - 50)[..., None], wild, calm)
+    glitch = torch.rand(generations, lanes, 1, generator=generator) < 0.002
+    counts = (counts + glitch * (draw(3, generations, lanes, teams) - 1)).clamp(min=0)
+    counts[..., 0].clamp_(min=1)  # an empty board would stay empty
+    return counts
+
+
+@pytest.mark.parametrize("tolerance", [1e-12, 3.3e-9, 1.7e-5, 2.3e-4])
+@pytest.mark.parametrize("teams", [2, 3, 4])
+def test_the_end_is_by_the_rules_words(teams: int, tolerance: float) -> None:
+    counts = trajectories(480, 12, teams, 60 if tolerance < 1e-6 else 2000, teams)
+    expected = by_the_words(counts, tolerance)
+    assert torch.equal(watched(counts, tolerance), expected)
+    assert 0.02 < expected[FIRST_END - 1 :].double().mean() < 0.98
+
+
+def in_whole_numbers(counts: Tensor) -> Tensor:
+    """bool [G, W] of two teams' live cells [G, W, 2]: the leader's share is that of 240 generations ago, twice."""
+    most, total = counts.amax(-1), counts.sum(-1)
+    same = torch.zeros(counts.shape[:2], dtype=torch.bool)
+    same[WINDOW:] = most[WINDOW:] * total[:-WINDOW] == most[:-WINDOW] * total[WINDOW:]
+    settled = same & same.roll(1, 0)
+    settled[: FIRST_END - 1] = False
+    alone = (counts > 0).sum(-1) == 1
+    alone[: FIRST_END - 1] = False
+    return (settled | alone) & (counts[..., 0] != counts[..., 1])
+
+
+@pytest.mark.parametrize("most", [40, 1000, 11_200, 64_000])
+def test_below_64_000_live_cells_the_end_is_a_matter_of_whole_numbers(most: int) -> None:
+    counts = trajectories(720, 1500, 2, most, most)
+    assert int(counts.sum(-1).max()) <= most
+    expected = in_whole_numbers(counts)
+    assert torch.equal(watched(counts), expected)
+    assert 0.1 < expected[FIRST_END - 1 :].double().mean() < 0.9
+
+
+@pytest.mark.parametrize(("cells", "over"), [(64_000, False), (66_000, True)])
+def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_cells(cells: int, over: bool) -> None:
+    """Of two shares as close as they can be and as near to 100 %; beyond, the change is too small to be seen."""
+    counts = torch.zeros(264, 2, 2, dtype=torch.int64)
+    counts[:, 0] = torch.tensor([cells - 1, 1])
+    counts[WINDOW:, 0] = torch.tensor([cells - 2, 1])
+    counts[:, 1] = torch.tensor([cells - 1, 1])  # no change at all
+    got = watched(counts)
+    assert not got[: FIRST_END - 1].any()
+    assert got[FIRST_END - 1 :, 0].unique().tolist() == [over]
+    assert got[FIRST_END - 1 :, 1].all()
+    assert not in_whole_numbers(counts)[:, 0].any()
+
+
+def constant(*counts: int) -> Tensor:
+    return torch.tensor(counts).expand(312, 1, len(counts))
+
+
+def generations(over: Tensor) -> list[int]:
+    """Of one lane, counted from 1."""
+    return [generation for generation, now in enumerate(over[:, 0].tolist(), 1) if now]
+
+
+def test_a_constant_share_is_enough_from_generation_243_on() -> None:
+    assert generations(watched(constant(4, 8))) == list(range(243, 313))
+    assert generations(watched(constant(5, 0, 0))) == list(range(243, 313))
+
+
+@pytest.mark.parametrize("counts", [(4, 4), (0, 0), (7, 7, 3), (8, 4, 4), (0, 0, 0)])
+def test_level_and_empty_boards_and_a_share_of_half_go_on(counts: tuple[int, ...]) -> None:
+    assert generations(watched(constant(*counts))) == []
+
+
+def test_an_average_of_half_does_not_end_though_the_share_moves() -> None:
+    """Of three teams the leader has 60 and 40 percent by turns."""
+    counts = torch.tensor([[6, 3, 1], [4, 3, 3]]).repeat(156, 1).unsqueeze(1)
+    assert generations(watched(counts)) == []
+    counts = torch.tensor([[6, 3, 1], [5, 3, 2]]).repeat(156, 1).unsqueeze(1)
+    assert generations(watched(counts)) == list(range(243, 313))
+
+
+def test_an_average_of_about_half_tells_for_three_generations() -> None:
+    """It is 50.04 once and 50.06 before and after; what is about half is a matter of the tolerance, too."""
+    counts = constant(2503, 1500, 997).clone()
+    counts[259], counts[260] = torch.tensor([2263, 1740, 997]), torch.tensor([2743, 1260, 997])
+    expected = [at for at in range(243, 313) if at not in (260, 261, 262)]
+    assert generations(watched(counts, 1e-3)) == expected
+    assert generations(by_the_words(counts, 1e-3)) == expected
+
+
+@pytest.mark.parametrize("first", [1, 100, 242, 243, 244, 264, 265, 300])
+def test_the_last_team_with_cells_wins_at_generation_243_at_the_earliest(first: int) -> None:
+    """Its share has moved until then."""
+    counts = torch.stack((torch.arange(10, 322), torch.full((312,), 9)), 1).unsqueeze(1)
+    counts[first - 1 :, 0, 1] = 0
+    assert generations(watched(counts)) == list(range(max(first, 243), 313))
+
+
+@pytest.mark.parametrize("glitch", [1, 2, 3, 4, 50, 240, 241, 243])
+def test_a_change_long_ago_leaves_the_window_once(glitch: int) -> None:
+    """It changes the average when it enters and when it leaves, and each change tells for two generations."""
+    counts = constant(8, 4).clone()
+    counts[glitch - 1] = torch.tensor([9, 4])
+    changes = {glitch, glitch + 1, glitch + WINDOW, glitch + WINDOW + 1}
+    assert generations(watched(counts)) == [at for at in range(243, 313) if at not in changes]
+
+
+def test_lanes_start_over_and_move_without_looking_back() -> None:
+    """What was played in a lane before, and beside it, does not matter."""
+    counts = trajectories(480, 6, 2, 60, 9)
+    expected = watched(counts)
+    counts = padded(counts)
+    rule = EndRule(9, 1e-12, CPU)
+    for block in padded(trajectories(360, 9, 2, 500, 1)).split(BLOCK):
+        rule.over(block, torch.full((9,), 240))
+    starts = [0, 3, 1, 0, 2, 3]  # blocks later
+    lanes = torch.tensor([7, 0, 4, 2, 8, 5])
+    seen = torch.zeros(counts.shape[:2], dtype=torch.bool)
+    for block in range(len(counts) // BLOCK + 3):
+        if block == 4:
+            rule.keep(lanes)
+            lanes = torch.arange(6)
+        width = 9 if block < 4 else 6
+        now, ages = torch.full((BLOCK, width, 2), 5), torch.zeros(width, dtype=torch.int64)
+        playing = {i: (block - start) * BLOCK for i, start in enumerate(starts) if block >= start}
+        playing = {i: age for i, age in playing.items() if age < len(counts)}
+        for i, age in playing.items():
+            now[:, lanes[i]], ages[lanes[i]] = counts[age : age + BLOCK, i], age
+        over = rule.over(now, ages)
+        for i, age in playing.items():
+            seen[age : age + BLOCK, i] = over[:, lanes[i]]
+    assert torch.equal(seen[: len(expected)], expected)
+    assert expected.any(0).all()
+
+
+def test_shares_are_exact_whatever_torchs_default_type() -> None:
+    cells = [(3, 1), (0, 0), (1, 2), (7, 0), (671_089, 5), (9_999_999, 3), (1, 2**40 + 1)]
+    exact = [float(Fraction(100 * max(c), sum(c))) if sum(c) else 0.0 for c in cells]
+    assert shares(torch.tensor(cells)).tolist() == exact
+    before = torch.get_default_dtype()
+    try:
+        torch.set_default_dtype(torch.float16)
+        assert shares(torch.tensor(cells)).tolist() == exact
+    finally:
+        torch.set_default_dtype(before)
+    assert shares(torch.tensor(cells)).dtype == torch.float64
+
+
+def test_the_leader_has_the_most_cells_alone() -> None:
+    counts = torch.tensor([[[3, 1, 2], [3, 3, 2]], [[0, 0, 0], [1, 2, 5]], [[0, 4, 4], [0, 1, 0]]])
+    assert leaders(counts).tolist() == [[1, 0], [0, 3], [0, 2]]
