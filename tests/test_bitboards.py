@@ -206,6 +206,17 @@ def test_placing_sets_cells_of_chosen_boards_in_every_plane(cols: int, wrap: boo
     assert torch.equal(packed, grid.pack(before))
 
 
+def test_cells_that_are_not_on_a_board_are_not_placed() -> None:
+    grid, none = Grid(4, 66), torch.zeros(2, dtype=torch.int64)
+    boards = grid.pack(torch.zeros(3, 4, 66))
+    for name, wrong in (("row", 4), ("col", 66), ("board", 3)):
+        for value in (-1, wrong):
+            where = {"row": none, "col": none, "board": none} | {name: torch.tensor([1, value])}
+            with pytest.raises(ValueError, match=f"{name} must be from 0 to {wrong - 1}, got"):
+                grid.place(boards, **where)
+    assert torch.equal(grid.place(boards, none[:0], none[:0], none[:0]), boards)
+
+
 # --- neighbours --------------------------------------------------------------------------------------------------
 
 

@@ -158,19 +158,24 @@ def failing(error: Exception) -> Callable[[Function, list[Tensor]], Any]:
     return compile
 
 
+@pytest.mark.parametrize("error", [FAILURE, OSError("no space left"), RuntimeError("no space left")], ids=repr)
 def test_auto_goes_on_eagerly_when_the_compiler_fails(
-    compilations: list[list[Tensor]], monkeypatch: pytest.MonkeyPatch
+    error: Exception, compilations: list[list[Tensor]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiling, "_compile", failing(FAILURE))
-    with pytest.warns(UserWarning, match=r"compiling double failed, it runs eagerly: (.|\n)*no space left"):
-        run = kernel(double, tensors(3), calls=1000)
-    assert not run.compiled
-    assert doubles(run, 3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # it is not tried again
-        assert not kernel(double, tensors(3), calls=1 << 40).compiled
-    with pytest.raises(CppCompileError):
-        kernel(double, tensors(3), compile="always")
+    with monkeypatch.context() as patch:
+        patch.setattr(compiling, "_compile", failing(error))
+        with pytest.warns(UserWarning, match=r"compiling double failed, it runs eagerly: (.|\n)*no space left"):
+            run = kernel(double, tensors(3), calls=1000)
+        assert not run.compiled
+        assert doubles(run, 3)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # it is not tried again
+            assert not kernel(double, tensors(3), calls=1 << 40).compiled
+        with pytest.raises(type(error)):
+            kernel(double, tensors(3), compile="always")
+    first = kernel(double, tensors(3), compile="always")  # unless it is asked for
+    assert first.compiled
+    assert kernel(double, tensors(3)) is first
 
 
 def test_errors_of_the_function_are_not_the_compilers(compilations: list[list[Tensor]]) -> None:
@@ -182,6 +187,7 @@ def test_errors_of_the_function_are_not_the_compilers(compilations: list[list[Te
     assert not compilations
     assert not is_compile_error(ZeroDivisionError())
     assert is_compile_error(FAILURE)
+    assert is_compile_error(OSError())
 
 
 @pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")

@@ -187,6 +187,54 @@ def test_no_shape_blocks_more_than_counted(lattice: Lattice) -> None:
     assert meets >= 3
 
 
+@pytest.mark.parametrize(
+    ("rows", "stride", "names"),
+    [
+        (8, 1, ("rpentomino", "rabbit")),
+        (6, 2, ("rpentomino", "rabbit", "multuminparvo")),
+        (12, 4, ("rabbit", "switchengine")),
+        (10, 3, ("rpentomino", "rabbit", "multuminparvo")),  # from here on the lattice has a seam
+        (10, 4, ("rpentomino", "rabbit", "multuminparvo")),
+        (22, 5, ("crabstretcher", "bheptomino")),
+        (14, 4, ("justyna", "rabbit")),  # which meets itself around the rows
+        (16, 9, ("crabstretcher", "switchengine")),  # one position from top to bottom
+    ],
+)
+def test_the_most_that_a_shape_blocks_is_that_of_a_slow_count(rows: int, stride: int, names: tuple[str, ...]) -> None:
+    """In the middle of a band so wide that the sides leave out no position that a shape there could meet."""
+    reach = max(max(len(STAMPS[name]), len(STAMPS[name][0])) for name in names)
+    half = (reach // stride + 1) * stride
+    where = places(rows, 2 * half + stride, stride)
+    around = [[set(cells_of(name, *place, rows)) for place in where] for name in names]
+    middle = [index for index, (_, col, _) in enumerate(where) if col == stride // 2 + half]
+    expected = tuple(
+        tuple(max(sum(bool(one[index] & cells) for cells in other) for index in middle) for other in around)
+        for one in around
+    )
+    assert placement.blocked_at_most(Lattice(rows, stride, stride), names) == expected
+
+
+@pytest.mark.parametrize(("size", "pattern"), [(256, "donutmethuselahs"), (512, "crabdonuts"), (512, "random")])
+def test_the_room_of_the_largest_boards_is_counted_in_little_memory(size: int, pattern: str) -> None:
+    """Boards of every placement, or even the cells of all placements at once, would take gigabytes here."""
+    game = ToroidalCup(rows=size, cols=size, stride=1, pattern=pattern)
+    assert game.info.num_actions == size * (size // 2) * 8
+    for played in game.patterns:
+        stamps = PLACEABLE[played].stamps
+        expected = tuple(tuple(met_at_most(first, second) for second in stamps) for first in stamps)
+        assert placement.blocked_at_most(game.lattice, stamps) == expected
+        room = placement.fits(game.lattice, stamps, torch.device("cpu"))
+        for name, fit in zip(stamps, room, strict=True):
+            high, wide = len(STAMPS[name]), len(STAMPS[name][0])
+            assert int(fit.count_nonzero()) == 4 * size * (2 * (size // 2 + 1) - high - wide)
+
+
+def met_at_most(first: str, second: str) -> int:
+    """How many placements meet a placed shape at stride 1, on a board so high that none meets it on both sides."""
+    one, two = ([cells_of(name, 64, 64, turn, 128) for turn in range(8)] for name in (first, second))
+    return max(sum(len({(a - c, b - d) for a, b in cells for c, d in other}) for other in two) for cells in one)
+
+
 TIGHT = [
     ToroidalCup(rows=12, cols=24, pattern="randys", shapes=9, max_generations=1),
     ToroidalCup(rows=16, cols=40, pattern="donutmultums", max_generations=1),

@@ -159,7 +159,8 @@ def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[
         function(*arguments)
         return ()
 
-    with torch.no_grad(), config.patch(_OPTIONS):
+    known = {name: value for name, value in _OPTIONS.items() if hasattr(config, name)}  # by other versions of torch
+    with torch.no_grad(), config.patch(known):
         pure = torch.func.functionalize(traced, remove="mutations_and_views")
         graph = make_fx(pure, decomposition_table=select_decomp_table())(*examples)
         # The compiler's cache on disk serves only who says where shapes come from, though ours are fixed.

@@ -102,11 +102,11 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 @table
 def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Tensor:
     """Bool [K, A]: which actions keep a shape in an empty band, and off itself where the rows wrap."""
-    action = torch.arange(lattice.actions).expand(len(stamps), -1)
-    _, col = footprint(lattice, stamps, torch.arange(len(stamps))[:, None].expand_as(action), action)
-    inside = ((col >= 0) & (col < lattice.band)).all(2)
+    side = cells(stamps, torch.device("cpu"))[:, None, :, :, 1]  # [K, 1, 8, L]
+    col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across)[:, None]
+    inside = (col + side.amin(3) >= 0) & (col + side.amax(3) < lattice.band)  # [K, across, 8], in every row
     alone = [[_meets_itself_not(name, turn, lattice.rows) for turn in range(ORIENTATIONS)] for name in stamps]
-    return (inside & torch.tensor(alone).repeat(1, lattice.actions // ORIENTATIONS)).to(device)
+    return (inside & torch.tensor(alone)[:, None]).flatten(1).repeat(1, lattice.down).to(device)
 
 
 def _meets_itself_not(name: str, orientation: int, rows: int) -> bool:
@@ -162,21 +162,30 @@ def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor)
 def blocked_at_most(lattice: Lattice, stamps: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
     """[K][K]: how many actions of the second stamp a placed shape of the first can make illegal, at most.
 
-    Counted for every orientation and row of the first, in the middle of a band so wide that the sides leave none
-    out: in any real band it is as many or fewer.
+    The most over all orientations and rows of the first, in a band so wide that its sides leave no position out: in
+    any real band it is as many or fewer.
     """
-    reach = int(cells(stamps, torch.device("cpu"))[..., 1].abs().max())
-    across = 2 * (2 * reach // lattice.stride + 1) + 1  # the middle, and all positions to its sides that could meet it
-    wide = Lattice(lattice.rows, across * lattice.stride, lattice.stride)
-    middle = torch.arange(wide.down) * across + across // 2
-    action = (middle[:, None] * ORIENTATIONS + torch.arange(ORIENTATIONS)).flatten()
-    most = []
-    for index in range(len(stamps)):
-        row, col = footprint(wide, stamps, torch.full_like(action, index), action)
-        own = torch.zeros(len(action), wide.rows, wide.band, dtype=torch.bool)
-        own[torch.arange(len(action))[:, None], row, col] = True
-        most.append(tuple(int(_meets(wide, own, name).sum(1).max()) for name in stamps))
-    return tuple(most)
+    return tuple(tuple(_meets_at_most(lattice, first, second) for second in stamps) for first in stamps)
+
+
+def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
+    """One entry of `blocked_at_most`.
+
+    Two shapes meet if their positions are as far apart as a cell of the first is from a cell of the second, each seen
+    from its own centre: so the distinct differences of their cells are counted, not the boards on which they lie.
+    """
+    one, other = (cells((name,), torch.device("cpu"))[0] for name in (first, second))
+    row, col = (one[:, None, :, None] - other[:, None]).unbind(4)  # [8, 8, L, L] both, the first one's turns first
+    reach = int(col.abs().max())
+    apart = torch.zeros(ORIENTATIONS, ORIENTATIONS, lattice.rows, 2 * reach + 1, dtype=torch.bool)
+    turns = torch.arange(ORIENTATIONS)[:, None, None]
+    apart[turns[..., None], turns, row % lattice.rows, col + reach] = True
+    lower = apart[..., reach % lattice.stride :: lattice.stride].sum((1, 3))  # [8, rows], by rows from first to second
+    # From lattice row i to all others it is -i to down - 1 - i steps. If the stride does not divide the rows, those
+    # steps reach other rows for every i, as the lattice has a seam: hence the most over all windows of `down` steps.
+    steps = torch.arange(1 - lattice.down, lattice.down) * lattice.stride % lattice.rows
+    total = torch.nn.functional.pad(lower[:, steps].cumsum(1), (1, 0))
+    return int((total[:, lattice.down :] - total[:, : -lattice.down]).max())
 
 
 def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
@@ -191,10 +200,11 @@ def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: S
         own: bool [rows, band], the team's live cells.
         names: the shapes in the order in which they are placed.
     """
-    counts = blocked_at_most(lattice, stamps)
     indices = [stamps.index(name) for name in names]
-    kinds = torch.arange(len(stamps))
-    room = legal(lattice, stamps, own.expand(len(stamps), -1, -1), kinds).sum(1).tolist()
+    kinds = sorted(set(indices))
+    stamp = torch.tensor(kinds, dtype=torch.int64, device=own.device)
+    room = dict(zip(kinds, legal(lattice, stamps, own.expand(len(kinds), -1, -1), stamp).sum(1).tolist(), strict=True))
+    counts = blocked_at_most(lattice, stamps)
     return all(
         room[index] > sum(counts[earlier][index] for earlier in indices[:place]) for place, index in enumerate(indices)
     )

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from operator import index
+from typing import SupportsIndex, get_args
 
 import numpy as np
 import torch
@@ -170,10 +171,11 @@ def run(
 
 
 def _generations(keep: Iterable[int]) -> list[int]:
-    found = set(keep)
-    for at in found:
-        if isinstance(at, bool) or not isinstance(at, int) or at < 0:
+    found = set()
+    for at in keep:
+        if isinstance(at, bool) or not isinstance(at, SupportsIndex) or index(at) < 0:
             raise ValueError(f"keep must name generations, whole numbers of at least 0, got {at!r}")
+        found.add(index(at))
     return sorted(found)
 
 
