@@ -24,6 +24,8 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game, State
 
+from .defaults import CHUNK, GAMES, OPENING_PLIES
+from .openings import lengths
 from .openings import openings as openings_of
 from .records import Pairing, Record
 from .replays import result
@@ -56,15 +58,15 @@ class Schedule:
     Attributes:
         games: in a match; even, since each opening is played in both seats.
         seed: all chance of the run follows from it.
-        opening_plies: random moves before the agents take over.
+        opening_plies: random moves before the agents take over, at most.
         chunk: openings played side by side, and kept or lost together when a run is interrupted. Part of what
             the games depend on.
     """
 
-    games: int = 100
+    games: int = GAMES
     seed: int = 0
-    opening_plies: int = 2
-    chunk: int = 25
+    opening_plies: int = OPENING_PLIES
+    chunk: int = CHUNK
 
     def __post_init__(self) -> None:
         for name, low in (("games", 2), ("opening_plies", 0), ("chunk", 1)):
@@ -130,6 +132,7 @@ def play_chunk(
     all_seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
     seeds = all_seeds[: len(openings)]
     drawn = _openings(game, all_seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
+    forced = lengths(drawn)
     played = loop.play(
         game,
         [agents[name] for name in names],
@@ -146,7 +149,7 @@ def play_chunk(
             lane,
             seed=int(seeds[lane // 2]),
             agents=tuple(names[seat] for seat in seats[lane].tolist()),
-            opening=schedule.opening_plies,
+            opening=forced[lane // 2],
             pairing=Pairing(id, openings[lane // 2], tuple(seats[lane].tolist())),
         )
         for lane in range(len(seats))
@@ -239,10 +242,10 @@ def match(
     first: str | AnyAgent,
     second: str | AnyAgent,
     *,
-    games: int = 100,
+    games: int = GAMES,
     seed: int = 0,
-    opening_plies: int = 2,
-    chunk: int = 25,
+    opening_plies: int = OPENING_PLIES,
+    chunk: int = CHUNK,
 ) -> MatchResult:
     """Play a match; see `Schedule` for the numbers.
 
@@ -255,7 +258,7 @@ def match(
         second: another one, with another name.
         games: even.
         seed: all chance of the match follows from it.
-        opening_plies: random moves before the agents take over.
+        opening_plies: random moves before the agents take over, at most.
         chunk: openings played side by side.
     """
     agents = entrants(game, [first, second])

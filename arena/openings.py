@@ -13,7 +13,7 @@ from torch import Tensor
 from cellgames.agents.random_agent import random_actions
 from cellgames.envs.core import Game, State
 
-__all__ = ["openings"]
+__all__ = ["lengths", "openings"]
 
 
 def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
@@ -36,7 +36,17 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
         mask = game.legal_actions(state)
         flat = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
         chosen = flat.view(len(seeds), *game.info.action_shape)
-        state = game.step(state, chosen, checked=False)
-        going = ~state.over
+        # A last turn may be all of Life, only to be thrown away.
+        lanes = (~(state.over | game.is_last_turn(state))).nonzero().squeeze(1)
+        if not len(lanes):
+            break
+        after = game.step(state[lanes], chosen[lanes], checked=False)
+        state = state.put(lanes, after)
+        going = lanes[~after.over]
         drawn[going, ply] = chosen[going]
     return drawn
+
+
+def lengths(drawn: Tensor) -> list[int]:
+    """How many turns each of the openings [B, plies, ...] has."""
+    return (drawn[..., None].flatten(2) >= 0).all(2).sum(1).tolist()

@@ -17,6 +17,7 @@ __all__ = [
     "Outcome",
     "Pairing",
     "PathLike",
+    "Reader",
     "Reading",
     "Record",
     "RecordError",
@@ -118,8 +119,8 @@ class Record:
             data = json.loads(line)
         except ValueError as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
-        top = _Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in ("pairing", "position")])
-        result = _Reader(data["result"], "result.", needed=[f.name for f in fields(Result)])
+        top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in ("pairing", "position")])
+        result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result)])
         pairing = data.get("pairing")
         return cls(
             game=top.text("game"),
@@ -146,7 +147,7 @@ def to_line(data: Mapping[str, Any]) -> str:
 
 
 def _pairing(data: Any) -> Pairing:
-    reader = _Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
+    reader = Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
     return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
 
 
@@ -155,8 +156,14 @@ def _shortened(line: object) -> str:
     return repr(shown if len(shown) <= 60 else shown[:57] + "...")
 
 
-class _Reader:
-    """Values of a JSON object, each checked for its kind."""
+class Reader:
+    """Values of a JSON object, each checked for its kind; a `ValueError` says what was expected.
+
+    Args:
+        data: any JSON, to be an object with the needed names.
+        prefix: of the names in messages.
+        needed: names.
+    """
 
     def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
         if not isinstance(data, dict):
@@ -176,36 +183,44 @@ class _Reader:
         return tuple(values)
 
     def text(self, name: str) -> str:
+        """A string."""
         if not isinstance(value := self._data[name], str):
             raise self._wrong(name, "a string")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
+        """A list of strings."""
         return self._list(name, (str,), "a list of strings")
 
     def integer(self, name: str, low: int) -> int:
+        """A whole number from `low` to 2^63 - 1."""
         value = self._data[name]
         if not _is(value, (int,)) or not low <= value < 1 << 63:
             raise self._wrong(name, f"a whole number from {low} to 2^63 - 1")
         return int(value)
 
     def integers(self, name: str) -> tuple[int, ...]:
+        """A list of whole numbers."""
         return self._list(name, (int,), "a list of whole numbers")
 
     def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of numbers."""
         return tuple(map(float, self._list(name, (int, float), "a list of numbers")))
 
     def flag(self, name: str) -> bool:
+        """True or false."""
         if not isinstance(value := self._data[name], bool):
             raise self._wrong(name, "true or false")
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
+        """An object."""
         if not isinstance(value := self._data[name], dict):
             raise self._wrong(name, "a JSON object")
         return value
 
     def outcomes(self, name: str) -> tuple[Outcome, ...]:
+        """A list of outcomes."""
         known = get_args(Outcome)
         values = self._list(name, (str,), "a list of strings")
         if any(value not in known for value in values):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from .tables import Tables, Tally
 __all__ = [
     "FILES",
     "cross_text",
+    "escape",
     "markdown",
     "markdown_table",
     "notes",
@@ -105,12 +107,13 @@ def _seat_rows(tables: Tables, players: Sequence[str]) -> Rows:
     return rows
 
 
-def seats_line(tables: Tables, players: Sequence[str]) -> str:
-    """How well the first seat does, as a sentence."""
+def seats_line(tables: Tables, players: Sequence[str], *, simultaneous: bool = False) -> str:
+    """How well the first seat does, as a sentence; where all act at once, nobody begins."""
     seat = tables.seats[0]
     low, high = seat.interval()
     return (
-        f"{players[0].capitalize()}, who begins, scores {_percent(seat.score)} % over all games "
+        f"{players[0].capitalize()}{'' if simultaneous else ', who begins,'} scores {_percent(seat.score)} % "
+        "over all games "
         f"(95 % interval {_percent(low)} to {_percent(high)})."
     )
 
@@ -170,14 +173,26 @@ def seats_text(tables: Tables, players: Sequence[str]) -> str:
     return plain_table(_seat_rows(tables, players))
 
 
+def escape(words: str) -> str:
+    """Text as Markdown shows it unchanged, in tables, headings and bold too; within a word an underscore is one."""
+    return re.sub(r"[\\`*\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", words)
+
+
 def markdown_table(rows: Rows, left: Collection[str] = ("agent",)) -> str:
     """Rows below a header; the columns named in `left` hold text, the others numbers."""
-    cells = [[str(value).replace("|", "\\|") for value in row] for row in rows]
+    cells = [[escape(str(value)) for value in row] for row in rows]
     rule = ["---" if name in left else "---:" for name in cells[0]]
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
 
 
-def markdown(tables: Tables, run: Mapping[str, Any], players: Sequence[str], *, plots: bool = True) -> str:
+def markdown(
+    tables: Tables,
+    run: Mapping[str, Any],
+    players: Sequence[str],
+    *,
+    simultaneous: bool = False,
+    plots: bool = True,
+) -> str:
     """All tables as one page; `plots` links the PNG files beside it."""
     parameters = ", ".join(f"{name}={value}" for name, value in run["parameters"].items())
     parts = [
@@ -188,14 +203,14 @@ def markdown(tables: Tables, run: Mapping[str, Any], players: Sequence[str], *, 
         "differ.",
         "## Ratings",
         markdown_table(_ratings_rows(tables)),
-        *notes(tables),
+        *map(escape, notes(tables)),
         "![Ratings with intervals](ratings.png)" if plots else "",
         "## Cross table",
         "The row's score against the column's agent in %, with wins-draws-losses.",
         markdown_table(_cross_rows(tables)),
         "![Cross table](cross_table.png)" if plots else "",
         "## Seats",
-        seats_line(tables, players),
+        escape(seats_line(tables, players, simultaneous=simultaneous)),
         markdown_table(_seat_rows(tables, players)),
         "## The games",
         "`games.jsonl` holds every game. `cellgames replay games.jsonl --all` plays them again and compares "
@@ -332,6 +347,7 @@ def write_reports(
     run: Mapping[str, Any],
     players: Sequence[str],
     *,
+    simultaneous: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
     """Write all tables into a folder.
@@ -341,6 +357,7 @@ def write_reports(
         tables: what to write.
         run: the run's settings, as in its run.json.
         players: names of the seats.
+        simultaneous: whether all players act at once, as `GameInfo` says.
         warn: gets a line that says what is left out where matplotlib is missing.
 
     Returns:
@@ -360,7 +377,7 @@ def write_reports(
         "cross_table.csv": _csv(_matrix_csv(tables)),
         "pairs.csv": _csv(_pairs_csv(tables)),
         "seats.csv": _csv(_seats_csv(tables, players)),
-        "report.md": markdown(tables, run, players, plots=bool(images)),
+        "report.md": markdown(tables, run, players, simultaneous=simultaneous, plots=bool(images)),
         **images,
     }
     for name, content in contents.items():

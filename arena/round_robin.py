@@ -23,6 +23,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
 
 from . import reports
+from .defaults import CHUNK, GAMES, OPENING_PLIES
 from .folders import START_OVER, RunError, differences, opened, refuse_foreign
 from .match import Schedule, derive, entrants, match_id, play_chunk
 from .progress import progress as show_progress
@@ -32,7 +33,7 @@ from .tables import Tables, make_tables
 
 __all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
 
-RUN, GAMES, GIF = "run.json", "games.jsonl", "top_game.gif"
+RUN, RECORDS, GIF = "run.json", "games.jsonl", "top_game.gif"
 
 
 @dataclass(frozen=True)
@@ -77,12 +78,12 @@ class RoundRobin:
 def round_robin(
     game: Game[Any],
     agents: Sequence[str | AnyAgent],
-    games_per_pair: int = 100,
+    games_per_pair: int = GAMES,
     *,
     out: PathLike,
     seed: int = 0,
-    opening_plies: int = 2,
-    chunk: int = 25,
+    opening_plies: int = OPENING_PLIES,
+    chunk: int = CHUNK,
     anchor: str | None = None,
     resume: bool = True,
     gif: bool = False,
@@ -97,7 +98,7 @@ def round_robin(
         games_per_pair: even.
         out: the folder; made where it is missing. One that holds this run, or a smaller one, is continued.
         seed: all chance of the run follows from it.
-        opening_plies: random moves before the agents take over.
+        opening_plies: random moves before the agents take over, at most.
         chunk: openings played side by side.
         anchor: the agent whose rating is 0; None puts the mean there.
         resume: False deletes the run in the folder first.
@@ -119,12 +120,12 @@ def round_robin(
         game.id, game.parameters, names, games_per_pair, seed, opening_plies, chunk, cellgames.__version__
     )
     folder = Path(out)
-    with opened(folder, (RUN, GAMES, GIF, *reports.FILES)):
+    with opened(folder, (RUN, RECORDS, GIF, *reports.FILES)):
         if not resume and (folder / RUN).exists():
             _delete_all_but_settings(folder)
         else:
             _check_folder(folder, settings)
-        games = folder / GAMES
+        games = folder / RECORDS
         kept, clean = _finished(games, settings, schedule, warn)
         write_atomic(folder / RUN, settings.to_json())
         if not clean:
@@ -136,7 +137,9 @@ def round_robin(
         records = tuple(record for chunk in ordered.values() for record in chunk)
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
         files = [folder / RUN, games]
-        files += reports.write_reports(folder, tables, asdict(settings), game.info.players, warn=warn)
+        files += reports.write_reports(
+            folder, tables, asdict(settings), game.info.players, simultaneous=game.info.simultaneous, warn=warn
+        )
         if gif:
             try:
                 if not (folder / GIF).exists():
@@ -211,10 +214,11 @@ def _why_foreign(record: Record, settings: Settings, plan: dict[_Key, tuple[tupl
         "game": settings.game,
         "parameters": settings.parameters,
         "version": settings.version,
-        "opening": settings.opening_plies,
         "seed": derive(settings.seed, "game", pairing.opening),
         "agents": tuple(chunk[0][seat] for seat in pairing.seats),
     }
+    if record.opening > settings.opening_plies:  # one that would end its game is shorter
+        return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
     return differences(wanted, {name: getattr(record, name) for name in wanted})
 
 
@@ -242,7 +246,7 @@ def _play_missing(
             (first, second), openings = plan[key]
             pair = {name: agents[name] for name in (first, second)}
             kept[key] = play_chunk(game, pair, schedule, openings, finished)
-            append(folder / GAMES, kept[key])
+            append(folder / RECORDS, kept[key])
     return total - done
 
 
@@ -251,7 +255,7 @@ def _play_missing(
 
 def _delete_all_but_settings(folder: Path) -> None:
     """The games and tables of the run in the folder; run.json stays until the new one takes its place."""
-    for name in (GAMES, *reports.FILES, GIF):
+    for name in (RECORDS, *reports.FILES, GIF):
         (folder / name).unlink(missing_ok=True)
 
 

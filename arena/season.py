@@ -30,7 +30,7 @@ from .records import PathLike, write_atomic
 from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
 from .season_games import Fixture, Played, Umpire, make_die, settle
 from .season_journal import Journal
-from .season_teams import Leagues, Team, by_league
+from .season_teams import Leagues, Team, by_league, check_names
 from .standings import GameResult, Line, seed_teams, standings
 
 __all__ = ["Season", "play_season"]
@@ -95,6 +95,9 @@ def play_season(
         RecordError: games.jsonl has a line that no crash can explain.
         ValueError: settings that make no sense.
     """
+    check_names(teams)
+    if isinstance(seed, bool) or not isinstance(seed, int):
+        raise ValueError(f"seed must be a whole number, got {seed!r}")
     leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
     schedule = draw_schedule([divisions.values() for divisions in leagues.values()], days, within, rng)
     settings = {

@@ -19,9 +19,10 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game
 
+from .defaults import OPENING_PLIES
 from .folders import differences
 from .match import counter, generator, record
-from .openings import openings
+from .openings import lengths, openings
 from .records import Record
 from .season_games import Fixture, Played
 from .season_teams import Team
@@ -50,7 +51,7 @@ class BotUmpire:
         teams: Sequence[Team],
         *,
         agents: Mapping[str, AnyAgent] | None = None,
-        opening_plies: int = 2,
+        opening_plies: int = OPENING_PLIES,
         chunk: int = 100,
     ) -> None:
         if game.info.num_players != 2:
@@ -96,7 +97,7 @@ class BotUmpire:
             opening=drawn if self.opening_plies else None,
             on_turn=None if finished is None else counter(finished),
         )
-        forced = (drawn.flatten(2).amax(2) if drawn.ndim > 2 else drawn).ge(0).sum(1).tolist()
+        forced = lengths(drawn)
         return [
             _played(
                 fixture,

@@ -19,10 +19,16 @@ from .folders import differences
 from .match import derive
 from .season_games import Fixture, Played
 
-__all__ = ["CUP", "CupUmpire", "start_of"]
+__all__ = ["CUP", "ENDED", "PARAMETERS", "CupUmpire", "start_of"]
 
 CUP = "toroidal-cup-v0"
 """The game of the suite whose rules these are."""
+
+PARAMETERS = ("max_generations", "survivors")
+"""Of the rules that a season may change, as `CupUmpire` takes them."""
+
+ENDED = ("scores", "generations", "winner", "truncated")
+"""Of `Result`, what a record holds."""
 
 
 class CupUmpire:
@@ -48,6 +54,8 @@ class CupUmpire:
         chunk: int = 250,
         compile: Compile = "auto",
     ) -> None:
+        if isinstance(patterns, str):
+            raise ValueError(f"expected a list of patterns, got {patterns!r} alone; did you mean [{patterns!r}]?")
         names = list(PATTERNS if patterns is None else patterns)
         if unknown := [name for name in names if name not in PATTERNS]:
             raise ValueError(f"unknown pattern {unknown[0]!r}; known: {', '.join(PATTERNS)}")
@@ -95,7 +103,7 @@ class CupUmpire:
             strict=True,
         )
         return [
-            _played(fixture, {**game, **dict(zip(_ENDED, values, strict=True))})
+            _played(fixture, {**game, **dict(zip(ENDED, values, strict=True))})
             for fixture, game, values in zip(fixtures, games, facts, strict=True)
         ]
 
@@ -103,19 +111,17 @@ class CupUmpire:
         """See `Umpire.read`."""
         data = json.loads(line)
         start = self._start(fixture, seed)
-        if missing := [name for name in (*start, *_ENDED) if name not in data]:
+        if missing := [name for name in (*start, *ENDED) if name not in data]:
             raise ValueError(f"missing fields: {', '.join(missing)}")
         if wrong := differences(start, data):
             raise ValueError(wrong)
-        return _played(fixture, {name: data[name] for name in (*start, *_ENDED)})
+        return _played(fixture, {name: data[name] for name in (*start, *ENDED)})
 
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
-        """Pattern, which replays keep, and the seed of the arrangement."""
+        """Pattern, which replays keep, the seed of the arrangement, and the rules."""
         number = derive(seed, "pattern", fixture.stage, fixture.game) % len(self.patterns)
-        return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement")}
-
-
-_ENDED = ("scores", "generations", "winner", "truncated")
+        rules = {name: getattr(self, name) for name in PARAMETERS}
+        return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **rules}
 
 
 def start_of(record: Mapping[str, Any]) -> tuple[list[int], list[int]]:

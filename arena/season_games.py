@@ -6,6 +6,7 @@ the Toroidal Cup (`season_cup`). The season knows neither.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -39,9 +40,23 @@ class Fixture:
         """A seed of the game's own, from the season's; every attempt has another one."""
         return derive(seed, purpose, self.stage, self.game, self.attempt)
 
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Fixture:
+        """From a line of games.jsonl; a `ValueError` if it holds no game of a season."""
+        try:
+            season = json.loads(line)["season"]
+            first, second = map(str, season["teams"])
+            return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"expected a game of a season, got {line[:60]!r}: {error!r}") from None
+
+    @property
+    def occasion(self) -> str:
+        """Which game it is, without the teams."""
+        return f"{self.stage}, game {self.game}" + (f", replay {self.attempt}" if self.attempt else "")
+
     def __str__(self) -> str:
-        attempt = f", replay {self.attempt}" if self.attempt else ""
-        return f"{self.stage}, game {self.game}{attempt}: {' v '.join(self.teams)}"
+        return f"{self.occasion}: {' v '.join(self.teams)}"
 
 
 @dataclass(frozen=True)

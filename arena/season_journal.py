@@ -7,7 +7,6 @@ the file was torn by a kill and is played again.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -98,7 +97,7 @@ class Journal:
 
     def _read(self, fixture: Fixture, line: bytes, number: int) -> Played:
         try:
-            found = _fixture(line)
+            found = Fixture.from_json(line)
             if found != fixture:
                 raise ValueError(f"expected {fixture}, got {found}")
             return self.umpire.read(fixture, self.seed, line)
@@ -108,14 +107,5 @@ class Journal:
 
 def _line(line: bytes) -> bytes:
     """The line, if it holds a game."""
-    _fixture(line)
+    Fixture.from_json(line)
     return line
-
-
-def _fixture(line: bytes) -> Fixture:
-    try:
-        season = json.loads(line)["season"]
-        first, second = map(str, season["teams"])
-        return Fixture(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
-    except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"expected a game of a season, got {line[:60]!r}: {error!r}") from None

@@ -17,7 +17,7 @@ from cellgames.envs.core.drawing import to_svg
 from .bracket_picture import bracket_picture, png, score_text
 from .playoffs import Bracket, Series
 from .records import write_atomic
-from .reports import markdown_table, plain_table
+from .reports import escape, markdown_table, plain_table
 from .schedule import SeasonSchedule, league_counts
 from .season_teams import Leagues, Team
 from .standings import GameResult, Line
@@ -175,14 +175,15 @@ def _markdown(
 ) -> str:
     parts = [
         f"# A season of {settings['game']}",
-        f"**{bracket.champion}** is the champion of {len(teams)} teams after {settings['days']} days and "
-        f"{schedule.games} games; seed {settings['seed']}, cellgames {settings['version']}. "
+        f"**{escape(str(bracket.champion))}** is the champion of {len(teams)} teams after "
+        f"{_counted(settings['days'], 'day')} and {_counted(schedule.games, 'game')}; "
+        f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
         "## Playoffs",
         "![The bracket](bracket.svg)",
     ]
     for number in bracket.rounds:
-        parts.append(f"### {number[0].round}")
+        parts.append(f"### {escape(number[0].round)}")
         parts += [_series_markdown(series) for series in number]
     parts.append("## Standings")
     parts.append(
@@ -190,11 +191,12 @@ def _markdown(
         "that nobody won. Ranks are among all teams. [As data](standings.json)."
     )
     for league, divisions in leagues.items():
-        parts.append(f"### {league}")
-        seeds = ", ".join(f"{number} {team}" for number, team in enumerate(bracket.seeds[league], 1))
+        parts.append(f"### {escape(league)}")
+        seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(bracket.seeds[league], 1))
         parts.append(f"Seeds: {seeds}.")
         for division, names in divisions.items():
-            parts += [f"#### {division}", markdown_table(_table_rows(table, teams, names), ("team", "agent", "die"))]
+            rows = _table_rows(table, teams, names)
+            parts += [f"#### {escape(division)}", markdown_table(rows, ("team", "agent", "die"))]
     parts += ["## Schedule", _fairness(schedule, leagues)]
     return "\n\n".join(parts) + "\n"
 
@@ -203,7 +205,8 @@ def _series_markdown(series: Series) -> str:
     rows: list[Sequence[object]] = [("game", "first seat", "second seat", "score", "winner", "notes")]
     for number, result in enumerate(series.results, 1):
         rows.append((number, *result.teams, " : ".join(map(score_text, result.scores)), result.winner, _notes(result)))
-    return f"**{_series_text(series)}**\n\n" + markdown_table(rows, ("first seat", "second seat", "winner", "notes"))
+    table = markdown_table(rows, ("first seat", "second seat", "winner", "notes"))
+    return f"**{escape(_series_text(series))}**\n\n{table}"
 
 
 def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
@@ -212,11 +215,16 @@ def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
     for league, divisions in leagues.items():
         counts = league_counts(schedule, divisions.values())
         lines.append(
-            f"- {league}: {_span(counts.games)} games a team, {_span(counts.first)} of them in the first seat; "
-            f"{counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
+            f"- {escape(league)}: {_counted(_span(counts.games), 'game')} a team, {_span(counts.first)} of them in the "
+            f"first seat; {counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
             f"{_span(counts.across)} a pair across."
         )
     return "\n".join(lines)
+
+
+def _counted(number: object, noun: str) -> str:
+    """`1 game`, `49 games`, `48 to 49 games`."""
+    return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
 def _span(span: tuple[int, int]) -> str:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from .records import PathLike
 
-__all__ = ["LEAST", "Leagues", "Team", "by_league", "generate_names", "hire", "place", "read_teams"]
+__all__ = ["LEAST", "Leagues", "Team", "by_league", "check_names", "generate_names", "hire", "place", "read_teams"]
 
 Leagues: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 """Names of teams by league and division."""
@@ -105,6 +105,14 @@ def hire(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
     return [team if team.agent else replace(team, agent=next(specs)) for team in teams]
 
 
+def check_names(teams: Sequence[Team]) -> list[str]:
+    """The names of the teams; a `ValueError` says which of them several teams have."""
+    names = [team.name for team in teams]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"expected teams with different names, got more than one {', '.join(twice)}")
+    return names
+
+
 def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
     """The teams in two leagues of two divisions each, in their order.
 
@@ -122,9 +130,7 @@ def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Te
         raise ValueError(
             f"a season needs {LEAST} teams or more, four for the playoffs of each league; got {len(teams)}"
         )
-    names = [team.name for team in teams]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"expected teams with different names, got more than one {', '.join(twice)}")
+    names = check_names(teams)
     given = {part: [team.name for team in teams if getattr(team, part)] for part in ("league", "division")}
     for part, having in given.items():
         if 0 < len(having) < len(teams):

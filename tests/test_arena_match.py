@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from arena_bots import First, Last
+from toy_games import Race
 
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
@@ -34,6 +35,14 @@ def test_each_opening_is_played_in_both_seats() -> None:
         assert one.seed == other.seed
     assert [r.pairing and r.pairing.opening for r in records] == [n // 2 for n in range(20)]
     assert len({r.moves[:3] for r in records}) > 5
+
+
+def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() -> None:
+    records = match(Race(goal=3, limit=4), RandomAgent("ann"), RandomAgent("bob"), games=80, opening_plies=4).records
+    assert {record.opening for record in records} == {0, 1, 2, 3}
+    for one, other in zip(records[::2], records[1::2], strict=True):
+        assert one.opening == other.opening < min(len(one.moves), len(other.moves))
+        assert one.moves[: one.opening] == other.moves[: one.opening]
 
 
 def test_all_matches_of_a_run_have_the_same_openings_and_seeds() -> None:

@@ -186,7 +186,23 @@ def test_tables_for_the_terminal_line_up() -> None:
     assert lines[0].split()[:3] == ["rank", "agent", "Elo"]
     assert "100.0 (4-0-0)" in reports.cross_text(TABLES)
     assert "as black, score %" in reports.seats_text(TABLES, PLAYERS)
-    assert reports.seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % ")
+    assert reports.seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % over all games (95 % ")
+
+
+def test_nobody_begins_where_all_act_at_once(tmp_path: Path) -> None:
+    said = reports.seats_line(TABLES, ("team_1", "team_2"), simultaneous=True)
+    assert said.startswith("Team_1 scores 62.5 % over all games (95 % ")
+    reports.write_reports(tmp_path, TABLES, RUN, ("team_1", "team_2"), simultaneous=True)
+    page = (tmp_path / "report.md").read_text()
+    assert said in page
+    assert "begins" not in page
+
+
+def test_words_are_escaped_where_markdown_would_read_them() -> None:
+    assert reports.escape("a*b [c](d) <e> #f `g` h|i ~j & $k\\") == (r"a\*b \[c\](d) \<e\> \#f \`g\` h\|i \~j \& \$k\\")
+    assert reports.escape("_a_ __b__ arena_bots:First -1.5 % (3-0-1)") == (
+        r"\_a\_ \_\_b\_\_ arena_bots:First -1.5 % (3-0-1)"
+    )
 
 
 def test_notes_warn_of_what_the_numbers_cannot_say() -> None:

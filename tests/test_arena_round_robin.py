@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from arena_bots import First, Last
+from toy_games import Race
 
 import cellgames
 from cellgames.agents import play as loop
@@ -330,12 +331,24 @@ def test_starting_over_deletes_the_run_and_nothing_else(tmp_path: Path) -> None:
     assert fresh == content(tmp_path / "other")
 
 
+def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block_plots(monkeypatch)
+    game, agents = Race(goal=3, limit=4), [RandomAgent("ann"), RandomAgent("bob")]
+    first = round_robin(game, agents, 40, out=tmp_path, opening_plies=3, chunk=4)
+    assert len({record.opening for record in first.records}) > 1
+    again = round_robin(game, agents, 48, out=tmp_path, opening_plies=3, chunk=4)
+    assert again.played == 8
+    assert again.records[:40] == first.records
+
+
 def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "run"
     run(out)
     games = (out / "games.jsonl").read_text()
     for old, new, said in (
-        ('"opening":2,', '"opening":3,', "opening: expected 2, got 3"),
+        ('"opening":2,', '"opening":3,', "opening: expected 2 at most, got 3"),
         ('"opening":0,', '"opening":77,', "no opening 77 with seats [0, 1] in a match"),
         ('"agents":["arena_bots:First",', '"agents":["greedy",', "agents: expected arena_bots:First, "),
     ):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from cellgames.arena.folders import RunError
 from cellgames.arena.records import RecordError
 from cellgames.arena.season import Season, play_season
 from cellgames.arena.season_games import REPLAYS, Fixture, Played, make_die, settle
-from cellgames.arena.season_teams import by_league
+from cellgames.arena.season_teams import by_league, place
 from cellgames.arena.standings import SIDES, seed_teams, standings
 
 TEAMS = made_up(9)
@@ -130,6 +131,25 @@ def test_the_report_names_everything(whole: Path) -> None:
         assert (whole / name).exists(), name
     champion = json.loads((whole / "bracket.json").read_text())["champion"]
     assert f"**{champion}** is the champion of 9 teams after 5 days and 20 games" in report
+
+
+def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> None:
+    teams = [replace(team, name=f"*{team.name[0]}* <b>|_{number}_") for number, team in enumerate(TEAMS[:8])]
+    leagues = {TEAMS[0].league: "[North](x)", TEAMS[-1].league: "#South"}
+    teams = [replace(team, league=list(leagues.values())[number // 4]) for number, team in enumerate(teams)]
+    play_season(place([replace(team, division="") for team in teams]), Coin(), out=tmp_path, days=1)
+    report = (tmp_path / "report.md").read_text()
+    plain = re.sub(r"\\.", "", report)  # what is escaped
+    links = ("](season.json)", "](schedule.json)", "](games.jsonl)", "](bracket.svg)", "](standings.json)")
+    assert re.findall(r"\]\([^)]*\)", plain) == list(links)
+    assert not re.search(r"<|_\d|\d_|(?<!\*)\*(?!\*)", plain)
+    assert "### \\[North\\](x)\n\nSeeds: 1 \\*" in report
+    assert len({line.count("|") for line in plain.splitlines() if line.startswith("| rank")}) == 1
+    tables = [line for line in plain.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in tables} <= {6, 7}
+    assert " teams after 1 day and 4 games; seed" in report
+    assert "- \\[North\\](x): 1 game a team, 0 to 1 of them in the first seat; " in report
+    assert not re.search(r"\b1 (games|days)\b", report)
 
 
 def test_the_schedule_on_file(whole: Path) -> None:
@@ -477,7 +497,9 @@ def test_starting_over_deletes_the_season_and_nothing_else(tmp_path: Path, whole
 
 
 def test_wrong_settings_leave_no_trace(tmp_path: Path) -> None:
-    for options in ({"days": 4}, {"within": 1.5}):
-        with pytest.raises(ValueError, match="must be"):
+    for options in ({"days": 4}, {"within": 1.5}, {"seed": "x"}, {"seed": 1.0}, {"seed": True}):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
             run(tmp_path / "run", **options)
+    with pytest.raises(ValueError, match=f"expected teams with different names, got more than one {TEAMS[3].name}$"):
+        play_season([*TEAMS, TEAMS[3]], Coin(), out=tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 import torch
 from arena_bots import Last
-from toy_games import Race, Sealed, TwoPartRace
+from every_game import every_game
+from toy_games import Race, Sealed, TwoPartRace, random_actions
 
 import cellgames
 from cellgames.agents import play as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena import season_reports
-from cellgames.arena.openings import openings
+from cellgames.arena.openings import lengths, openings
 from cellgames.arena.records import Record, read
 from cellgames.arena.replays import verify
 from cellgames.arena.season import Season, play_season
@@ -26,6 +27,7 @@ from cellgames.arena.season_bots import BotUmpire
 from cellgames.arena.season_games import Fixture
 from cellgames.arena.season_teams import Team, generate_names, hire, place
 from cellgames.envs.core import Game, seeds
+from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 SMALL, TINY = cellgames.make("torus-small-v0"), cellgames.make("torus-v0", size=3)
 SPECS = ("random", "arena_bots:First", "arena_bots:Last")
@@ -153,15 +155,46 @@ def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: G
             part = game.step(state[now], drawn[now, ply])  # checked
             state = state.put(now.nonzero()[:, 0], part)
         assert bool((given[:, ply] | ~given[:, ply:].any(1)).all())  # no gaps
-    lengths = given.sum(1)
-    assert bool((lengths == 5).all()) == (game is SMALL)
-    assert len(drawn[lengths > 0].flatten(1).unique(dim=0)) > 10
+    long = torch.tensor(lengths(drawn))
+    assert torch.equal(long, given.sum(1))
+    assert bool((long == 5).all()) == (game is SMALL)
+    assert len(drawn[long > 0].flatten(1).unique(dim=0)) > 10
 
 
 def test_an_opening_is_as_long_as_the_game_allows() -> None:
     """`Sealed` takes three rounds, so that two are forced at most."""
     drawn = openings(Sealed(), seeds(0, 8), 5, torch.Generator().manual_seed(0))
     assert (drawn.reshape(8, 5, -1).amin(2) >= 0).sum(1).tolist() == [2] * 8
+
+
+@pytest.mark.parametrize("game", [SMALL, Sealed()], ids=lambda game: str(game.id))
+def test_openings_of_no_plies_have_no_length(game: Game[Any]) -> None:
+    assert lengths(openings(game, seeds(0, 3), 0, torch.Generator())) == [0, 0, 0]
+
+
+def test_an_opening_of_the_cup_stops_without_playing_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns of one to three shapes; Life would follow the last of them."""
+    lives: list[int] = []
+    monkeypatch.setattr(ToroidalCup, "life", lambda self, starts, **options: lives.append(len(starts)))
+    for pattern, shapes in (("randys", 1), ("randys", 3), ("crabdonuts", None), ("random", 2)):
+        game = ToroidalCup(pattern=pattern, shapes=shapes)
+        drawn = openings(game, seeds(0, 4), 5, torch.Generator().manual_seed(0))
+        most = shapes or game.info.max_turns
+        assert lengths(drawn) == [min(most - 1, 5)] * 4 or (pattern == "random" and set(lengths(drawn)) <= {0, 1})
+    assert lives == []
+
+
+@every_game
+def test_the_turn_that_is_said_to_be_the_last_is(game: Game[Any]) -> None:
+    state, random = game.init(seeds(5, 8)), torch.Generator().manual_seed(5)
+    last = game.is_last_turn(state)
+    while not state.over.all():
+        last = game.is_last_turn(state)
+        assert (last.shape, last.dtype) == (state.over.shape, torch.bool)
+        state = game.step(state, random_actions(game, state, random))
+        assert bool(state.over[last].all())
+    assert bool(last.any()) == isinstance(game, ToroidalCup)
+    assert not game.is_last_turn(state).any()
 
 
 def test_an_umpire_says_how_much_of_a_game_was_forced() -> None:

@@ -114,6 +114,8 @@ def test_ctrl_c_says_how_to_continue(
     [
         ("", "the following arguments are required: --game"),
         ("--game tours-v0 --agents random", "unknown game 'tours-v0'; known: torus-v0"),
+        ("--game nope", "unknown game 'nope'; known: torus-v0"),
+        ("--game nope --teams 3 --param rows=1", "unknown game 'nope'; known: torus-v0"),
         ("--game torus-v0 --size 99 --agents random", "'size' must be a whole number from 2 to 16, got 99"),
         (
             "--game torus-v0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cellgames.arena import season_reports
+from cellgames.arena import season_cup_replays, season_reports
 from cellgames.arena.season import Season, play_season
 from cellgames.arena.season_cup import CupUmpire, start_of
+from cellgames.arena.season_cup_replays import CupRecord, verify
 from cellgames.arena.season_games import Fixture, Played, settle
 from cellgames.arena.season_teams import Team, generate_names, place
 from cellgames.cli import main
@@ -148,6 +150,7 @@ def test_changed_records_are_refused(change: dict[str, Any], message: str) -> No
     ("patterns", "options", "message"),
     [
         (["randys", "rnadys"], {}, "unknown pattern 'rnadys'; known: .*randys"),
+        ("randys", {}, r"expected a list of patterns, got 'randys' alone; did you mean \['randys'\]\?"),
         (["randys", "randys"], {}, "one or more different patterns, got randys, randys"),
         ([], {}, "one or more different patterns, got none"),
         (None, {"max_generations": 0}, "max_generations must be a whole number of at least 1, got 0"),
@@ -160,6 +163,111 @@ def test_settings_that_cannot_be(patterns: list[str] | None, options: dict[str, 
         CupUmpire(patterns, **options)
 
 
+# ---------------------------------------------------------------- played again
+
+
+def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    def counting(starts: Any, *args: Any, **options: Any) -> Any:
+        batches.append(len(starts))
+        return simulate(starts, *args, **options)
+
+    monkeypatch.setattr(season_cup_replays, "simulate", counting)
+    umpires = (umpire(), umpire(survivors="keep"), umpire("porchlights", max_generations=30))
+    played = [game for games in zip(*(one.play(fixtures(3), 0) for one in umpires), strict=True) for game in games]
+    records = [CupRecord.from_json(game.to_json()) for game in played]
+    assert [record.scores for record in records] == [tuple(map(int, game.scores)) for game in played]
+    assert {record.survivors for record in records} == {"recolour", "keep"}
+    assert list(verify(records, batch=2, compile="never")) == []
+    assert batches == [2, 1] * 3
+    wrong = [CupRecord(**{**vars(record), "survivors": "keep"}) for record in records]
+    assert {number for number, _ in verify(wrong, compile="never")} <= {0, 2, 3, 5, 6, 8}
+    assert len(list(verify(wrong, compile="never"))) > 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1, 2]}, r"the result differs: scores recorded 1/2, replayed \d+/\d+$"),
+        ({"generations": 39}, "the result differs: generations recorded 39, replayed 40$"),
+        ({"winner": 0}, "the result differs: winner recorded 0, replayed [12]$"),
+        ({"truncated": False}, "the result differs: truncated recorded False, replayed True$"),
+        ({"max_generations": 39}, "the result differs: scores recorded .*; generations recorded 40, replayed 39"),
+        ({"seed": 5}, "the result differs: scores recorded "),
+        ({"pattern": "donutpie"}, "pattern must be one of .*donutpi.*, got 'donutpie'"),
+        ({"survivors": "die"}, "survivors must be one of recolour, keep, got 'die'"),
+        ({"scores": [1, 2, 3]}, "expected two scores, got 3"),
+        ({"scores": [1.5, 2]}, "scores must be a list of whole numbers, got "),
+        ({"seed": -1}, "seed must be a whole number from 0 to "),
+        ({"season": {"stage": "day 1"}}, "expected a game of a season, got "),
+    ],
+)
+def test_replay_fails_loudly_on_a_changed_record(
+    change: dict[str, Any], message: str, tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, *_ = lines_of(whole.out)
+    file = tmp_path / "games.jsonl"
+    file.write_text("\n".join(map(json.dumps, ({**first}, {**second, **change}))) + "\n")
+    reads = message.startswith("the result")
+    assert main(["replay", str(file)]) == (1 if reads else 2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.search(message, err.rstrip(), re.DOTALL)
+    assert ("game 2: " in err) if reads else ("line 2" in err)
+    if reads:
+        assert main(["replay", str(file), "--game", "1"]) == 0
+
+
+def test_a_record_without_its_rules_is_refused(
+    tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {name: value for name, value in lines_of(whole.out)[0].items() if name != "survivors"}
+    (tmp_path / "games.jsonl").write_text(json.dumps(line) + "\n")
+    assert main(["replay", str(tmp_path / "games.jsonl")]) == 2
+    assert "missing fields: survivors" in capsys.readouterr().err
+
+
+def test_replay_checks_all_games_and_shows_one(
+    tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(whole.out / "games.jsonl")
+    assert main(["replay", file, "--all"]) == 0
+    same = "played again with the recorded scores, generations and winners."
+    assert capsys.readouterr().out == f"All {whole.games} games were {same}\n"
+    assert main(["replay", file, "--show"]) == 2
+    assert "--gif and --show need one game" in capsys.readouterr().err
+    assert main(["replay", file, "--game", "3", "--show"]) == 0
+    out = capsys.readouterr().out
+    line = lines_of(whole.out)[2]
+    title = f"{PATTERNS[line['pattern']].title}, day 1, game 3"
+    assert out.startswith(f"{title}: generation 0\n")
+    start, end, said = out.split("\n\n")
+    assert end.startswith(f"{title}: cut off at generation 40\n")
+    assert said == f"The game was {same}\n"
+    for number, (team, score, cells) in enumerate(
+        zip(line["season"]["teams"], line["scores"], start_of(line), strict=True), 1
+    ):
+        verb = "wins" if line["winner"] == number else "loses" if line["winner"] else "draw"
+        assert re.search(rf"^{number} {team}: {score} cells, [0-9.]+ %, {verb}$", end, re.MULTILINE)
+        assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
+
+
+def test_replay_makes_a_film_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Porchlights have no shapes that teams could place, so that only seasons of the Cup play them."""
+    image = pytest.importorskip("PIL.Image")
+    (game,) = umpire("porchlights", max_generations=12).play(fixtures(1), 0)
+    file = tmp_path / "games.jsonl"
+    file.write_text(game.to_json() + "\n")
+    assert main(["replay", str(file), "--gif", str(tmp_path / "game.gif")]) == 0
+    assert f"Saved {tmp_path / 'game.gif'}" in capsys.readouterr().out
+    with image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == 13
+        assert film.info["duration"] == 60
+        film.seek(12)
+        assert film.info["duration"] == 3000
+
+
 # ---------------------------------------------------------------- the command
 
 
@@ -169,7 +277,8 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
     assert main(["season", *words, "--patterns", "donutrandom", "--param", "max_generations=20"]) == 0
     shown = capsys.readouterr().out
     assert "Champion: " in shown
-    assert "replay" not in shown.split("Written to")[1]
+    games = len(lines_of(out))
+    assert f"replay {out / 'games.jsonl'} --game {games} --gif" in shown.split("Written to")[1]
     assert {line["pattern"] for line in lines_of(out)} == {"donutrandom"}
     settings = json.loads((out / "season.json").read_text())
     assert (settings["max_generations"], len(settings["teams"])) == (20, 8)
@@ -180,8 +289,10 @@ def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.Captur
     [
         ("--patterns rnadys", "unknown pattern 'rnadys'"),
         ("--opening-plies 2", "--opening-plies is for bots"),
-        ("--param stride=2", "teams without agents, --param: "),
-        ("--size 4", "teams without agents, --param: "),
+        ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors\n"),
+        ("--param compile=never", "unknown parameter 'compile'; teams without agents take"),
+        ("--size 4", "unknown parameter 'size'; teams without agents take"),
+        ("--param survivors=die", "survivors must be 'recolour' or 'keep', got 'die'"),
         ("--param max_generations=soon", "max_generations must be a whole number of at least 1, got 'soon'"),
     ],
 )

@@ -19,9 +19,10 @@ from . import sampling
 from .state import State, along_lanes, choose_lanes
 
 if TYPE_CHECKING:
+    from .compiling import Compile
     from .drawing import Picture
     from .solo import Solo
-    from .vector import Compile, Vector
+    from .vector import Vector
 
 __all__ = ["DRAW", "LOSS", "WIN", "Game", "GameInfo", "Space"]
 
@@ -153,6 +154,10 @@ class Game(ABC, Generic[S]):
         if _none(state.over):
             return mask
         return mask & along_lanes(~state.over, mask.ndim)
+
+    def is_last_turn(self, state: S) -> Tensor:
+        """Bool [B]: whether the next step surely ends the game; false where that is not known, and after the end."""
+        return torch.zeros_like(state.over)
 
     def packed_legal_actions(self, state: S) -> Tensor:
         """The mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""

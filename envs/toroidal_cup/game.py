@@ -84,7 +84,7 @@ class ToroidalCup(Game[CupState]):
         """Refuse a board on which some shape of the pattern might find no place, wherever the earlier ones lie."""
         stamps, most = PLACEABLE[pattern].stamps, dealing.most_shapes(pattern, self.shapes)
         blocked = placement.blocked_at_most(self.lattice, stamps)
-        room = placement.fits(self.lattice, stamps, torch.device("cpu")).sum(1).tolist()
+        room = [int(fit.count_nonzero()) for fit in placement.fits(self.lattice, stamps, torch.device("cpu"))]
         for index, stamp in enumerate(stamps):
             taken = (most - 1) * max(row[index] for row in blocked)
             if room[index] <= taken:
@@ -210,6 +210,10 @@ class ToroidalCup(Game[CupState]):
         return placement.legal(self.lattice, self.stamps, self._bands(state), state.queue[:, :, 0].flatten()).view(
             len(state), self.teams, -1
         )
+
+    def is_last_turn(self, state: CupState) -> Tensor:
+        """See `Game`; the last shapes are in hand, and Life follows."""
+        return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.over
 
     def _bands(self, state: CupState) -> Tensor:
         """Bool [B * P, rows, band]: every team's live cells in its own band."""

@@ -6,7 +6,7 @@ Letters: `k` teams, `G` generations.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
@@ -24,9 +24,10 @@ from .stamps import grid
 
 if TYPE_CHECKING:
     from .game import ToroidalCup
+    from .simulator import Result
     from .state import CupState
 
-__all__ = ["COLOURS", "FRAMES", "View", "film", "frames", "picture", "text", "view"]
+__all__ = ["COLOURS", "FRAMES", "View", "course", "end_of", "film", "frames", "moment", "picture", "text", "view"]
 
 Cells: TypeAlias = npt.NDArray[np.int8]
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -41,6 +42,7 @@ _WIDTH = 1120  # units of the board, about
 _ROOMY = 8  # units of a cell from which cells are drawn apart
 _MARGIN, _HEADER, _GAP, _PANEL, _AXIS = 20.0, 66.0, 14.0, 124.0, 44.0
 _MARKS = "1234567890"
+_RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
 
 @dataclass(frozen=True)
@@ -226,10 +228,10 @@ def view(game: ToroidalCup, state: CupState, *, course: bool = True) -> View:
     """What there is to draw of a batch's first game; without `course` only what the state itself holds."""
     over, generations = bool(state.over[0]), int(state.generations[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
-    words = {WIN: "wins", LOSS: "loses", DRAW: "draw" if over else ""}
+    words = {**_RESULTS, DRAW: _RESULTS[DRAW] if over else ""}
     placed = int(state.turn[0])
-    how = "cut off at" if bool(state.truncated[0]) else "over at"
-    stage = f"{how} generation {generations}" if over else f"shape {placed + 1} of {placed + len(queues[0])}"
+    ending = _ending(generations, bool(state.truncated[0]))
+    stage = ending if over else f"shape {placed + 1} of {placed + len(queues[0])}"
     start = state.start[:1].cpu()
     return View(
         board=state.board[0].numpy(force=True),
@@ -241,6 +243,58 @@ def view(game: ToroidalCup, state: CupState, *, course: bool = True) -> View:
         counts=_counts(game, start.numpy().tobytes()) if over and course else None,
         last=generations,
     )
+
+
+def end_of(result: Result, names: Sequence[str], title: str) -> View:
+    """The end of a game from any start.
+
+    Args:
+        result: of one game, with its trajectory.
+        names: of the teams.
+        title: what the headline begins with.
+    """
+    assert result.trajectory is not None  # asked for
+    generations, winner = int(result.generations[0]), int(result.winner[0])
+    ends = [WIN if number == winner else LOSS if winner else DRAW for number in range(1, len(names) + 1)]
+    return View(
+        board=result.board[0].numpy(force=True),
+        names=names,
+        headline=f"{title}: {_ending(generations, bool(result.truncated[0]))}",
+        results=[_RESULTS[end] for end in ends],
+        counts=result.trajectory[0].numpy(force=True),
+        last=generations,
+    )
+
+
+def _ending(generations: int, truncated: bool) -> str:
+    return f"{'cut off' if truncated else 'over'} at generation {generations}"
+
+
+def moment(end: View, title: str, generation: int, board: Cells) -> View:
+    """A generation of the game whose end is `end`; the board is of it."""
+    assert end.counts is not None  # as Life has run
+    return dataclasses.replace(
+        end,
+        board=board,
+        headline=f"{title}: generation {generation}",
+        results=[""] * len(end.names),
+        counts=end.counts[: generation + 1],
+    )
+
+
+def course(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> Iterator[Picture]:
+    """Life from the start to `end` in up to `FRAMES` pictures and a last one.
+
+    Args:
+        end: with counts.
+        title: what the headlines begin with.
+        life: plays the game, and keeps its boards at the generations given.
+    """
+    *shown, _ = frames(end.last)
+    boards = life(shown).boards
+    for generation in shown:
+        yield picture(moment(end, title, generation, boards[generation][0].numpy(force=True)))
+    yield picture(end)
 
 
 def _title(game: ToroidalCup, state: CupState) -> str:
@@ -259,20 +313,10 @@ def _counts(game: ToroidalCup, start: bytes) -> Counts:
 def film(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Picture]:
     """See `ToroidalCup.film`."""
     end = view(game, after)
-    if end.counts is not None and not bool(before.over[0]):
-        *shown, _ = frames(end.last)
-        boards = game.life(after.start[:1], keep=shown).boards
-        for generation in shown:
-            yield picture(
-                dataclasses.replace(
-                    end,
-                    board=boards[generation][0].numpy(force=True),
-                    headline=f"{_title(game, after)}: generation {generation}",
-                    results=[""] * len(end.names),
-                    counts=end.counts[: generation + 1],
-                )
-            )
-    yield picture(end)
+    if end.counts is None or bool(before.over[0]):
+        yield picture(end)
+    else:
+        yield from course(end, _title(game, after), lambda shown: game.life(after.start[:1], keep=shown))
 
 
 def frames(last: int, most: int = FRAMES) -> list[int]:

@@ -1,7 +1,7 @@
 """The command `cellgames`: list, play, round-robin, season, replay.
 
-What the sub-commands do is in `commands` and `season_command`. Exit codes: 0 done, 1 a record does not reproduce or
-the program failed, 2 something is wrong with what was asked for, 130 stopped by Ctrl-C.
+What the sub-commands do is in `commands`, `season_command` and `replay_command`. Exit codes: 0 done, 1 a record does
+not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import cellgames
+from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
 from cellgames.arena.schedule import DAYS, WITHIN
 
 from . import commands as run
+from .replay_command import replay
 from .season_command import season
 
 __all__ = ["main", "parser"]
@@ -171,20 +173,20 @@ def _add_round_robin(commands: Any) -> None:
     command.add_argument(
         "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
     )
-    command.add_argument("--games", metavar="N", type=int, default=100, help="of each pair, even (default 100)")
+    command.add_argument("--games", metavar="N", type=int, default=GAMES, help=f"of each pair, even (default {GAMES})")
     command.add_argument(
         "--opening-plies",
         metavar="N",
         type=int,
-        default=2,
-        help="random moves before agents move (default 2)",
+        default=OPENING_PLIES,
+        help=f"random moves before agents move (default {OPENING_PLIES})",
     )
     command.add_argument(
         "--chunk",
         metavar="N",
         type=int,
-        default=25,
-        help="openings played side by side, and lost together when a run is stopped (default 25)",
+        default=CHUNK,
+        help=f"openings played side by side, and lost together when a run is stopped (default {CHUNK})",
     )
     command.add_argument("--anchor", metavar="SPEC", help="the agent rated 0 (default: the mean is 0)")
     command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/GAME-...)")
@@ -246,7 +248,7 @@ def _add_season(commands: Any) -> None:
         "--opening-plies",
         metavar="N",
         type=int,
-        help=f"random moves before agents move (default {run.OPENING_PLIES})",
+        help=f"random moves before agents move (default {OPENING_PLIES})",
     )
     command.add_argument(
         "--chunk", metavar="N", type=int, help="games played side by side, about, and lost together when stopped"
@@ -257,16 +259,19 @@ def _add_season(commands: Any) -> None:
 
 
 def _add_replay(commands: Any) -> None:
-    text = "Play recorded games again. Checks every move and the result; exit code 1 if one differs."
+    text = (
+        "Play recorded games again. Checks every move and the result; exit code 1 if one differs. Takes the\n"
+        "games of every season too."
+    )
     examples = (
         "results/torus5/games.jsonl",
         "results/torus5/games.jsonl --game 17 --show",
         "game.jsonl --gif game.gif",
     )
-    command = _command(commands, "replay", "FILE ", run.replay, text, examples)
+    command = _command(commands, "replay", "FILE ", replay, text, examples)
     command.add_argument("file", metavar="FILE", type=Path, help="records, one a line")
     which = command.add_mutually_exclusive_group()
     which.add_argument("--game", metavar="N", type=int, help="only the game of line N, from 1")
     which.add_argument("--all", action="store_true", help="all games of the file (the default)")
     command.add_argument("--gif", metavar="OUT", type=Path, help="save one game as a GIF")
-    command.add_argument("--show", action="store_true", help="print every position of one game")
+    command.add_argument("--show", action="store_true", help="print every position of one game; of Life, start and end")

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 
 import cellgames
 from cellgames.agents.registry import AGENTS
+from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.envs import registry
 
 if TYPE_CHECKING:
-    from cellgames.arena.records import Record
     from cellgames.arena.round_robin import RoundRobin
     from cellgames.envs.core import Game
 
@@ -32,13 +32,10 @@ __all__ = [
     "parameters",
     "play",
     "program",
-    "replay",
     "round_robin",
     "stopped",
     "warn",
 ]
-
-OPENING_PLIES, CHUNK = 2, 25  # defaults of round-robin
 
 
 class UserError(Exception):
@@ -101,15 +98,6 @@ def stopped(arguments: argparse.Namespace, kept: str) -> int:
 def file_name(words: Sequence[str]) -> str:
     """A name of a folder made of words, with nothing in it that a shell or a file system minds."""
     return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
-
-
-def _read(path: Path) -> list[Record]:
-    from cellgames.arena.records import read
-
-    records, torn = read(path)
-    if torn:
-        warn(torn)
-    return records
 
 
 # ---------------------------------------------------------------- list
@@ -253,7 +241,8 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     print("\nThe row's score against the column in %, with wins-draws-losses:")
     print(reports.cross_text(tables))
     print()
-    for line in [reports.seats_line(tables, game.info.players), *reports.notes(tables)]:
+    seats = reports.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
+    for line in [seats, *reports.notes(tables)]:
         print(line)
     before = tables.games - run.played
     kept = f", {before} of them from before" if before else ""
@@ -279,57 +268,3 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     again = f", and the last {short} games of each pair again" if short else ""
     print("  the same command with more --agents: plays only what is missing")
     print(f"  the same command with --games {2 * arguments.games}: plays what is missing{again}")
-
-
-# ---------------------------------------------------------------- replay
-
-
-def replay(arguments: argparse.Namespace) -> int:
-    """Recorded games again."""
-    records = _read(arguments.file)
-    if not records:
-        raise UserError(f"{arguments.file} holds no records")
-    numbers = list(range(1, len(records) + 1))
-    if arguments.game is not None:
-        if arguments.game not in numbers:
-            raise UserError(f"--game must be from 1 to {len(records)}, got {arguments.game}")
-        numbers = [arguments.game]
-    if (arguments.gif is not None or arguments.show) and len(numbers) > 1:
-        raise UserError(f"--gif and --show need one game; choose it with --game 1 to {len(records)}")
-    return _verify(arguments, records, numbers)
-
-
-def _verify(arguments: argparse.Namespace, records: list[Record], numbers: list[int]) -> int:
-    from cellgames.arena import replays
-
-    failed = sorted((numbers[place], str(error)) for place, error in replays.verify([records[n - 1] for n in numbers]))
-    if failed:
-        number, reason = failed[0]
-        more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
-        warn(f"{arguments.file}, game {number}: {reason}{more}")
-        return 1
-    record = records[numbers[0] - 1]
-    if arguments.show:
-        _show(record)
-    if arguments.gif is not None:
-        replays.gif(record, arguments.gif)
-        print(f"Saved {arguments.gif}")
-    games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
-    print(f"{games} played again with the recorded moves and results.")
-    return 0
-
-
-def _show(record: Record) -> None:
-    from cellgames.arena import replays
-    from cellgames.terminal import VERBS
-
-    game = replays.game_of(record)
-    states = replays.replay(record)
-    print(game.text(states[0]))
-    for number, (before, after, move) in enumerate(zip(states, states[1:], record.moves, strict=False), 1):
-        seat = int(before.current_player)
-        who = "" if game.info.simultaneous else f"{game.info.players[seat]} ({record.agents[seat]}) "
-        forced = " (opening)" if number <= record.opening else ""
-        print(f"\n{number}. {who}{move}{forced}\n\n{game.text(after)}")
-    ends = zip(game.info.players, record.agents, record.result.outcome, strict=True)
-    print("\nResult: " + ", ".join(f"{player} ({agent}) {VERBS[outcome]}" for player, agent, outcome in ends))

@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cellgames.arena.defaults import OPENING_PLIES
 from cellgames.arena.schedule import WITHIN
 from cellgames.arena.season_teams import Team, by_league, generate_names, hire, place, read_teams
+from cellgames.envs import registry
 
-from .commands import OPENING_PLIES, UserError, file_name, make_game, parameters, program, stopped, warn
+from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
 
 if TYPE_CHECKING:
     from cellgames.arena.season import Season
@@ -27,6 +29,7 @@ def season(arguments: argparse.Namespace) -> int:
     """A season and its playoffs."""
     from cellgames.arena.season import play_season
 
+    registry.spec(arguments.game)
     teams = _teams(arguments)
     umpire = _umpire(arguments, teams)
     out = arguments.out if arguments.out is not None else _default_out(arguments, umpire)
@@ -45,7 +48,7 @@ def season(arguments: argparse.Namespace) -> int:
         )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole batches of games are kept in {out}")
-    _report(over, bots=any(team.agent for team in teams))
+    _report(over)
     return 0
 
 
@@ -73,16 +76,16 @@ def _umpire(arguments: argparse.Namespace, teams: tuple[Team, ...]) -> Umpire:
             raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
         plies = OPENING_PLIES if arguments.opening_plies is None else arguments.opening_plies
         return BotUmpire(make_game(arguments), teams, opening_plies=plies, **chunk)
-    from cellgames.arena.season_cup import CUP, CupUmpire
+    from cellgames.arena.season_cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
         raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
     if arguments.opening_plies is not None:
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
-    try:
-        return CupUmpire(arguments.patterns, **parameters(arguments), **chunk)
-    except TypeError as error:  # a parameter that it does not have
-        raise UserError(f"teams without agents, --param: {error}") from error
+    given = parameters(arguments)
+    if unknown := [name for name in given if name not in PARAMETERS]:
+        raise UserError(f"unknown parameter {unknown[0]!r}; teams without agents take {', '.join(PARAMETERS)}")
+    return CupUmpire(arguments.patterns, **given, **chunk)
 
 
 def _default_out(arguments: argparse.Namespace, umpire: Umpire) -> Path:
@@ -97,7 +100,7 @@ def _default_out(arguments: argparse.Namespace, umpire: Umpire) -> Path:
     return Path("results") / "season" / file_name(words)
 
 
-def _report(over: Season, *, bots: bool) -> None:
+def _report(over: Season) -> None:
     """What came out, what to open, and what to do next."""
     from cellgames.arena import season_reports as reports
 
@@ -116,6 +119,7 @@ def _report(over: Season, *, bots: bool) -> None:
         if path.name in about:
             print(f"  {path.name:16} {about[path.name]}")
     print(f"  and the data: {', '.join(path.name for path in over.files if path.name not in about)}")
-    if bots:
-        print("Next:")
-        print(f"  {program()} replay {shlex.quote(str(over.out / 'games.jsonl'))}   check every game")
+    file = shlex.quote(str(over.out / "games.jsonl"))
+    print("Next:")
+    print(f"  {program()} replay {file}   check every game")
+    print(f"  {program()} replay {file} --game {over.games} --gif final.gif")
