@@ -17,7 +17,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State, chance
 
-__all__ = ["Agent", "AnyAgent", "BaseAgent", "StateAgent", "draw_seeds", "select", "takes_states"]
+__all__ = ["Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds", "select", "takes_states"]
 
 
 @runtime_checkable
@@ -88,6 +88,47 @@ class BaseAgent:
 
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
         """See `Agent.start`."""
+
+
+class Seats:
+    """Memory of who an agent is in which lane, for agents in simultaneous games: `Agent.act` does not tell."""
+
+    def __init__(self) -> None:
+        self._held = torch.zeros((0, 0), dtype=torch.bool)  # [lanes, P]
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """Games begin; the arguments are those of `Agent.start`."""
+        if self._held.shape[1] != game.info.num_players or self._held.device != lanes.device:
+            self._held = torch.zeros((0, game.info.num_players), dtype=torch.bool, device=lanes.device)
+        self._reach(lanes)
+        self._held[lanes] = False
+        self._held[lanes, players] = True
+
+    def of(self, lanes: Tensor) -> Tensor:
+        """The seat to act in each row of an `Agent.act`, int64 [L].
+
+        Args:
+            lanes: int64 [L], as in `Agent.act`.
+
+        Raises:
+            ValueError: a lane comes more often than the agent has seats in it.
+        """
+        self._reach(lanes)
+        held = self._held[lanes]
+        before = torch.arange(len(lanes), device=lanes.device) - torch.searchsorted(lanes, lanes)
+        seat = held & (held.cumsum(1) == before[:, None] + 1)
+        if not (found := seat.any(1)).all():
+            lane = int(lanes[~found][0])
+            raise ValueError(
+                f"expected to be asked for the {int(self._held[lane].sum())} seats that the agent has in lane {lane}, "
+                f"got {int((lanes == lane).sum())}; were the games begun by start(game, players, lanes)?"
+            )
+        return seat.int().argmax(1)
+
+    def _reach(self, lanes: Tensor) -> None:
+        """Make room for the lanes."""
+        missing = int(lanes.max()) + 1 - len(self._held) if len(lanes) else 0
+        self._held = torch.nn.functional.pad(self._held, (0, 0, 0, max(missing, 0)))
 
 
 def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:

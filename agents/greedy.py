@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import torch
@@ -11,7 +10,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 
 from .base import Agent, BaseAgent
-from .registry import GREEDY
+from .registry import GREEDY, registered
 
 __all__ = ["GreedyAgent"]
 
@@ -25,6 +24,7 @@ class GreedyAgent(BaseAgent):
     def __init__(self, name: str = "greedy") -> None:
         super().__init__(name)
         self._agent: Agent | None = None
+        self._game: Game[Any] | None = None
 
     def check_game(self, game: Game[Any]) -> None:
         """Raise a `ValueError` unless the game has a greedy agent."""
@@ -34,10 +34,9 @@ class GreedyAgent(BaseAgent):
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
         """See `Agent`."""
         self.check_game(game)
-        module, kind = GREEDY[game.id].split(":")
-        agent: Agent = getattr(importlib.import_module(module), kind)()
-        agent.start(game, players, lanes)
-        self._agent = agent
+        if self._agent is None or game != self._game:
+            self._agent, self._game = registered(GREEDY[game.id])(), game
+        self._agent.start(game, players, lanes)
 
     def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""

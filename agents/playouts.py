@@ -5,8 +5,9 @@ Letters: `X` playouts, `P` players, `A` actions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -14,13 +15,23 @@ from torch import Tensor
 from cellgames.envs.core import Game, State, sampling
 
 from .base import BaseAgent, draw_seeds
+from .random_agent import random_actions
+from .registry import IMAGINED
 
-__all__ = ["LANES", "PlayoutAgent", "finish"]
+__all__ = ["LANES", "PlayoutAgent", "at_once", "finish", "random_step"]
 
 LANES = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
 
+_CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
 _FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
+
+
+def at_once(game: Game[Any]) -> int:
+    """How many games to play side by side: `LANES`, or fewer where boards or masks are large."""
+    info = game.info
+    cells = math.prod(info.board.shape) + info.num_players * info.num_actions
+    return min(LANES, max(1, _CELLS // cells))
 
 
 def finish(
@@ -32,11 +43,11 @@ def finish(
     """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
 
     Args:
-        game: in turns, actions of one component.
+        game: with actions of one component.
         state: `X` games, finished or not. In games of chance each gets dice of its own.
         generator: consumed.
-        on_actions: called each turn with playouts int64 [R] (places in `state`), the players who act, [R],
-            and their actions, [R].
+        on_actions: for games in turns; called each turn with playouts int64 [R] (places in `state`), the players
+            who act, [R], and their actions, [R].
 
     Returns:
         int8 [X, P], `Game.outcome`.
@@ -54,16 +65,31 @@ def finish(
             if len(running) == 0:
                 return outcomes
             state, places, over = state[running], places[running], over[running]
-        bits = sampling.random_bits(len(state), generator, state.device)
-        actions = sampling.random_legal(game.packed_legal_actions(state), bits)
+        actions = random_step(game, state, generator)
         if on_actions is not None:
             acting = (~over).nonzero().squeeze(1)
             on_actions(places[acting], state.current_player[acting], actions[acting])
         state = game.step(state, actions, checked=False)
 
 
+def random_step(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+    """Uniformly random legal actions of all who act, int64 [X] or [X, P], in games as `finish` takes them."""
+    if game.info.simultaneous:
+        mask = game.legal_actions(state).flatten(0, 1)
+        return random_actions(mask, game.info.action_nvec, generator).view(len(state), -1)
+    bits = sampling.random_bits(len(state), generator, state.device)
+    return sampling.random_legal(game.packed_legal_actions(state), bits)
+
+
 class PlayoutAgent(BaseAgent):
-    """What agents share that play out positions at random: games in turns, of perfect information, plain actions."""
+    """What agents share that play out positions at random.
+
+    They play games in turns with perfect information and plain actions; those that imagine, also simultaneous games
+    whose positions can be imagined.
+    """
+
+    imagines: ClassVar[bool] = False
+    """Whether it can start from what `registry.IMAGINED` makes of observations."""
 
     def __init__(self, name: str, playouts: int) -> None:
         super().__init__(name)
@@ -80,9 +106,10 @@ class PlayoutAgent(BaseAgent):
     def check_game(self, game: Game[Any]) -> None:
         """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
         info = game.info
+        shown = self.imagines and game.id in IMAGINED
         reasons = {
-            "all players act at once": info.simultaneous,
-            "information is hidden": not info.perfect_information,
+            "all players act at once": info.simultaneous and not shown,
+            "information is hidden": not info.perfect_information and not shown,
             "an action has several components": len(info.action_nvec) > 1,
         }
         if found := [reason for reason, holds in reasons.items() if holds]:

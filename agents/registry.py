@@ -17,10 +17,20 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "GREEDY", "AgentSpec", "load"]
+__all__ = ["AGENTS", "GREEDY", "IMAGINED", "AgentSpec", "load", "registered"]
 
-GREEDY: dict[str, str] = {"torus-v0": "cellgames.agents.torus_greedy:TorusGreedy"}
+GREEDY: dict[str, str] = {
+    "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
+    "toroidal-cup-v0": "cellgames.agents.toroidal_cup_greedy:ToroidalCupGreedy",
+}
 """The agent that `greedy` is, by a game's id; a game gets one by a line here."""
+
+IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup_imagined:imagine"}
+"""What makes a position out of an observation in a simultaneous game, by its id, so that playouts can start there.
+
+A function of the game, observations [L, ...] and the seats that see them, int64 [L], to a state of `L` games that look
+to those seats exactly like that; what they do not see is guessed.
+"""
 
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
@@ -76,6 +86,12 @@ def _playouts(name: str, argument: str | None) -> int:
 def _expect_no_argument(name: str, argument: str | None) -> None:
     if argument is not None:
         raise ValueError(f"agent {name!r} takes nothing after its name, got {argument!r}")
+
+
+def registered(path: str) -> Any:
+    """What stands at an entry of `GREEDY` or `IMAGINED`."""
+    module, name = path.split(":")
+    return getattr(importlib.import_module(module), name)
 
 
 AGENTS: dict[str, AgentSpec] = {
