@@ -14,7 +14,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .base import Agent, AnyAgent, BaseAgent, StateAgent, select
+    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, select
     from .play import Played, moves, random_openings
     from .policy import PolicyAgent
     from .registry import AGENTS, load
@@ -26,6 +26,7 @@ __all__ = [
     "BaseAgent",
     "Played",
     "PolicyAgent",
+    "Seats",
     "StateAgent",
     "load",
     "moves",
@@ -36,7 +37,7 @@ __all__ = [
 _HOME = {
     name: module
     for module, names in {
-        "base": ("Agent", "AnyAgent", "BaseAgent", "StateAgent", "select"),
+        "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "select"),
         "play": ("Played", "moves", "random_openings"),  # not `play`, which is the module
         "policy": ("PolicyAgent",),
         "registry": ("AGENTS", "load"),

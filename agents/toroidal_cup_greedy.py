@@ -32,7 +32,7 @@ class ToroidalCupGreedy(BaseAgent):
     Candidates are drawn at random from the legal placements. Each is tried against the same few guesses of what the
     others place in this step, at random as well, and the lead over the best other team is averaged over them. Life
     runs for four generations a column of a band: in longer runs chance drowns what a placement is worth, in shorter
-    ones the teams hardly meet. Shapes that are still to come are left out, which costs nothing in strength.
+    ones the teams hardly meet. Shapes that are still to come are left out: to add them at random plays no better.
 
     Chance comes from a seed of each row of `act`, so that a move does not depend on the games beside it.
     """

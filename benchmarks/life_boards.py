@@ -267,7 +267,7 @@ LIFE: dict[str, Callable[[float], Measurement]] = {
     **_named(two_colours, "cup_two_colours_one_core", cores=1),
     **_named(games, "cup_games", batch=1000, compiled=True),
     **_named(games, "cup_games_one_core", batch=1000, compiled=True, cores=1),
-    **_named(games, "cup_games_eager", batch=128, compiled=False),
+    **_named(games, "cup_games_eager", batch=1000, compiled=False),
     **_named(season, "cup_season"),
 }
 
