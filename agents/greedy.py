@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 
 from .base import Agent, BaseAgent
-from .registry import GREEDY, registered
+from .registry import GREEDY
 
 __all__ = ["GreedyAgent"]
 
@@ -35,7 +36,7 @@ class GreedyAgent(BaseAgent):
         """See `Agent`."""
         self.check_game(game)
         if self._agent is None or game != self._game:
-            self._agent, self._game = registered(GREEDY[game.id])(), game
+            self._agent, self._game = resolve_name(GREEDY[game.id])(), game
         self._agent.start(game, players, lanes)
 
     def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:

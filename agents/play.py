@@ -15,7 +15,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 
 from .base import AnyAgent, draw_seeds, select, takes_states
-from .random_agent import random_actions
+from .random_agent import random_turn
 
 __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
@@ -200,9 +200,7 @@ def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Gene
     state: State = game.init(draw_seeds(count, generator))
     record: list[Tensor] = []
     for _ in range(plies):
-        mask = game.legal_actions(state)
-        chosen = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
-        record.append(chosen.view(count, *game.info.action_shape))
+        record.append(random_turn(game, state, generator))
         state = game.step(state, record[-1], checked=False)
     stacked = (
         torch.stack(record, dim=1) if record else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64)

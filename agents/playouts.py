@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import Game, State, sampling
+from cellgames.envs.core import Game, State
 
 from .base import BaseAgent, draw_seeds
-from .random_agent import random_actions
+from .random_agent import random_turn
 from .registry import IMAGINED
 
-__all__ = ["LANES", "PlayoutAgent", "at_once", "finish", "random_step"]
+__all__ = ["LANES", "PlayoutAgent", "at_once", "finish"]
 
 LANES = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
@@ -65,20 +65,11 @@ def finish(
             if len(running) == 0:
                 return outcomes
             state, places, over = state[running], places[running], over[running]
-        actions = random_step(game, state, generator)
+        actions = random_turn(game, state, generator)
         if on_actions is not None:
             acting = (~over).nonzero().squeeze(1)
             on_actions(places[acting], state.current_player[acting], actions[acting])
         state = game.step(state, actions, checked=False)
-
-
-def random_step(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
-    """Uniformly random legal actions of all who act, int64 [X] or [X, P], in games as `finish` takes them."""
-    if game.info.simultaneous:
-        mask = game.legal_actions(state).flatten(0, 1)
-        return random_actions(mask, game.info.action_nvec, generator).view(len(state), -1)
-    bits = sampling.random_bits(len(state), generator, state.device)
-    return sampling.random_legal(game.packed_legal_actions(state), bits)
 
 
 class PlayoutAgent(BaseAgent):

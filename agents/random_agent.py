@@ -8,11 +8,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import Game, sampling
+from cellgames.envs.core import Game, State, sampling
 
 from .base import BaseAgent
 
-__all__ = ["RandomAgent", "random_actions"]
+__all__ = ["RandomAgent", "random_actions", "random_turn"]
 
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -31,6 +31,19 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
         for part in torch.split(mask, list(nvec), dim=1)
     ]
     return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
+
+
+def random_turn(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+    """Uniformly random legal actions of all who act in `B` games, as `Game.step` takes them: int64 [B, ...].
+
+    Those of finished games have no meaning. The generator is consumed, alike for finished games and others.
+    """
+    info = game.info
+    if info.simultaneous or len(info.action_nvec) > 1:
+        mask = game.legal_actions(state).reshape(-1, info.num_actions)
+        return random_actions(mask, info.action_nvec, generator).view(len(state), *info.action_shape)
+    bits = sampling.random_bits(len(state), generator, state.device)
+    return sampling.random_legal(game.packed_legal_actions(state), bits)
 
 
 class RandomAgent(BaseAgent):

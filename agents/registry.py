@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "GREEDY", "IMAGINED", "AgentSpec", "load", "registered"]
+__all__ = ["AGENTS", "GREEDY", "IMAGINED", "AgentSpec", "load"]
 
 GREEDY: dict[str, str] = {
     "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
@@ -86,12 +86,6 @@ def _playouts(name: str, argument: str | None) -> int:
 def _expect_no_argument(name: str, argument: str | None) -> None:
     if argument is not None:
         raise ValueError(f"agent {name!r} takes nothing after its name, got {argument!r}")
-
-
-def registered(path: str) -> Any:
-    """What stands at an entry of `GREEDY` or `IMAGINED`."""
-    module, name = path.split(":")
-    return getattr(importlib.import_module(module), name)
 
 
 AGENTS: dict[str, AgentSpec] = {

@@ -8,6 +8,7 @@ Letters: `L` games to move in, `C` candidate actions, `X` playouts, `A` actions.
 from __future__ import annotations
 
 import math
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import torch
@@ -16,8 +17,9 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 
 from .base import Seats
-from .playouts import LANES, PlayoutAgent, at_once, finish, random_step
-from .registry import IMAGINED, registered
+from .playouts import LANES, PlayoutAgent, at_once, finish
+from .random_agent import random_turn
+from .registry import IMAGINED
 
 __all__ = ["RolloutAgent"]
 
@@ -52,7 +54,7 @@ class RolloutAgent(PlayoutAgent):
     def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
         game, seats = self.game, self._seats.of(lanes)
-        state: State = registered(IMAGINED[game.id])(game, observation, seats)
+        state: State = resolve_name(IMAGINED[game.id])(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
     def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
@@ -87,7 +89,7 @@ class RolloutAgent(PlayoutAgent):
             lane = some // actions.shape[1]
             games, seat, chosen = state[lane], seats[lane, None], actions.flatten()[some]
             if game.info.simultaneous:
-                chosen = random_step(game, games, generator).scatter(1, seat, chosen[:, None])
+                chosen = random_turn(game, games, generator).scatter(1, seat, chosen[:, None])
             games = game.step(games, chosen, checked=False)
             outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
             sums.index_add_(0, some, (outcome + 1) / 2)

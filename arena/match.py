@@ -16,17 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 
 import cellgames
 from cellgames.agents import play as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.parameters import check_whole
 
 from .defaults import CHUNK, GAMES, OPENING_PLIES
-from .openings import lengths
-from .openings import openings as openings_of
+from .openings import lengths, match_openings
 from .records import Pairing, Record
 from .replays import result
 from .tables import Tally, tally
@@ -70,11 +69,8 @@ class Schedule:
 
     def __post_init__(self) -> None:
         for name, low in (("games", 2), ("opening_plies", 0), ("chunk", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise ValueError(f"seed must be a whole number, got {self.seed!r}")
+            check_whole(name, getattr(self, name), low)
+        check_whole("seed", self.seed)
         if self.games % 2:
             raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
 
@@ -131,7 +127,7 @@ def play_chunk(
     whole = range(openings.start, openings.start + schedule.chunk)
     all_seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
     seeds = all_seeds[: len(openings)]
-    drawn = _openings(game, all_seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
+    drawn = match_openings(game, all_seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
     forced = lengths(drawn)
     played = loop.play(
         game,
@@ -154,13 +150,6 @@ def play_chunk(
         )
         for lane in range(len(seats))
     ]
-
-
-def _openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
-    """One opening a seed; in games of chance what is legal may depend on the seed."""
-    if game.info.stochastic:
-        return openings_of(game, seeds, plies, generator)
-    return loop.random_openings(game, len(seeds), plies, generator)
 
 
 def record(

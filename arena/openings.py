@@ -1,4 +1,4 @@
-"""Random openings drawn in the very games that they open, for games of chance too.
+"""Random openings, for games of chance too.
 
 Letters: `B` games.
 """
@@ -10,14 +10,17 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents.random_agent import random_actions
+from cellgames.agents.play import random_openings
+from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 
-__all__ = ["lengths", "openings"]
+__all__ = ["lengths", "match_openings", "openings"]
 
 
 def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
-    """Uniformly random legal actions for the first turns of games; an opening stops before one that ends its game.
+    """Uniformly random legal actions for the first turns of games, drawn in these very games.
+
+    An opening stops before an action that ends its game.
 
     Args:
         game: the rules.
@@ -33,9 +36,7 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
     drawn = torch.full(shape, -1, dtype=torch.int64)
     state: State = game.init(seeds)
     for ply in range(plies):
-        mask = game.legal_actions(state)
-        flat = random_actions(mask.reshape(-1, mask.shape[-1]), game.info.action_nvec, generator)
-        chosen = flat.view(len(seeds), *game.info.action_shape)
+        chosen = random_turn(game, state, generator)
         # A last turn may be all of Life, only to be thrown away.
         lanes = (~(state.over | game.is_last_turn(state))).nonzero().squeeze(1)
         if not len(lanes):
@@ -45,6 +46,17 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
         going = lanes[~after.over]
         drawn[going, ply] = chosen[going]
     return drawn
+
+
+def match_openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+    """The openings of a match, one a seed; arguments and result are those of `openings`.
+
+    Without chance an opening fits every seed, so all are full and those that end the game are drawn again
+    (`agents.play.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
+    """
+    if game.info.stochastic:
+        return openings(game, seeds, plies, generator)
+    return random_openings(game, len(seeds), plies, generator)
 
 
 def lengths(drawn: Tensor) -> list[int]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -22,7 +22,7 @@ from cellgames.envs.registry import make
 
 from .records import Outcome, PathLike, Record, Result
 
-__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "start", "verify"]
+__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "start", "verify"]
 
 _FILM_SPEED = 5  # pictures within a step in the time of one position
 
@@ -38,6 +38,20 @@ def result(game: Game[Any], state: State, lane: int = 0) -> Result:
     outcome = tuple(_OUTCOMES[value] for value in game.outcome(state)[lane].tolist())
     scores = tuple(map(float, state.scores[lane].tolist()))
     return Result(outcome, scores, int(state.turn[lane]), bool(state.truncated[lane]))
+
+
+def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object]) -> str:
+    """In words how a game ended differently from its record, by the names in `recorded`; "" if it did not."""
+
+    def shown(value: object) -> str:
+        return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+    differ = [
+        f"{name} recorded {shown(value)}, replayed {shown(replayed[name])}"
+        for name, value in recorded.items()
+        if value != replayed[name]
+    ]
+    return f"the result differs: {'; '.join(differ)}" if differ else ""
 
 
 def game_of(record: Record) -> Game[Any]:
@@ -190,17 +204,7 @@ def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) 
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
-    recorded, found = record.result, result(game, state, lane)
-    differ = [
-        f"{name} recorded {_shown(getattr(recorded, name))}, replayed {_shown(getattr(found, name))}"
-        for name in ("outcome", "scores", "turns", "truncated")
-        if getattr(recorded, name) != getattr(found, name)
-    ]
-    return f"the result differs: {'; '.join(differ)}" if differ else ""
-
-
-def _shown(value: object) -> str:
-    return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    return result_differs(vars(record.result), vars(result(game, state, lane)))
 
 
 def _actions(game: Game[Any], record: Record) -> list[Tensor]:

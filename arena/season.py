@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import cellgames
+from cellgames.envs.core.parameters import check_whole
 
 from . import season_reports as reports
 from .folders import START_OVER, RunError, differences, opened, refuse_foreign
@@ -96,8 +97,7 @@ def play_season(
         ValueError: settings that make no sense.
     """
     check_names(teams)
-    if isinstance(seed, bool) or not isinstance(seed, int):
-        raise ValueError(f"seed must be a whole number, got {seed!r}")
+    check_whole("seed", seed)
     leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
     schedule = draw_schedule([divisions.values() for divisions in leagues.values()], days, within, rng)
     settings = {
@@ -121,12 +121,13 @@ def play_season(
         table = run.days()
         seeds = seed_teams(table, leagues)
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
-        playoffs = run.playoffs(table)
+        playoffs = run.playoffs(table, seeds)
         run.journal.close()
-        files = reports.write_reports(folder, settings, teams, schedule, table, playoffs, leagues, warn)
+        told = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs)
+        files = reports.write_reports(folder, told, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
-    return Season(folder, tuple(teams), schedule, tuple(table), playoffs, games, played, paths)
+    return Season(folder, told.teams, schedule, told.table, playoffs, games, played, paths)
 
 
 @dataclass(frozen=True)
@@ -165,9 +166,9 @@ class _Run:
         for part in range(parts):
             yield days * part // parts + 1, days * (part + 1) // parts
 
-    def playoffs(self, table: Sequence[Line]) -> Bracket:
+    def playoffs(self, table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> Bracket:
         """Play the series; those of a round side by side, a game each at a time."""
-        order, seeds = [line.team for line in table], seed_teams(table, self.leagues)
+        order = [line.team for line in table]
         results: dict[str, list[GameResult]] = {}
         state = bracket(seeds, order, results)
         while state.champion is None:

@@ -18,6 +18,7 @@ from cellgames.agents import play as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game
+from cellgames.envs.core.parameters import check_whole
 
 from .defaults import OPENING_PLIES
 from .folders import differences
@@ -56,9 +57,8 @@ class BotUmpire:
     ) -> None:
         if game.info.num_players != 2:
             raise ValueError(f"a season is for games of two players; {game.id} has {game.info.num_players}")
-        for name, value, low in (("opening_plies", opening_plies, 0), ("chunk", chunk, 1)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < low:
-                raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+        check_whole("opening_plies", opening_plies, 0)
+        check_whole("chunk", chunk, 1)
         if without := [team.name for team in teams if not team.agent]:
             raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
         self.game, self.opening_plies, self.chunk = game, opening_plies, chunk

@@ -12,6 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from cellgames.envs.core.compiling import Compile
+from cellgames.envs.core.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
 
@@ -61,9 +62,8 @@ class CupUmpire:
             raise ValueError(f"unknown pattern {unknown[0]!r}; known: {', '.join(PATTERNS)}")
         if not names or len(set(names)) < len(names):
             raise ValueError(f"expected one or more different patterns, got {', '.join(names) or 'none'}")
-        for name, value in (("max_generations", max_generations), ("chunk", chunk)):
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}")
+        check_whole("max_generations", max_generations, 1)
+        check_whole("chunk", chunk, 1)
         if survivors not in get_args(Survivors):
             raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
         self.patterns, self.max_generations, self.survivors = names, max_generations, survivors

@@ -17,7 +17,7 @@ from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
 
 from .records import PathLike, Reader
-from .replays import ReplayError
+from .replays import ReplayError, result_differs
 from .season_cup import ENDED, PARAMETERS, start_of
 from .season_games import Fixture
 
@@ -101,8 +101,9 @@ def verify(
             games = [records[number] for number in part]
             ended = _simulate(games, compile=compile)
             for lane, (number, game) in enumerate(zip(part, games, strict=True)):
-                if differ := _differences(game, ended, lane):
-                    yield number, ReplayError(f"the result differs: {differ}")
+                recorded = {name: getattr(game, name) for name in ENDED}
+                if message := result_differs(recorded, _ended(ended, lane)):
+                    yield number, ReplayError(message)
 
 
 def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
@@ -111,21 +112,10 @@ def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
     return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
 
 
-def _differences(record: CupRecord, ended: Result, lane: int) -> str:
-    pairs = [(name, _plain(getattr(record, name)), getattr(ended, name)[lane].tolist()) for name in ENDED]
-    return "; ".join(
-        f"{name} recorded {_shown(recorded)}, replayed {_shown(found)}"
-        for name, recorded, found in pairs
-        if recorded != found
-    )
-
-
-def _plain(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _shown(value: object) -> str:
-    return "/".join(map(str, value)) if isinstance(value, list) else str(value)
+def _ended(result: Result, lane: int) -> dict[str, object]:
+    """How the game of a lane ended, as `CupRecord` holds it."""
+    values = {name: getattr(result, name)[lane].tolist() for name in ENDED}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
 # ---------------------------------------------------------------- pictures

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +20,14 @@ from .playoffs import Bracket, Series
 from .records import write_atomic
 from .reports import escape, markdown_table, plain_table
 from .schedule import SeasonSchedule, league_counts
-from .season_teams import Leagues, Team
+from .season_teams import Leagues, Team, by_league
 from .standings import GameResult, Line
 
 __all__ = [
     "FILES",
     "SCHEDULE",
     "STANDINGS",
+    "Summary",
     "bracket_text",
     "leaders_text",
     "result_text",
@@ -41,6 +43,29 @@ FILES = (SCHEDULE, STANDINGS, "bracket.json", "report.md", "bracket.svg", "brack
 """What this module writes, some of it before the season is over."""
 
 Rows = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A season that is over, as its report tells it.
+
+    settings: what season.json holds.
+    teams:    in the order given.
+    schedule: its days.
+    table:    the standings of all teams, best first.
+    bracket:  the playoffs.
+    """
+
+    settings: Mapping[str, Any]
+    teams: tuple[Team, ...]
+    schedule: SeasonSchedule
+    table: tuple[Line, ...]
+    bracket: Bracket
+
+    @cached_property
+    def leagues(self) -> Leagues:
+        """Names of the teams by league and division."""
+        return by_league(self.teams)
 
 
 def to_text(data: Mapping[str, Any]) -> str:
@@ -165,18 +190,12 @@ def _series_text(series: Series) -> str:
     return f"{series.key}: {first[0]} {first[1]} : {second[1]} {second[0]}"
 
 
-def _markdown(
-    settings: Mapping[str, Any],
-    teams: Sequence[Team],
-    schedule: SeasonSchedule,
-    table: Sequence[Line],
-    bracket: Bracket,
-    leagues: Leagues,
-) -> str:
+def _markdown(season: Summary) -> str:
+    settings, bracket = season.settings, season.bracket
     parts = [
         f"# A season of {settings['game']}",
-        f"**{escape(str(bracket.champion))}** is the champion of {len(teams)} teams after "
-        f"{_counted(settings['days'], 'day')} and {_counted(schedule.games, 'game')}; "
+        f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
+        f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
         "## Playoffs",
@@ -190,14 +209,14 @@ def _markdown(
         "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game "
         "that nobody won. Ranks are among all teams. [As data](standings.json)."
     )
-    for league, divisions in leagues.items():
+    for league, divisions in season.leagues.items():
         parts.append(f"### {escape(league)}")
         seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(bracket.seeds[league], 1))
         parts.append(f"Seeds: {seeds}.")
         for division, names in divisions.items():
-            rows = _table_rows(table, teams, names)
+            rows = _table_rows(season.table, season.teams, names)
             parts += [f"#### {escape(division)}", markdown_table(rows, ("team", "agent", "die"))]
-    parts += ["## Schedule", _fairness(schedule, leagues)]
+    parts += ["## Schedule", _fairness(season.schedule, season.leagues)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -234,25 +253,17 @@ def _span(span: tuple[int, int]) -> str:
 # ---------------------------------------------------------------- files
 
 
-def write_reports(
-    folder: Path,
-    settings: Mapping[str, Any],
-    teams: Sequence[Team],
-    schedule: SeasonSchedule,
-    table: Sequence[Line],
-    bracket: Bracket,
-    leagues: Leagues,
-    warn: Callable[[str], None],
-) -> list[Path]:
+def write_reports(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
     """Write the end of a season into its folder; schedule and standings are there already.
 
     Returns:
         The files there are, in the order of `FILES`.
     """
+    settings, bracket = season.settings, season.bracket
     picture = bracket_picture(bracket, f"Playoffs of {settings['game']}, seed {settings['seed']}")
     contents: dict[str, str | bytes] = {
         "bracket.json": to_text(bracket_data(bracket)),
-        "report.md": _markdown(settings, teams, schedule, table, bracket, leagues),
+        "report.md": _markdown(season),
         "bracket.svg": to_svg(picture),
     }
     try:

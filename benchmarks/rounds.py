@@ -23,6 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.measurement import NOT_INSTALLED, Measurement
+from cellgames.arena.records import write_atomic
 
 __all__ = ["Arguments", "Benchmark", "Contestant"]
 
@@ -219,17 +220,6 @@ def rounded(value: float) -> str:
     return text.rstrip("0").rstrip(".")
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Replaces a file in one move, so that a reader never sees half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
 @dataclass(frozen=True)
 class Benchmark:
     """Contestants and where their table goes.
@@ -258,8 +248,9 @@ class Benchmark:
         if measured:
             head, rows = header(self.module, arguments, argv, complete), table_rows(contestants, measured)
             data = {"header": head, "rows": rows, "failures": failures}
-            write_whole(arguments.out, markdown(self.title, head, rows, failures))
-            write_whole(arguments.out.with_suffix(".json"), json.dumps(data, indent=2) + "\n")
+            arguments.out.parent.mkdir(parents=True, exist_ok=True)
+            write_atomic(arguments.out, markdown(self.title, head, rows, failures))
+            write_atomic(arguments.out.with_suffix(".json"), json.dumps(data, indent=2) + "\n")
             print(f"wrote {arguments.out} and {arguments.out.with_suffix('.json').name}")
         if not complete:
             return 130

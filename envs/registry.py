@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -94,8 +94,7 @@ def spec(id: str) -> GameSpec:
 def make(id: str, **parameters: Any) -> Game[Any]:
     """See `cellgames.make`."""
     entry = spec(id)
-    module, name = entry.entry_point.split(":")
-    kind = getattr(importlib.import_module(module), name)
+    kind = resolve_name(entry.entry_point)
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
         raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")

@@ -18,6 +18,7 @@ from torch import Tensor
 
 from .bitboards import Grid, count
 from .compiling import Compile, check_compile, kernel
+from .parameters import check_whole
 
 __all__ = ["Life", "generation", "inherited"]
 
@@ -101,8 +102,7 @@ class Life:
         device: torch.device | str = "cpu",
         compile: Compile = "auto",
     ) -> None:
-        if isinstance(boards, bool) or not isinstance(boards, int) or boards < 1:
-            raise ValueError(f"boards must be a whole number of at least 1, got {boards!r}")
+        check_whole("boards", boards, 1)
         check_compile(compile)
         self.grid = Grid(rows, cols, wrap)
         self.boards = boards
@@ -136,8 +136,7 @@ class Life:
 
     def advance(self, generations: int = 1) -> None:
         """Let every board live for some generations, a whole number of at least 0 (else a `ValueError`)."""
-        if isinstance(generations, bool) or not isinstance(generations, int) or generations < 0:
-            raise ValueError(f"generations must be a whole number of at least 0, got {generations!r}")
+        check_whole("generations", generations, 0)
         grid = self.grid
 
         def step(now: Tensor, then: Tensor) -> None:

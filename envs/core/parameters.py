@@ -1,14 +1,29 @@
-"""Checks of a game's parameters, with one way to complain."""
+"""Checks of whole numbers, with one way to complain."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-__all__ = ["check_int"]
+__all__ = ["check_int", "check_whole"]
+
+
+def check_whole(name: str, value: Any, low: int | None = None, high: int | None = None) -> None:
+    """Raise a `ValueError` that begins with `name` unless `value` is a whole number within limits.
+
+    Args:
+        name: what the message calls it.
+        value: anything; a bool is no number.
+        low: the least allowed, None for no limits.
+        high: the most allowed, None for no upper limit.
+    """
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    if not (whole and least <= value <= most):
+        limits = "" if low is None else f" of at least {low}" if high is None else f" from {low} to {high}"
+        raise ValueError(f"{name} must be a whole number{limits}, got {value!r}")
 
 
 def check_int(game: Any, name: str, low: int, high: int) -> None:
     """Raise a `ValueError` unless the game's field `name` is a whole number from `low` to `high`."""
-    value = getattr(game, name)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ValueError(f"{game.id}: parameter {name!r} must be a whole number from {low} to {high}, got {value!r}")
+    check_whole(f"{game.id}: parameter {name!r}", getattr(game, name), low, high)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,7 +17,7 @@ from cellgames.envs.core.tables import table
 
 from .patterns import PATTERNS
 from .placement import sizes
-from .shapes import Shapes
+from .shapes import Shapes, snake
 
 __all__ = ["PLACEABLE", "deal", "most_shapes", "stamps_of"]
 
@@ -63,11 +64,17 @@ def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Te
     )
 
 
+@table
+def _dealt(most: int, teams: int, device: torch.device) -> Tensor:
+    """int64 [P * S]: the places of team 0's shapes in the order of dealing, first to last, then team 1's and so on."""
+    return torch.from_numpy(np.argsort(snake(teams * most, teams), kind="stable")).to(device)
+
+
 def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None) -> tuple[Tensor, Tensor]:
     """Draw a pattern and the shapes of all teams, and deal them.
 
-    All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt 1, 2, 2, 1, 1, 2, ...
-    (1 to P, P to 1, ...). Every team gets as many.
+    All shapes are sorted by live cells, largest first, equal ones as they were drawn, and dealt by `shapes.snake`.
+    Every team gets as many.
 
     Args:
         seeds: int64 [B], one a lane.
@@ -93,6 +100,5 @@ def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None
     stamp = kinds[pattern].gather(1, kind)
     used = torch.arange(teams * most, device=seeds.device) < teams * count[:, None]
     order = torch.where(used, -size[stamp], 1).sort(dim=1, stable=True).indices
-    stamp = torch.where(used, stamp.gather(1, order), -1).view(-1, most, teams)
-    stamp = torch.where(torch.arange(most, device=seeds.device)[:, None] % 2 == 0, stamp, stamp.flip(2))
-    return pattern, stamp.transpose(1, 2).to(torch.int8).contiguous()
+    stamp = torch.where(used, stamp.gather(1, order), -1)[:, _dealt(most, teams, seeds.device)]
+    return pattern, stamp.view(len(seeds), teams, most).to(torch.int8)

@@ -17,7 +17,6 @@ import numpy.typing as npt
 from .stamps import COLS, ORIENTATIONS, ROWS, lay, offsets
 
 __all__ = [
-    "DEAL",
     "TIME_BOMBS",
     "Ints",
     "Shapes",
@@ -27,13 +26,13 @@ __all__ = [
     "multums",
     "quadrants",
     "sides",
+    "snake",
     "time_bombs",
 ]
 
 Ints = npt.NDArray[np.int64]
 Teams = tuple[Ints, Ints]
 
-DEAL = (0, 1, 1, 0)  # what is dealt goes to the teams in this order, over and over
 HALVES = np.array([[-1], [1]])  # of team 0 on the left, of team 1 on the right
 QUADRANTS = np.array(list(product((0, COLS // 2), (0, ROWS // 2))))  # x, y of their upper left corners
 VERTICAL_FLIP = 6  # an orientation, as are 0, 2, 4: all that flips alone can do
@@ -63,12 +62,18 @@ class Shapes:
         return [self.stamps[kind] for kind in generator.integers(len(self.stamps), size=count)]
 
 
+def snake(count: int, teams: int = 2) -> Ints:
+    """To which team each of `count` things is dealt, int64: 0, 1, 1, 0 over and over, 0, 1, 2, 2, 1, 0 for three."""
+    there = np.arange(teams)
+    return np.resize(np.concatenate((there, there[::-1])), count)
+
+
 def deal(generator: np.random.Generator, sizes: Ints) -> Ints:
-    """Teams 0 and 1 for things of these sizes (int64 [n]): shuffled, sorted by size descending, dealt by `DEAL`."""
+    """Teams 0 and 1 for things of these sizes (int64 [n]): shuffled, sorted by size descending, dealt by `snake`."""
     order = generator.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
     team = np.empty(len(sizes), np.int64)
-    team[order] = np.resize(DEAL, len(sizes))
+    team[order] = snake(len(sizes))
     return team
 
 

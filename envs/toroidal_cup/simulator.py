@@ -22,6 +22,7 @@ from torch import Tensor
 
 from cellgames.envs.core.bitboards import Grid
 from cellgames.envs.core.compiling import Compile, check_compile
+from cellgames.envs.core.parameters import check_whole
 
 from .colours import Rule, Survivors
 from .end import BLOCK, leaders
@@ -182,14 +183,12 @@ def _generations(keep: Iterable[int]) -> list[int]:
 def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tolerance: float) -> None:
     if board.ndim != 3 or board.dtype.is_floating_point or board.dtype == torch.bool:
         raise ValueError(f"board must be integers [B, H, W], got {board.dtype} {list(board.shape)}")
-    if isinstance(teams, bool) or not isinstance(teams, int) or not 2 <= teams <= MOST_TEAMS:
-        raise ValueError(f"teams must be a whole number from 2 to {MOST_TEAMS}, got {teams!r}")
+    check_whole("teams", teams, 2, MOST_TEAMS)
     if board.numel() and not 0 <= int(board.min()) <= int(board.max()) <= teams:
         raise ValueError(
             f"cells must be 0 or a team's number up to {teams}, got {int(board.min())} to {int(board.max())}"
         )
-    if isinstance(max_generations, bool) or not isinstance(max_generations, int) or max_generations < 1:
-        raise ValueError(f"max_generations must be a whole number of at least 1, got {max_generations!r}")
+    check_whole("max_generations", max_generations, 1)
     if survivors not in get_args(Survivors):
         raise ValueError(f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:

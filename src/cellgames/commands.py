@@ -11,7 +11,7 @@ import json
 import shlex
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "UserError",
+    "counted",
     "file_name",
     "list_all",
     "make_game",
     "parameters",
     "play",
+    "print_files",
     "program",
     "round_robin",
     "stopped",
@@ -98,6 +100,21 @@ def stopped(arguments: argparse.Namespace, kept: str) -> int:
 def file_name(words: Sequence[str]) -> str:
     """A name of a folder made of words, with nothing in it that a shell or a file system minds."""
     return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
+
+
+def counted(games: int, played: int) -> str:
+    """How many games a run has, and how many of them it did not have to play again."""
+    before = games - played
+    return f"{games} games" + (f", {before} of them from before" if before else "")
+
+
+def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> None:
+    """What a run has written: a line for each file that `about` says something of, by its name, and the rest."""
+    print(f"Written to {out}:")
+    for path in files:
+        if path.name in about:
+            print(f"  {path.name:16} {about[path.name]}")
+    print(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
 
 
 # ---------------------------------------------------------------- list
@@ -244,21 +261,14 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     seats = reports.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
     for line in [seats, *reports.notes(tables)]:
         print(line)
-    before = tables.games - run.played
-    kept = f", {before} of them from before" if before else ""
-    print(f"\n{tables.games} games{kept}, {tables.distinct} different.")
-    print(f"Written to {run.out}:")
+    print(f"\n{counted(tables.games, run.played)}, {tables.distinct} different.")
     about = {
         "report.md": "all tables and plots on one page",
         "ratings.png": "ratings with intervals",
         "cross_table.png": "who beats whom",
         "top_game.gif": "the longest game of the two best agents",
     }
-    for path in run.files:
-        if path.name in about:
-            print(f"  {path.name:16} {about[path.name]}")
-    rest = [path.name for path in run.files if path.name not in about]
-    print(f"  and the data: {', '.join(rest)}")
+    print_files(run.out, run.files, about)
     number = run.records.index(top_game(tables, run.records)) + 1
     file = shlex.quote(str(run.out / "games.jsonl"))
     print("Next:")

@@ -16,7 +16,7 @@ from cellgames.arena.schedule import WITHIN
 from cellgames.arena.season_teams import Team, by_league, generate_names, hire, place, read_teams
 from cellgames.envs import registry
 
-from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
+from .commands import UserError, counted, file_name, make_game, parameters, print_files, program, stopped, warn
 
 if TYPE_CHECKING:
     from cellgames.arena.season import Season
@@ -107,18 +107,13 @@ def _report(over: Season) -> None:
     print(reports.table_text(over.teams, over.table, by_league(over.teams)))
     print()
     print(reports.bracket_text(over.bracket))
-    before = over.games - over.played
-    kept = f", {before} of them from before" if before else ""
-    print(f"\n{over.games} games{kept}, {over.games - over.schedule.games} of them in the playoffs or played again.")
-    print(f"Written to {over.out}:")
+    extra = over.games - over.schedule.games
+    print(f"\n{counted(over.games, over.played)}, {extra} of them in the playoffs or played again.")
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
     }
-    for path in over.files:
-        if path.name in about:
-            print(f"  {path.name:16} {about[path.name]}")
-    print(f"  and the data: {', '.join(path.name for path in over.files if path.name not in about)}")
+    print_files(over.out, over.files, about)
     file = shlex.quote(str(over.out / "games.jsonl"))
     print("Next:")
     print(f"  {program()} replay {file}   check every game")
