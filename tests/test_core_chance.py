@@ -105,6 +105,13 @@ def test_a_packed_mask_holds_every_bit() -> None:
         assert int(words.max()) < 1 << 32
 
 
+@pytest.mark.parametrize("actions", [1, 32, 100])
+def test_no_games_have_no_masks_and_draw_no_actions(actions: int) -> None:
+    words = pack(torch.zeros(0, actions, dtype=torch.bool))
+    assert (tuple(words.shape), words.dtype) == ((0, -(-actions // 32)), torch.int64)
+    assert tuple(random_legal(words, random_bits(0, generator())).shape) == (0,)
+
+
 @every_game_in_turns
 def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
     for state in (game.init(seeds(0, 6)), midway(game, 6)):

@@ -41,6 +41,16 @@ def test_what_is_shown_has_the_declared_shape_dtype_and_bounds(game: Game[Any]) 
 
 
 @every_game
+def test_a_batch_of_no_games_is_a_batch(game: Game[Any]) -> None:
+    none = game.init(seeds(0, 0))
+    for state in (none, game.step(none, random_actions(game, none, generator()))):
+        assert len(state) == 0
+        for nothing, something in zip(seen(game, state), seen(game, game.init(seeds(0, 2))), strict=True):
+            assert tuple(nothing.shape) == (0, *something.shape[1:])
+            assert nothing.dtype == something.dtype
+
+
+@every_game
 def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(game: Game[Any]) -> None:
     state, random = game.init(seeds(3, 16)), generator()
     for _ in range(game.info.max_turns):

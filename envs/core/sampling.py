@@ -21,7 +21,8 @@ WORD = 1 << WORD_SHIFT
 def pack(mask: Tensor) -> Tensor:
     """Bool [B, A] to int64 [B, W]."""
     batch, actions = mask.shape
-    padded = torch.nn.functional.pad(mask.long(), (0, -actions % WORD)).view(batch, -1, WORD)
+    words = -(-actions // WORD)
+    padded = torch.nn.functional.pad(mask.long(), (0, words * WORD - actions)).view(batch, words, WORD)
     return (padded << torch.arange(WORD, device=mask.device)).sum(2)
 
 

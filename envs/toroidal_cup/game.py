@@ -15,6 +15,7 @@ from cellgames.envs.core.parameters import check_int
 
 from . import dealing, notation, observation, placement
 from .dealing import PLACEABLE
+from .end import leaders
 from .notation import Position
 from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, run
 from .stamps import COLS, ROWS
@@ -207,9 +208,8 @@ class ToroidalCup(Game[CupState]):
         )
 
     def _legal(self, state: CupState) -> Tensor:
-        return placement.legal(self.lattice, self.stamps, self._bands(state), state.queue[:, :, 0].flatten()).view(
-            len(state), self.teams, -1
-        )
+        mask = placement.legal(self.lattice, self.stamps, self._bands(state), state.queue[:, :, 0].flatten())
+        return mask.view(len(state), self.teams, self.lattice.actions)
 
     def is_last_turn(self, state: CupState) -> Tensor:
         """See `Game`; the last shapes are in hand, and Life follows."""
@@ -371,6 +371,6 @@ class ToroidalCup(Game[CupState]):
 
 def _judged(scores: Tensor) -> Tensor:
     """[B, P], WIN for the only leader of finished games and LOSS for the others; DRAW for all if none leads alone."""
-    leads = scores == scores.amax(1, keepdim=True)
-    decided = leads.sum(1, keepdim=True) == 1
-    return torch.where(decided, torch.where(leads, WIN, LOSS), DRAW)
+    leader = leaders(scores)[:, None]
+    number = torch.arange(1, scores.shape[1] + 1, device=scores.device)
+    return torch.where(leader == 0, DRAW, torch.where(leader == number, WIN, LOSS))
