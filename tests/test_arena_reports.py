@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_runs import block_plots
 from PIL import Image
 
 from cellgames.arena import reports
@@ -166,9 +167,7 @@ def test_equal_tables_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
 def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.delitem(sys.modules, "cellgames.arena.plots", raising=False)
-    monkeypatch.delattr("cellgames.arena.plots", raising=False)
+    block_plots(monkeypatch)
     (tmp_path / "ratings.png").write_text("of an older run")
     said: list[str] = []
     written = reports.write_reports(tmp_path, TABLES, RUN, PLAYERS, warn=said.append)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from arena_bots import First, Last
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience
 from toy_games import Race
 
 import cellgames
-from cellgames.agents import play as loop
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena import reports
 from cellgames.arena.records import RecordError, read
@@ -30,17 +28,6 @@ CHUNKS = 3 * 3  # pairs, chunks a pair
 
 def run(out: Path, *specs: str, games: int = 12, **options: Any) -> RoundRobin:
     return round_robin(GAME, specs or SPECS, games, out=out, chunk=2, **options)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
-
-
-def block_plots(patch: pytest.MonkeyPatch) -> None:
-    """As if matplotlib were not installed; saves time."""
-    patch.setitem(sys.modules, "matplotlib", None)
-    patch.delitem(sys.modules, "cellgames.arena.plots", raising=False)
-    patch.delattr("cellgames.arena.plots", raising=False)
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +58,7 @@ def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.fixture
 def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The number of games of each batch that is played from now on."""
-    batches: list[int] = []
-    original = loop.play
-
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        played = original(*args, **kwargs)
-        batches.append(len(played.turns))
-        return played
-
-    monkeypatch.setattr(loop, "play", counting)
-    return batches
+    return count_batches(monkeypatch)
 
 
 # ---------------------------------------------------------------- a run
@@ -123,48 +101,23 @@ def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path
 
 # ---------------------------------------------------------------- stopped and continued
 
-# Imports torch once, and forks a process for each moment, in which it kills itself.
+# Imports torch once, for the processes of all moments.
 SCRIPT = """
-import os, signal, sys
+import os, sys
 import cellgames
+from arena_runs import die_after, die_within, die_writing, kill_each
 from cellgames.arena import reports, round_robin as rr
 
-def die(): os.kill(os.getpid(), signal.SIGKILL)
+def run(moment, out):
+    if moment == "inside a chunk": os.environ["MORTAL"] = "15"
+    elif moment == "torn chunk": rr.append = die_within(4, rr.append, lost=150)
+    elif moment == "between chunks": rr.append = die_after(4, rr.append)
+    elif moment == "first file": rr.write_atomic = die_writing("run.json", rr.write_atomic)
+    elif moment == "tables": reports.write_atomic = die_writing("pairs.csv", reports.write_atomic)
+    game = cellgames.make("torus-v0", size=3)
+    rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], 12, out=out, chunk=2)
 
-append, write, calls = rr.append, rr.write_atomic, []
-def torn(path, chunk):
-    calls.append(path)
-    if len(calls) < 4:
-        return append(path, chunk)
-    with open(path, "ab") as file:
-        file.write("".join(r.to_json() + "\\n" for r in chunk).encode()[:-150])
-    die()
-def after(path, chunk):
-    calls.append(path)
-    append(path, chunk)
-    if len(calls) == 4:
-        die()
-def while_writing(name):
-    def write_or_die(path, content):
-        if os.path.basename(path) == name:
-            part = os.path.join(os.path.dirname(path), f".{name}.{os.getpid()}.part")
-            open(part, "w").write("half")
-            die()
-        write(path, content)
-    return write_or_die
-
-for moment in sys.argv[2:]:
-    child = os.fork()
-    if child == 0:
-        if moment == "inside a chunk": os.environ["MORTAL"] = "15"
-        elif moment == "torn chunk": rr.append = torn
-        elif moment == "between chunks": rr.append = after
-        elif moment == "first file": rr.write_atomic = while_writing("run.json")
-        elif moment == "tables": reports.write_atomic = while_writing("pairs.csv")
-        game, out = cellgames.make("torus-v0", size=3), os.path.join(sys.argv[1], moment)
-        rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], 12, out=out, chunk=2)
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL, moment
+kill_each(run, *sys.argv[1:])
 """
 MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 3, "between chunks": 4, "tables": CHUNKS}
 """When processes are killed, and how many chunks are whole by then."""
@@ -173,14 +126,7 @@ MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 3, "between chunk
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a run for each moment."""
-    root, tests = tmp_path_factory.mktemp("killed"), Path(__file__).parent
-    paths = os.pathsep.join([str(tests.parent / "src"), str(tests)])
-    subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(root), *MOMENTS],
-        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-        check=True,
-    )
-    return root
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
@@ -243,8 +189,7 @@ def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
     specs = ("random", "arena_bots:First", "arena_bots:Impatient")
     run(tmp_path / "whole", *specs)
     chunks_played.clear()
-    monkeypatch.setattr("arena_bots.Impatient.asked", 0)
-    monkeypatch.setenv("IMPATIENT", "15")
+    lose_patience(monkeypatch, 15)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", *specs)
     kept = len(chunks_played)

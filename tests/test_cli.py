@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from arena_runs import stop_and_continue
 from PIL import Image
 
 import cellgames
@@ -355,31 +356,11 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
 def test_ctrl_c_says_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arena_bots.Impatient.asked", 0)
-    monkeypatch.setenv("IMPATIENT", "15")
-    out = str(tmp_path / "my run")
-    words = [
-        "round-robin",
-        *SMALL,
-        "--agents",
-        "random",
-        "arena_bots:Impatient",
-        "--games",
-        "12",
-        "--chunk",
-        "2",
-    ]
-    assert main([*words, "--quiet", "--no-gif", "--out", out, "--fresh"]) == 130
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
+    out = tmp_path / "my run"
+    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Impatient", "--games", "12", "--chunk", "2"]
+    err, kept, printed = stop_and_continue([*words, "--no-gif"], out, 15, monkeypatch, capsys)
     assert f"All whole chunks of games are kept in {out}" in err
-    command = err.splitlines()[-1].strip()
-    assert "cellgames round-robin torus-v0 --size 3 --agents random arena_bots:Impatient" in command
-    assert command.endswith(f"--out '{out}'")
-    assert "--fresh" not in command
-    kept = len(read(tmp_path / "my run" / "games.jsonl").records)
-    assert main([*words, "--quiet", "--no-gif", "--out", out]) == 0
-    assert f"12 games, {kept} of them from before" in capsys.readouterr().out
+    assert f"12 games, {kept} of them from before" in printed
 
 
 # ---------------------------------------------------------------- replay

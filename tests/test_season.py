@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_runs import content, killed_at
 from PIL import Image
 from season_coin import Coin, made_up
 
@@ -32,10 +31,6 @@ FILES = {"season.json", "games.jsonl", *season_reports.FILES}
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
     return play_season(TEAMS, coin or Coin(30), out=out, **{"days": 5, **options})
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 @pytest.fixture(autouse=True)
@@ -333,51 +328,23 @@ def test_lost_tables_are_written_again(whole: Path) -> None:
     assert content(whole) == before
 
 
-# Imports once, and forks a process for each moment, in which it kills itself.
+# Imports once, for the processes of all moments.
 SCRIPT = """
-import os, signal, sys
+import sys
+from arena_runs import die_after, die_within, die_writing, kill_each
 from season_coin import Coin, made_up
 from cellgames.arena import season, season_journal as journal, season_reports as reports
 
-def die(): os.kill(os.getpid(), signal.SIGKILL)
-
-append, write, calls = journal.append, season.write_atomic, []
 reports.png = lambda picture: repr(picture).encode()
-def torn(number):
-    def append_or_die(path, games):
-        calls.append(path)
-        if len(calls) < number:
-            return append(path, games)
-        with open(path, "ab") as file:
-            file.write("".join(game.to_json() + "\\n" for game in games).encode()[:-30])
-        die()
-    return append_or_die
-def after(number):
-    def append_and_die(path, games):
-        calls.append(path)
-        append(path, games)
-        if len(calls) == number:
-            die()
-    return append_and_die
-def while_writing(name):
-    def write_or_die(path, content):
-        if os.path.basename(path) == name:
-            part = os.path.join(os.path.dirname(path), f".{name}.{os.getpid()}.part")
-            open(part, "w").write("half")
-            die()
-        write(path, content)
-    return write_or_die
 
-for moment in sys.argv[2:]:
-    child = os.fork()
-    if child == 0:
-        what, _, detail = moment.partition(" ")
-        if what == "torn": journal.append = torn(int(detail))
-        elif what == "after": journal.append = after(int(detail))
-        else: season.write_atomic = reports.write_atomic = while_writing(detail)
-        season.play_season(made_up(9), Coin(30), out=os.path.join(sys.argv[1], moment), days=5)
-        os._exit(1)
-    assert os.waitpid(child, 0)[1] == signal.SIGKILL, moment
+def run(moment, out):
+    what, _, detail = moment.partition(" ")
+    if what == "torn": journal.append = die_within(int(detail), journal.append, lost=30)
+    elif what == "after": journal.append = die_after(int(detail), journal.append)
+    else: season.write_atomic = reports.write_atomic = die_writing(detail, season.write_atomic)
+    season.play_season(made_up(9), Coin(30), out=out, days=5)
+
+kill_each(run, *sys.argv[1:])
 """
 MOMENTS = (
     "while season.json",
@@ -397,14 +364,7 @@ MOMENTS = (
 @pytest.fixture(scope="module")
 def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a season for each moment."""
-    root, tests = tmp_path_factory.mktemp("killed"), Path(__file__).parent
-    paths = os.pathsep.join([str(tests.parent / "src"), str(tests)])
-    subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(root), *MOMENTS],
-        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-        check=True,
-    )
-    return root
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 import torch
 from arena_bots import Last
+from arena_runs import content, count_batches
 from every_game import every_game
 from toy_games import Race, Sealed, TwoPartRace, random_actions
 
 import cellgames
-from cellgames.agents import play as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena import season_reports
@@ -72,15 +72,7 @@ def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
 
 
 def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches: list[int] = []
-    original = loop.play
-
-    def counting(*args: Any, **kwargs: Any) -> Any:
-        played = original(*args, **kwargs)
-        batches.append(len(played.turns))
-        return played
-
-    monkeypatch.setattr(loop, "play", counting)
+    batches = count_batches(monkeypatch)
     run(tmp_path / "run", chunk=100)
     assert batches[:4] == [12, 4, 4, 4]
 
@@ -88,7 +80,7 @@ def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: 
 def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> None:
     """Agents take their chances from generators of the batch, so a batch is played again as it was."""
     run(tmp_path / "whole", chunk=4)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "whole").iterdir()}
+    before = content(tmp_path / "whole")
     lines = before["games.jsonl"].splitlines(keepends=True)
     for kept in (3, 4, 13, len(lines) - 1):
         out = tmp_path / f"cut {kept}"
@@ -96,7 +88,7 @@ def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> Non
         (out / "season.json").write_bytes(before["season.json"])
         (out / "games.jsonl").write_bytes(b"".join(lines[:kept]) + lines[kept][:100])
         run(out, chunk=4)
-        assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+        assert content(out) == before
 
 
 @pytest.mark.parametrize(("field", "value"), [("seed", 5), ("agents", ["random", "x"]), ("parameters", {"size": 4})])

@@ -10,16 +10,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from arena_runs import content, stop_and_continue
 from PIL import Image
 
 from cellgames.arena.records import read
 from cellgames.cli import main
 
 TORUS = ("season", "--game", "torus-v0", "--size", "3")
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 def test_help_explains_and_needs_no_torch() -> None:
@@ -90,23 +87,13 @@ def test_teams_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 def test_ctrl_c_says_how_to_continue(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("arena_bots.Impatient.asked", 0)
-    monkeypatch.setenv("IMPATIENT", "30")
-    out = str(tmp_path / "my run")
+    out = tmp_path / "my run"
     words = [*TORUS, "--teams", "8", "--days", "5", "--chunk", "4", "--agents", "random", "arena_bots:Impatient"]
-    assert main([*words, "--quiet", "--out", out, "--fresh"]) == 130
-    err = capsys.readouterr().err
-    assert "Traceback" not in err
+    err, kept, printed = stop_and_continue(words, out, 30, monkeypatch, capsys)
     assert f"All whole batches of games are kept in {out}" in err
-    command = err.splitlines()[-1].strip()
-    assert "cellgames season --game torus-v0 --size 3 --teams 8" in command
-    assert command.endswith(f"--out '{out}'")
-    assert "--fresh" not in command
-    kept = len(read(tmp_path / "my run" / "games.jsonl").records)
     assert kept > 0
     assert kept % 4 == 0
-    assert main([*words, "--quiet", "--out", out]) == 0
-    assert f"games, {kept} of them from before" in capsys.readouterr().out
+    assert f"games, {kept} of them from before" in printed
 
 
 @pytest.mark.parametrize(

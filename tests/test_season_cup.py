@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from arena_runs import content
 
 from cellgames.arena import season_cup_replays, season_reports
 from cellgames.arena.season import Season, play_season
@@ -80,12 +81,12 @@ def test_every_game_can_be_played_again_from_its_record(whole: Season) -> None:
 
 
 def test_a_killed_season_of_the_cup_ends_with_the_same_bytes(tmp_path: Path, whole: Season) -> None:
-    before = {path.name: path.read_bytes() for path in whole.out.iterdir()}
+    before = content(whole.out)
     lines = before["games.jsonl"].splitlines(keepends=True)
     (tmp_path / "season.json").write_bytes(before["season.json"])
     (tmp_path / "games.jsonl").write_bytes(b"".join(lines[:18]) + lines[18][:100])  # within the playoffs
     assert 0 < run(tmp_path, chunk=4).played < len(lines) - 12
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert content(tmp_path) == before
 
 
 def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() -> None:
