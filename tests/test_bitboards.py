@@ -44,13 +44,13 @@ def test_a_row_is_cut_into_equal_words_its_lowest_bits_leftmost() -> None:
         (128, True, (64, 64)),
         (129, True, (43, 43, 43)),
         (63, False, (64,)),
-        (64, False, (33, 32)),
-        (100, False, (51, 50)),
+        (64, False, (33, 33)),
+        (100, False, (51, 51)),
         (512, True, (64,) * 8),
         (512, False, (57,) * 9),
     ],
 )
-def test_words_of_a_row_differ_by_one_column_at_most(cols: int, wrap: bool, widths: tuple[int, ...]) -> None:
+def test_words_of_a_row_hold_as_many_columns_as_can_be(cols: int, wrap: bool, widths: tuple[int, ...]) -> None:
     assert Grid(3, cols, wrap).widths == widths
     assert Grid(3, cols, wrap).shape == (3 if wrap else 4, len(widths))
 

@@ -8,8 +8,8 @@ works on the same word of many boards, and a step to the row above is a step alo
     row of 5 words, equal parts:     | 0 .. 55 | 56 .. 111 | 112 .. 167 | 168 .. 223 | 224 .. 279 |
     bit j of word i is column (start of part i) + j; the lowest bit is the leftmost column
 
-On a finite board one more row and one more column are stored, which are always empty: what leaves the board on one
-side wraps into them, and is wiped off before it can come in on the other.
+On a finite board one more row and at least one more column are stored, which are always empty: what leaves the board
+on one side wraps into them, and is wiped off before it can come in on the other.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from .parameters import check_whole
 from .tables import table
 
 __all__ = ["Grid", "count", "full_adder", "majority", "popcount"]
 
 WORD = 64
 ALL = -1  # every bit of a word
+_GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the top byte (Hacker's Delight, section 7-2)
 
 
 def _low(bits: int) -> int:
@@ -64,17 +66,17 @@ class Grid:
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 3:
-                raise ValueError(f"{name} must be a whole number of at least 3, got {value!r}")
+            check_whole(name, getattr(self, name), 3)
 
     # --- how boards are stored --------------------------------------------------------------------------------
 
     @functools.cached_property
     def widths(self) -> tuple[int, ...]:
-        """Columns in each word of a stored row; they differ by one at most."""
+        """Columns in each word of a stored row: as many in each on a finite board, else one more in some."""
         columns = self.cols + (not self.wrap)
         words = -(-columns // WORD)
+        if not self.wrap:
+            return (-(-columns // words),) * words
         return tuple(columns // words + (i < columns % words) for i in range(words))
 
     @property
@@ -91,6 +93,10 @@ class Grid:
         """int64 [S, N, 1], the bits that are cells of the board."""
         return _cells(self, device)
 
+    def trim(self, boards: Tensor) -> Tensor:
+        """Bitboards [..., S, N, B] without what stands in the spare row and columns of a finite board."""
+        return boards if self.wrap else boards & self.cells(boards.device)
+
     def even(self, device: torch.device) -> Tensor:
         """int64 [S, N, 1], the cells of even row + column."""
         return _even(self, device)
@@ -100,19 +106,17 @@ class Grid:
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
         live = cells.ne(0).to(torch.uint8)
-        padded = torch.nn.functional.pad(live, (0, int(not self.wrap), 0, int(not self.wrap)))
+        padded = torch.nn.functional.pad(live, (0, sum(self.widths) - self.cols, 0, int(not self.wrap)))
         words = [_pack_word(part) for part in padded.split(list(self.widths), dim=-1)]
         return torch.stack(words, dim=-1).movedim(0, -1).contiguous()
 
     def unpack(self, boards: Tensor) -> Tensor:
         """Bool [B, ..., H, W] of bitboards [..., S, N, B]; the inverse of `pack`."""
         rows = self._check(boards).movedim(-1, 0)[..., : self.rows, :].contiguous()
-        parts = []
-        for word, width in zip(rows.unbind(-1), self.widths, strict=True):
-            octets = word.contiguous().unsqueeze(-1).view(torch.uint8)
-            bits = (octets.unsqueeze(-1) >> torch.arange(8, dtype=torch.uint8, device=boards.device)) & 1
-            parts.append(bits.flatten(-2)[..., :width])
-        return torch.cat(parts, dim=-1)[..., : self.cols].bool()
+        octets = rows.view(torch.uint8).flatten().int()
+        cells = _spread(boards.device).index_select(0, octets).view(torch.bool).view(*rows.shape, WORD)
+        parts = [cells[..., word, :width] for word, width in enumerate(self.widths)]
+        return torch.cat(parts, dim=-1)[..., : self.cols]
 
     def place(self, boards: Tensor, row: Tensor, col: Tensor, board: Tensor) -> Tensor:
         """`boards` with cells set: in board `board[i]` of each plane the one at `row[i]`, `col[i]`.
@@ -202,34 +206,37 @@ class Grid:
     def dilate(self, boards: Tensor, offsets: Sequence[tuple[int, int]]) -> Tensor:
         """Every live cell spread to the cells at `offsets`, pairs of rows down and columns right from it.
 
-        Cells that the offsets do not reach in one row are found by doubling: a span of `n` columns takes about
-        log2 n moves.
+        A span of `n` columns around the cell takes about log2 n moves, or two from the next smaller one.
         """
-        spans: dict[int, set[int]] = {}
+        spans: dict[tuple[int, int], list[int]] = {}  # rows by the columns reached in them
+        columns: dict[int, set[int]] = {}
         for row, col in offsets:
-            spans.setdefault(row, set()).add(col)
-        grown = []
-        runs: dict[tuple[int, int], Tensor] = {}
-        for row, columns in sorted(spans.items()):
-            for first, last in _runs(columns):
-                if (first, last) not in runs:
-                    runs[first, last] = self._span(boards, first, last)
-                grown.append(self.shift(runs[first, last], row, 0))
-        return functools.reduce(operator.or_, grown) if grown else torch.zeros_like(boards)
+            columns.setdefault(row, set()).add(col)
+        for row, reached in sorted(columns.items()):
+            for span in _runs(reached):
+                spans.setdefault(span, []).append(row)
+        grown, known = torch.zeros_like(boards), ((0, 0), boards)
+        for span, rows in sorted(spans.items(), key=lambda item: item[0][1] - item[0][0]):
+            known = (span, self._span(boards, span, known))
+            for row in rows:
+                grown = grown | self.shift(known[1], row, 0)
+        return grown
 
-    def _span(self, boards: Tensor, first: int, last: int) -> Tensor:
-        """Every live cell spread to the columns `first` to `last` of its row, counted from its own."""
-        if first > 0 or last < 0:  # moving first would lose cells whose span ends inside of the board
+    def _span(self, boards: Tensor, span: tuple[int, int], known: tuple[tuple[int, int], Tensor]) -> Tensor:
+        """Every live cell spread to a span of columns, counted from its own; `known` is another one spread."""
+        first, last = span
+        if first > 0 or last < 0:
             return functools.reduce(operator.or_, (self.shift(boards, 0, col) for col in range(first, last + 1)))
-        return self._grow(boards, last, 1) | self._grow(boards, -first, -1)
-
-    def _grow(self, boards: Tensor, reach: int, sign: int) -> Tensor:
-        done = 0
-        while done < reach:
-            more = min(done + 1, reach - done)
-            boards = boards | self.shift(boards, 0, sign * more)
-            done += more
-        return boards
+        (left, right), spread = known
+        if not first <= left <= 0 <= right <= last:
+            left, right, spread = 0, 0, boards
+        while right < last:  # a longer hop would miss cells that are reached from beyond the edge
+            hop = min(right + 1, last - right)
+            spread, right = spread | self.shift(spread, 0, hop), right + hop
+        while left > first:
+            hop = min(1 - left, left - first)
+            spread, left = spread | self.shift(spread, 0, -hop), left - hop
+        return spread
 
     # --- neighbours --------------------------------------------------------------------------------------------
 
@@ -271,10 +278,17 @@ def _runs(columns: set[int]) -> list[tuple[int, int]]:
 
 def _pack_word(cells: Tensor) -> Tensor:
     """int64 [...] of up to 64 cells [..., w], uint8 0 or 1."""
-    padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).unflatten(-1, (8, 8))
-    octets = (padded << torch.arange(8, dtype=torch.uint8, device=cells.device)).sum(-1, dtype=torch.uint8)
-    words: Tensor = octets.contiguous().view(torch.int64)
+    padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).contiguous().view(torch.int64)
+    octets = ((padded * _GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word
+    words: Tensor = octets.view(torch.int64)
     return words.squeeze(-1)
+
+
+@table
+def _spread(device: torch.device) -> Tensor:
+    """int64 [256], the bits of each byte as eight bytes, 0 or 1."""
+    bits = torch.arange(256, device=device).unsqueeze(1) >> torch.arange(8, device=device) & 1
+    return bits.to(torch.uint8).view(torch.int64).squeeze(1)
 
 
 @table
