@@ -13,6 +13,7 @@ from life_reference import Cell, around, live_cells, soup, spread
 from torch import Tensor
 
 from cellgames.envs.core.bitboards import Grid, count, full_adder, majority, popcount
+from cellgames.envs.core.dilation import Footprint
 
 CPU = torch.device("cpu")
 WIDTHS = [*range(3, 71), 127, 128, 129, 255, 256, 257]
@@ -182,7 +183,7 @@ def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
     packed = grid.pack(boards)
     for name, offsets in SHAPES.items():
         grown = [spread(live_cells(board), offsets, rows, cols, wrap) for board in boards]
-        assert same(grid, grid.dilate(packed, offsets), grown), name
+        assert same(grid, grid.dilate(packed, Footprint(offsets)), grown), name
     assert torch.equal(packed, grid.pack(boards))  # untouched
 
 

@@ -17,9 +17,9 @@ from cellgames.agents.play import play
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena import match, replays
 from cellgames.envs.core import seeds
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, grid, to_rgb, to_svg
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frames, grid, to_rgb, to_svg
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, frames, picture, text
+from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, picture, text
 from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)

@@ -15,13 +15,12 @@ on one side wraps into them, and is wiped off before it can come in on the other
 from __future__ import annotations
 
 import functools
-import operator
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
+from .dilation import Footprint
 from .parameters import check_whole
 from .tables import table
 
@@ -29,7 +28,7 @@ __all__ = ["Grid", "count", "full_adder", "majority", "popcount"]
 
 WORD = 64
 ALL = -1  # every bit of a word
-_GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the top byte (Hacker's Delight, section 7-2)
+GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the top byte (Hacker's Delight, section 7-2)
 
 
 def _low(bits: int) -> int:
@@ -203,40 +202,9 @@ class Grid:
         moved.bitwise_or_(carried)
         return moved
 
-    def dilate(self, boards: Tensor, offsets: Sequence[tuple[int, int]]) -> Tensor:
-        """Every live cell spread to the cells at `offsets`, pairs of rows down and columns right from it.
-
-        A span of `n` columns around the cell takes about log2 n moves, or two from the next smaller one.
-        """
-        spans: dict[tuple[int, int], list[int]] = {}  # rows by the columns reached in them
-        columns: dict[int, set[int]] = {}
-        for row, col in offsets:
-            columns.setdefault(row, set()).add(col)
-        for row, reached in sorted(columns.items()):
-            for span in _runs(reached):
-                spans.setdefault(span, []).append(row)
-        grown, known = torch.zeros_like(boards), ((0, 0), boards)
-        for span, rows in sorted(spans.items(), key=lambda item: item[0][1] - item[0][0]):
-            known = (span, self._span(boards, span, known))
-            for row in rows:
-                grown = grown | self.shift(known[1], row, 0)
-        return grown
-
-    def _span(self, boards: Tensor, span: tuple[int, int], known: tuple[tuple[int, int], Tensor]) -> Tensor:
-        """Every live cell spread to a span of columns, counted from its own; `known` is another one spread."""
-        first, last = span
-        if first > 0 or last < 0:
-            return functools.reduce(operator.or_, (self.shift(boards, 0, col) for col in range(first, last + 1)))
-        (left, right), spread = known
-        if not first <= left <= 0 <= right <= last:
-            left, right, spread = 0, 0, boards
-        while right < last:  # a longer hop would miss cells that are reached from beyond the edge
-            hop = min(right + 1, last - right)
-            spread, right = spread | self.shift(spread, 0, hop), right + hop
-        while left > first:
-            hop = min(1 - left, left - first)
-            spread, left = spread | self.shift(spread, 0, -hop), left - hop
-        return spread
+    def dilate(self, boards: Tensor, footprint: Footprint) -> Tensor:
+        """Every live cell spread to the cells of a footprint around it."""
+        return footprint.spread(boards, self.shift)
 
     # --- neighbours --------------------------------------------------------------------------------------------
 
@@ -269,17 +237,10 @@ class Grid:
         return above, twos
 
 
-def _runs(columns: set[int]) -> list[tuple[int, int]]:
-    """Consecutive numbers as (first, last)."""
-    starts = sorted(c for c in columns if c - 1 not in columns)
-    ends = sorted(c for c in columns if c + 1 not in columns)
-    return list(zip(starts, ends, strict=True))
-
-
 def _pack_word(cells: Tensor) -> Tensor:
     """int64 [...] of up to 64 cells [..., w], uint8 0 or 1."""
     padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).contiguous().view(torch.int64)
-    octets = ((padded * _GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word
+    octets = ((padded * GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word
     words: Tensor = octets.view(torch.int64)
     return words.squeeze(-1)
 

@@ -36,6 +36,7 @@ __all__ = [
     "Rectangle",
     "Shape",
     "Text",
+    "frames",
     "grid",
     "mix",
     "save_gif",
@@ -410,7 +411,12 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
     )
 
 
-# ---------------------------------------------------------------- GIF
+# ---------------------------------------------------------------- films
+
+
+def frames(last: int, most: int) -> list[int]:
+    """Which of the moments 0 to `last` a film shows: up to `most` and the last one, denser at the beginning."""
+    return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
 
 
 def save_gif(frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int = 200, last_ms: int = 2000) -> None:

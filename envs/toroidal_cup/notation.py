@@ -3,8 +3,7 @@
 A position is a line such as `randys 2 $2.AA$.AA$2.A! rpentomino*6/rpentomino*6`: the pattern, steps played, the
 arrangement so far, and what is still to be placed, by team, `-` for nothing. Life's course follows from it.
 
-A board is written as Golly writes patterns of several states: rows of runs (`12.3A` is 12 empty cells and 3 of
-team 1), `$` between rows, nothing after a row's last live cell, `!` at the end.
+A board is written as `core.runs` does, with A for team 1.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from cellgames.envs.core.runs import board_to_string, string_to_board
+
 __all__ = ["Position", "placement_to_string", "position_to_string", "string_to_placement", "string_to_position"]
 
 _PLACEMENT = re.compile(r"r([0-9]{1,4})c([0-9]{1,4})/([0-9]{1,2})")
-_RUNS = re.compile(r"(?:(?:[1-9][0-9]{0,3})?[.A-Z$])*!")
-_RUN = re.compile(r"([0-9]*)([.A-Z$])")
 _SHAPES = re.compile(r"([a-z][a-z0-9]*)(?:\*([1-9][0-9]{0,3}))?")
 
 
@@ -34,7 +33,7 @@ class Position(NamedTuple):
 def position_to_string(position: Position) -> str:
     """One line."""
     queues = "/".join(map(_queue_to_string, position.queues))
-    return f"{position.pattern} {position.turn} {_board_to_string(position.start)} {queues}"
+    return f"{position.pattern} {position.turn} {board_to_string(position.start)} {queues}"
 
 
 def string_to_position(text: str, rows: int, cols: int) -> Position | None:
@@ -42,7 +41,7 @@ def string_to_position(text: str, rows: int, cols: int) -> Position | None:
     parts = text.split()
     if len(parts) != 4 or not re.fullmatch("[0-9]{1,4}", parts[1]):
         return None
-    start = _string_to_board(parts[2], rows, cols)
+    start = string_to_board(parts[2], rows, cols)
     queues = [_string_to_queue(part) for part in parts[3].split("/")]
     if start is None or None in queues:
         return None
@@ -74,38 +73,3 @@ def string_to_placement(text: str) -> tuple[int, int, int] | None:
     """Row, column and orientation of a text by `placement_to_string`; None if it is none."""
     found = _PLACEMENT.fullmatch(text)
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))
-
-
-def _board_to_string(board: Sequence[Sequence[int]]) -> str:
-    """The cells of rows, 0 empty, else the team's number from 1 to 26, as one word."""
-    lines = []
-    for row in board:
-        runs = [(".ABCDEFGHIJKLMNOPQRSTUVWXYZ"[cell], len(list(run))) for cell, run in groupby(row)]
-        if runs and runs[-1][0] == ".":
-            runs.pop()
-        lines.append("".join(_run(count, mark) for mark, count in runs))
-    text = "".join(f"${line}" for line in lines)[1:].rstrip("$")
-    return re.sub(r"\$\$+", lambda found: _run(len(found[0]), "$"), text) + "!"
-
-
-def _run(count: int, mark: str) -> str:
-    return f"{count if count > 1 else ''}{mark}"
-
-
-def _string_to_board(text: str, rows: int, cols: int) -> list[list[int]] | None:
-    """The inverse of `_board_to_string`; None if the text is no board or larger than `rows` x `cols`."""
-    if not _RUNS.fullmatch(text):
-        return None
-    board = [[0] * cols for _ in range(rows)]
-    row = col = 0
-    for number, mark in _RUN.findall(text):
-        count = int(number or 1)
-        if mark == "$":
-            row, col = row + count, 0
-            continue
-        if row >= rows or col + count > cols:
-            return None
-        if mark != ".":
-            board[row][col : col + count] = [ord(mark) - ord("A") + 1] * count
-        col += count
-    return board

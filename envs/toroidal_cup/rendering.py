@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.envs.core.drawing import Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, mix
+from cellgames.envs.core.drawing import Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, frames, mix
 from cellgames.envs.core.game import DRAW, LOSS, WIN
 
 from .patterns import PATTERNS
@@ -290,7 +290,7 @@ def course(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> It
         title: what the headlines begin with.
         life: plays the game, and keeps its boards at the generations given.
     """
-    *shown, _ = frames(end.last)
+    *shown, _ = frames(end.last, FRAMES)
     boards = life(shown).boards
     for generation in shown:
         yield picture(moment(end, title, generation, boards[generation][0].numpy(force=True)))
@@ -317,11 +317,6 @@ def film(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Pictu
         yield picture(end)
     else:
         yield from course(end, _title(game, after), lambda shown: game.life(after.start[:1], keep=shown))
-
-
-def frames(last: int, most: int = FRAMES) -> list[int]:
-    """The generations that a film shows, 0 to `last`, `most` and the last one, denser at the beginning."""
-    return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
 
 
 def text(view: View) -> str:

@@ -1,0 +1,55 @@
+"""Boards of a few states as one word of text, written as Golly writes patterns of several states.
+
+Rows of runs (`12.3A` is 12 empty cells and 3 of state 1), `$` between rows, nothing after a row's last cell that is
+not empty, `!` at the end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+__all__ = ["board_to_string", "string_to_board"]
+
+_STATES = ".ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_RUNS = re.compile(r"(?:(?:[1-9][0-9]{0,3})?[.A-Z$])*!")
+_RUN = re.compile(r"([0-9]*)([.A-Z$])")
+
+
+def board_to_string(board: Sequence[Sequence[int]]) -> str:
+    """The cells of rows, 0 empty, else a state from 1 to 26."""
+    lines = []
+    for row in board:
+        runs = [(_STATES[cell], len(list(run))) for cell, run in groupby(row)]
+        if runs and runs[-1][0] == ".":
+            runs.pop()
+        lines.append("".join(_run(count, mark) for mark, count in runs))
+    text = "".join(f"${line}" for line in lines)[1:].rstrip("$")
+    return re.sub(r"\$\$+", lambda found: _run(len(found[0]), "$"), text) + "!"
+
+
+def _run(count: int, mark: str) -> str:
+    return f"{count if count > 1 else ''}{mark}"
+
+
+def string_to_board(text: str, rows: int, cols: int, states: int = 26) -> list[list[int]] | None:
+    """The inverse of `board_to_string`.
+
+    None if the text is no board, larger than `rows` x `cols`, or has a cell of a state above `states`.
+    """
+    if not _RUNS.fullmatch(text):
+        return None
+    board = [[0] * cols for _ in range(rows)]
+    row = col = 0
+    for number, mark in _RUN.findall(text):
+        count = int(number or 1)
+        if mark == "$":
+            row, col = row + count, 0
+            continue
+        state = _STATES.index(mark)
+        if row >= rows or col + count > cols or state > states:
+            return None
+        board[row][col : col + count] = [state] * count
+        col += count
+    return board
