@@ -51,6 +51,23 @@ _TOROIDAL_CUP_DEFAULTS = {
 }
 _TOROIDAL_CUP_SMALL = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 1000}
 
+_CLOTH_OF_GOLD = "cellgames.envs.cloth_of_gold.game:ClothOfGold"
+_CLOTH_OF_GOLD_DEFAULTS = {
+    "height": 100,
+    "width": 100,
+    "generations": 168,
+    "max_units": 10,
+    "max_rounds": 20,
+    "radius": 8,
+    "initial_placement": True,
+    "first_verdict": 2,
+    "neutral_births": False,
+    "neutral_density": 0.0,
+    "win_rule": "score",
+    "shaping": 0.0,
+}
+_CLOTH_OF_GOLD_SMALL = {"height": 32, "width": 32, "generations": 24}
+
 REGISTRY: dict[str, GameSpec] = {
     spec.id: spec
     for spec in (
@@ -77,6 +94,19 @@ REGISTRY: dict[str, GameSpec] = {
             _TOROIDAL_CUP_SMALL,
             simultaneous=True,
             defaults={**_TOROIDAL_CUP_DEFAULTS, **_TOROIDAL_CUP_SMALL},
+        ),
+        GameSpec(
+            "cloth-of-gold-v0",
+            _CLOTH_OF_GOLD,
+            "Cloth of Gold by Adam Murray: feed a Game of Life by hand, round by round",
+            defaults=_CLOTH_OF_GOLD_DEFAULTS,
+        ),
+        GameSpec(
+            "cloth-of-gold-small-v0",
+            _CLOTH_OF_GOLD,
+            "Cloth of Gold, small enough to train on a laptop",
+            _CLOTH_OF_GOLD_SMALL,
+            defaults={**_CLOTH_OF_GOLD_DEFAULTS, **_CLOTH_OF_GOLD_SMALL},
         ),
     )
 }

@@ -1,0 +1,368 @@
+"""Cloth of Gold on the contract of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.game import DRAW, Game, GameInfo, Space
+from cellgames.envs.core.parameters import check_int
+from cellgames.envs.core.state import State
+
+from . import notation, observation, placement, rounds
+from .notation import Position
+from .state import COLUMNS, ClothState
+from .territory import territory
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Picture
+
+    from .solo import ClothSolo
+
+__all__ = ["ClothOfGold", "WinRule"]
+
+WinRule = Literal["score", "extinction"]
+
+MIN_SIZE, MAX_SIZE = 8, 256
+_NEUTRALS = chance.USER  # purpose of draws
+
+
+@dataclass(frozen=True)
+class ClothOfGold(Game[ClothState]):
+    """Cloth of Gold by Adam Murray: two players feed a Game of Life by hand, and whose units hold their own wins.
+
+    One action places a unit or takes back one that was placed in the same turn, or ends the turn. The generations run
+    inside the action that ends player_b's turn.
+
+    Attributes:
+        height: rows of the world, 8 to 256; nothing lies beyond its edges.
+        width: its columns, 8 to 256.
+        generations: of a round.
+        max_units: the most units placed in a turn.
+        max_rounds: after which the game is cut off; the leader wins.
+        radius: of a unit's territory, the cells at a distance less than this.
+        initial_placement: each player places units before the first round.
+        first_verdict: the round from which on the score can end the game.
+        neutral_births: three neutral neighbours and no other make an empty cell neutral.
+        neutral_density: chance of every cell to be neutral at the start, 0 to less than 1.
+        win_rule: "score", a lead that does not grow wins; or "extinction", who has no unit left loses.
+        shaping: weight of a reward in every step, the change of the lead in units over the number of cells.
+    """
+
+    height: int = 100
+    width: int = 100
+    generations: int = 168
+    max_units: int = 10
+    max_rounds: int = 20
+    radius: int = 8
+    initial_placement: bool = True
+    first_verdict: int = 2
+    neutral_births: bool = False
+    neutral_density: float = 0.0
+    win_rule: WinRule = "score"
+    shaping: float = 0.0
+
+    id: ClassVar[str] = "cloth-of-gold-v0"
+    compiled_step: ClassVar[bool] = False  # only the worlds whose round ends are simulated
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("height", MIN_SIZE, MAX_SIZE),
+            ("width", MIN_SIZE, MAX_SIZE),
+            ("generations", 1, 10_000),
+            ("max_units", 1, 100),
+            ("max_rounds", 1, 1000),
+            ("radius", 1, 32),
+            ("first_verdict", 1, 1000),
+        ):
+            check_int(self, name, low, high)
+        for name in ("initial_placement", "neutral_births"):
+            if not isinstance(value := getattr(self, name), bool):
+                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {value!r}")
+        for name, below in (("neutral_density", 1.0), ("shaping", float("inf"))):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
+                raise ValueError(
+                    f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {value!r}"
+                )
+        if self.win_rule not in get_args(WinRule):
+            known = ", ".join(get_args(WinRule))
+            raise ValueError(f"{self.id}: parameter 'win_rule' must be one of {known}, got {self.win_rule!r}")
+
+    @cached_property
+    def grid(self) -> Grid:
+        """How worlds are packed."""
+        return Grid(self.height, self.width, wrap=False)
+
+    @property
+    def cells(self) -> int:
+        """`H * W`."""
+        return self.height * self.width
+
+    @property
+    def end_turn(self) -> int:
+        """The action that ends the turn; smaller ones are cells, by rows."""
+        return self.cells
+
+    @property
+    def longest_turn(self) -> int:
+        """The most actions of a turn: placements and take-backs, one more placement, the end."""
+        return placement.ACTS_A_UNIT * self.max_units + 2
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """The facts."""
+        reward = 1.0 + self.shaping
+        most = min(observation.LARGEST, self.cells)
+        return GameInfo(
+            id=self.id,
+            title="Cloth of Gold",
+            credit="Cloth of Gold by Adam Murray, Life by John Horton Conway",
+            players=("player_a", "player_b"),
+            simultaneous=False,
+            perfect_information=True,
+            stochastic=self.neutral_density > 0,
+            zero_sum=False,
+            max_turns=self.longest_turn * 2 * (self.max_rounds + self.initial_placement),
+            reward_range=(-reward, reward),
+            action_nvec=(self.cells + 1,),
+            observation=Space((observation.PLANES, self.height, self.width), torch.int16, -most, most),
+            board=Space((self.height, self.width), torch.int8, 0, 4),
+        )
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def _init(self, seeds: Tensor) -> ClothState:
+        lanes, shape = len(seeds), self.grid.shape
+
+        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
+            return seeds.new_zeros((lanes, *shape), dtype=dtype)
+
+        def planes(*kinds: int) -> Tensor:
+            return seeds.new_zeros((*kinds, *shape, lanes)).movedim(-1, 0)  # as the generations want them
+
+        return ClothState(
+            seed=seeds,
+            turn=zeros(dtype=torch.int32),
+            current_player=zeros(dtype=torch.int64),
+            rewards=zeros(2, dtype=torch.float32),
+            scores=zeros(2, dtype=torch.float32),
+            terminated=zeros(dtype=torch.bool),
+            truncated=zeros(dtype=torch.bool),
+            units=planes(2),
+            neutral=self._scattered(seeds) if self.neutral_density else planes(),
+            killed=planes(),
+            territory=planes(2),
+            placed=planes(),
+            live=zeros(2, dtype=torch.int32),
+            left=torch.full_like(seeds, self.max_units, dtype=torch.int32),
+            acts=zeros(dtype=torch.int32),
+            round=torch.full_like(seeds, 1 - self.initial_placement, dtype=torch.int32),
+            rounds=zeros(self.max_rounds + 1, len(COLUMNS), dtype=torch.int32),
+        )
+
+    def _scattered(self, seeds: Tensor) -> Tensor:
+        """Neutral cells, int64 [B, S, N]."""
+        cells = torch.arange(self.cells, device=seeds.device)
+        lots = chance.draw(seeds[:, None], _NEUTRALS, cells) & 0xFFFFFFFF
+        neutral = lots < round(self.neutral_density * (1 << 32))
+        return self.grid.pack(neutral.view(-1, self.height, self.width)).movedim(-1, 0)
+
+    def _step(self, state: ClothState, actions: Tensor) -> ClothState:
+        ending = actions == self.end_turn
+        cell = actions.long().clamp(max=self.cells - 1)
+        after = state.replace(turn=state.turn + 1, rewards=torch.zeros_like(state.rewards))
+        after = placement.act(self.grid, after, self.radius, cell, ~ending)
+        if ending.any():
+            after = rounds.end_turns(self, after, ending)
+        return self._shaped(state, after)
+
+    def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
+        """A whole turn at once: the position after the mover has placed units and ended its turn.
+
+        It is what the actions lead to one after the other; nothing checks that they are legal.
+
+        Args:
+            state: the games; finished ones stay as they are.
+            cells: int64 [B, K], row * width + col of each unit in any order; -1 names none.
+        """
+        going = ~state.over
+        after = state.replace(turn=state.turn + going.int(), rewards=torch.zeros_like(state.rewards))
+        after = placement.place(self.grid, after, self.radius, torch.where(going[:, None], cells, -1))
+        return self._shaped(state, rounds.end_turns(self, after, going))
+
+    def _shaped(self, before: ClothState, after: ClothState) -> ClothState:
+        """With the dense part of the reward, if there is one."""
+        if not self.shaping:
+            return after
+        change = (after.live - before.live).double() * (self.shaping / self.cells)
+        return after.replace(rewards=(after.rewards + change - change.flip(1)).to(after.rewards.dtype))
+
+    def _legal(self, state: ClothState) -> Tensor:
+        return placement.legal_actions(self.grid, state, self.max_units)
+
+    def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
+        from .solo import ClothSolo
+
+        return ClothSolo(self, state).why_illegal(action)
+
+    def board(self, state: ClothState) -> Tensor:
+        """int8 [B, H, W]: 0 empty, 1 a's unit, 2 b's, 3 neutral, 4 killed."""
+        planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
+        kinds = torch.arange(1, 5, dtype=torch.int8, device=state.device)
+        return (self._unpacked(planes) * kinds[:, None, None]).sum(1, dtype=torch.int8)
+
+    def territories(self, state: ClothState) -> Tensor:
+        """Bool [B, 2, H, W], both players'; contested cells belong to both."""
+        return self._unpacked(state.territory)
+
+    def _unpacked(self, planes: Tensor) -> Tensor:
+        """Bool [B, k, H, W] of [B, k, S, N]."""
+        return self.grid.unpack(planes.movedim(0, -1))
+
+    def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
+        """int16 [B, 11, H, W], a plane for each of `observation.BOARDS` and of `observation.NUMBERS`.
+
+        Cells: own units, the opponent's, neutral, killed, placed by the mover in this turn, own territory, the
+        opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
+        round (at most 32,767 either way), 1 for player_a.
+        """
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        order = torch.stack((seat, 1 - seat), 1)
+        lane = torch.arange(len(state), device=state.device)[:, None]
+        own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
+        planes = (state.units[lane, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
+        numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
+        cells = self._unpacked(torch.cat((*planes, state.territory[lane, order]), 1)).to(torch.int16)
+        return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.height, self.width)), 1)
+
+    def outcome(self, state: ClothState) -> Tensor:
+        """See `Game`; who leads has won, and both have lost where nobody does."""
+        return torch.where(state.over[:, None], rounds.judged(state.scores[:, 0]), DRAW).to(torch.int8)
+
+    def facts(self, state: ClothState, player: int) -> dict[str, Tensor]:
+        """`score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
+        row = rounds.tally(self.grid, state)
+        return super().facts(state, player) | {
+            "units": row[:, :2],
+            "territory": row[:, 2:4],
+            "contested": row[:, 4],
+            "killed": row[:, 5],
+            "round": state.round,
+        }
+
+    def solo(self, state: State) -> ClothSolo:
+        """One game on plain integers."""
+        from .solo import ClothSolo
+
+        return ClothSolo(self, state)
+
+    # --- text and pictures ----------------------------------------------------------------------------------------
+
+    def action_to_string(self, action: int) -> str:
+        """`r12c34` for the cell in row 12 and column 34, `end` for the end of the turn."""
+        if not 0 <= action <= self.end_turn:
+            raise ValueError(f"{self.id}: expected an action from 0 to {self.end_turn}, got {action}")
+        return notation.action_to_string(action, self.height, self.width)
+
+    def string_to_action(self, text: str) -> int:
+        """The inverse of `action_to_string`."""
+        action = notation.string_to_action(text, self.height, self.width)
+        if action is None:
+            last = self.action_to_string(self.cells - 1)
+            raise ValueError(f"{self.id}: expected a cell from r0c0 to {last}, or end, got {text!r}")
+        return action
+
+    def state_to_string(self, state: ClothState) -> str:
+        """One line, see `notation`; without the numbers of earlier rounds."""
+        stage: notation.Stage = "over" if state.terminated[0] else "cut" if state.truncated[0] else "move"
+        placed = self._unpacked(state.placed[:1, None])[0, 0].nonzero().tolist()
+        return notation.position_to_string(
+            Position(
+                int(state.current_player[0]),
+                int(state.round[0]),
+                int(state.acts[0]),
+                int(state.scores[0, 0]),
+                [(row, col) for row, col in placed],
+                self.board(state[0])[0].tolist(),
+                int(state.turn[0]),
+                stage,
+            )
+        )
+
+    def string_to_state(self, text: str, seed: int = 0) -> ClothState:
+        """The inverse of `state_to_string`; earlier rounds are zeros in `ClothState.rounds`.
+
+        Raises:
+            ValueError: no such line, or numbers that this game cannot come to.
+        """
+        state = self.init(torch.tensor([seed]))
+        position = self._position(text, self.state_to_string(state))
+        board = torch.tensor(position.board, dtype=torch.int8)
+        planes = self.grid.pack(board == torch.arange(1, 5, dtype=torch.int8)[:, None, None, None]).movedim(0, 1)
+        placed = torch.zeros(1, self.height, self.width, dtype=torch.bool)
+        for row, col in position.placed:
+            placed[0, row, col] = True
+
+        def number(value: int, like: Tensor) -> Tensor:
+            return torch.full_like(like, value)
+
+        return state.replace(
+            turn=number(position.turn, state.turn),
+            current_player=number(position.player, state.current_player),
+            scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype),
+            terminated=number(position.stage == "over", state.terminated),
+            truncated=number(position.stage == "cut", state.truncated),
+            units=planes[:, :2],
+            neutral=planes[:, 2],
+            killed=planes[:, 3],
+            territory=territory(self.grid, planes[:, :2].movedim(0, -1), self.radius).movedim(-1, 0),
+            placed=self.grid.pack(placed).movedim(-1, 0),
+            live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32),
+            left=number(self.max_units - len(position.placed), state.left),
+            acts=number(position.acts, state.acts),
+            round=number(position.round, state.round),
+        )
+
+    def _position(self, text: str, example: str) -> Position:
+        """What the line tells, if this game can hold it."""
+        position = notation.string_to_position(text, self.height, self.width)
+        if position is None:
+            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+        first = 1 - self.initial_placement
+        turns = 2 * (position.round - first) + position.player
+        most = turns * self.longest_turn + position.acts + (position.stage != "move")
+        wrong = {
+            f"a round from {first} to {self.max_rounds}": not first <= position.round <= self.max_rounds,
+            f"at most {self.max_units} units placed in a turn": len(position.placed) > self.max_units,
+            f"at most {self.longest_turn - 1} actions in a turn": position.acts >= self.longest_turn,
+            f"from {len(position.placed)} to {most} actions": not len(position.placed) <= position.turn <= most,
+        }
+        if found := [expected for expected, holds in wrong.items() if holds]:
+            raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
+        return position
+
+    def picture(self, state: ClothState) -> Picture:
+        """See `Game`."""
+        from . import scenes
+
+        return scenes.picture(self, state)
+
+    def film(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
+        """See `Game`; where a round has ended, some of its generations."""
+        from . import scenes
+
+        return scenes.film(self, before, after)
+
+    def text(self, state: ClothState) -> str:
+        """See `Game`."""
+        from . import scenes
+
+        return scenes.text(self, state)

@@ -1,0 +1,10 @@
+"""What a player of Cloth of Gold sees, in one layout for batches and for single games."""
+
+from __future__ import annotations
+
+__all__ = ["BOARDS", "LARGEST", "NUMBERS", "PLANES"]
+
+BOARDS = ("own", "opponent", "neutral", "killed", "placed", "own territory", "opponent's territory")
+NUMBERS = ("units left in this turn", "round", "own score of the last round", "1 for player_a")
+PLANES = len(BOARDS) + len(NUMBERS)
+LARGEST = (1 << 15) - 1  # of an int16: scores beyond are shown as this

@@ -1,0 +1,154 @@
+"""Placing units and taking them back, in many games at once.
+
+Letters: `B` games, `S, N` stored rows and words in them (see `core.bitboards`).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.compiling import kernel
+from cellgames.envs.core.state import along_lanes
+from cellgames.envs.core.tables import table
+
+from . import rules
+from .state import ClothState
+from .territory import add_disks, territory
+
+__all__ = ["ACTS_A_UNIT", "act", "bits_of", "legal_actions", "legal_cells", "place"]
+
+ACTS_A_UNIT = 2
+"""A turn has so many placements and take-backs for each unit that may be placed in it."""
+
+
+def legal_cells(grid: Grid, state: ClothState) -> Tensor:
+    """int64 [B, S, N], bitboards of the cells where the mover may place its next unit, whatever its number."""
+    own, other = _sides(state.units, state.current_player)
+    home, foreign = _sides(state.territory, state.current_player)
+    rest = state.neutral | state.killed
+    homeless = -(state.live.gather(1, state.current_player[:, None]).squeeze(1) == 0).long()
+    planes = [x.movedim(0, -1).contiguous() for x in (own, other, rest, home, foreign)]
+    found = torch.empty_like(planes[0])
+
+    def place(
+        own: Tensor, other: Tensor, rest: Tensor, home: Tensor, foreign: Tensor, homeless: Tensor, out: Tensor
+    ) -> None:
+        out.copy_(rules.placeable(grid, own, other, rest, (home, foreign), homeless))
+
+    arguments = [*planes, homeless, found]
+    kernel(place, arguments)(arguments)
+    return found.movedim(-1, 0)
+
+
+def _sides(planes: Tensor, player: Tensor) -> tuple[Tensor, Tensor]:
+    """The player's and the opponent's of [B, 2, ...], by seat."""
+    first = along_lanes(player == 0, planes.ndim - 1)
+    a, b = planes.unbind(1)
+    return torch.where(first, a, b), torch.where(first, b, a)
+
+
+def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
+    """Bool [B, H * W + 1]: the cells, by rows, and the end of the turn.
+
+    A cell that holds a unit placed in this turn takes it back. After 2 * `max_units` placements and take-backs only
+    the end of the turn is left, or, with nothing placed, one more placement. A turn must place a unit if it can.
+    """
+    cells = legal_cells(grid, state)
+    some = state.left < max_units
+    tired = state.acts >= ACTS_A_UNIT * max_units
+    placing = -((state.left > 0) & ~(tired & some)).long()
+    taking = -(~tired).long()
+    end = some | ~cells.flatten(1).any(1)
+    cells = (cells & along_lanes(placing, 3)) | (state.placed & along_lanes(taking, 3))
+    return _mask(grid, cells.movedim(0, -1).contiguous(), end)
+
+
+def _mask(grid: Grid, cells: Tensor, end: Tensor) -> Tensor:
+    """Bool [B, H * W + 1] of bitboards [S, N, B] and one more column, bool [B]."""
+
+    def unpack(cells: Tensor, out: Tensor) -> None:
+        word, bit = _places(grid, cells.device)
+        rows = cells[: grid.rows].index_select(1, word)  # [H, W, B]
+        out.copy_(((rows >> bit) & 1).to(torch.int32).to(torch.uint8))
+
+    flags = torch.empty(grid.rows * grid.cols + 1, len(end), dtype=torch.uint8, device=cells.device)
+    flags[-1] = end
+    arguments = [cells, flags[:-1].view(grid.rows, grid.cols, len(end))]
+    run = kernel(unpack, arguments)
+    if run.compiled:
+        run(arguments)
+        return flags.view(torch.bool).t()
+    return torch.cat((grid.unpack(cells).flatten(1), end[:, None]), 1)
+
+
+@table
+def _places(grid: Grid, device: torch.device) -> tuple[Tensor, Tensor]:
+    """The word that holds each column, int64 [W], and its bit there, int64 [W, 1]."""
+    col = torch.arange(grid.cols, device=device)
+    return col // grid.widths[0], (col % grid.widths[0]).unsqueeze(1)
+
+
+def act(grid: Grid, state: ClothState, radius: int, cell: Tensor, acting: Tensor) -> ClothState:
+    """Place a unit of the mover on a cell, or take it back if it was placed in this turn.
+
+    Args:
+        grid: the board.
+        state: the games; not changed.
+        radius: of a unit's territory.
+        cell: int64 [B], by rows.
+        acting: bool [B], in which games this is done.
+    """
+    width = grid.widths[0]
+    lane, player = torch.arange(len(state), device=state.device), state.current_player
+    row, col = cell // grid.cols, cell % grid.cols
+    word, bit = col // width, acting.long() << (col % width)
+    units, placed, field = state.units.clone(), state.placed.clone(), state.territory.clone()
+    back = (placed[lane, row, word] & bit) != 0
+    units[lane, player, row, word] ^= bit
+    placed[lane, row, word] ^= bit
+    change = acting.int() - 2 * back.int()
+    gone, new = back.nonzero().squeeze(1), (acting & ~back).nonzero().squeeze(1)
+    if len(new):
+        grown = field[new, player[new]]
+        add_disks(grid, grown, radius, row[new], col[new])
+        field[new, player[new]] = grown
+    if len(gone):
+        less = units[gone, player[gone]].movedim(0, -1).contiguous()
+        field[gone, player[gone]] = territory(grid, less, radius).movedim(-1, 0)
+    return state.replace(
+        units=units,
+        placed=placed,
+        territory=field,
+        live=state.live.scatter_add(1, player[:, None], change[:, None]),
+        left=state.left - change,
+        acts=state.acts + acting.int(),
+    )
+
+
+def bits_of(grid: Grid, cells: Tensor) -> Tensor:
+    """int64 [B, S, N], bitboards of the cells named by int64 [B, K], each once; -1 names none."""
+    bits = cells.new_zeros(len(cells), *grid.shape)
+    lane, _ = torch.meshgrid(*(torch.arange(size, device=cells.device) for size in cells.shape), indexing="ij")
+    row, col = cells.clamp(min=0) // grid.cols, cells.clamp(min=0) % grid.cols
+    bit = (cells >= 0).long() << (col % grid.widths[0])
+    return bits.index_put_((lane, row, col // grid.widths[0]), bit, accumulate=True)
+
+
+def place(grid: Grid, state: ClothState, radius: int, cells: Tensor) -> ClothState:
+    """Place several units of the mover, int64 [B, K] by rows; -1 names none. As `act`, one after the other."""
+    new, count = bits_of(grid, cells), (cells >= 0).sum(1, dtype=torch.int32)
+    first = along_lanes(state.current_player == 0, 3)
+    both = torch.stack((torch.where(first, new, 0), torch.where(first, 0, new)), 1)
+    grown = territory(grid, new.movedim(0, -1), radius).movedim(-1, 0)
+    field = torch.stack((torch.where(first, grown, 0), torch.where(first, 0, grown)), 1)
+    return state.replace(
+        turn=state.turn + count,
+        units=state.units | both,
+        placed=state.placed | new,
+        territory=state.territory | field,
+        live=state.live.scatter_add(1, state.current_player[:, None], count[:, None]),
+        left=state.left - count,
+        acts=state.acts + count,
+    )

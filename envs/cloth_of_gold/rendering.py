@@ -1,0 +1,332 @@
+"""Pictures of Cloth of Gold: units, killed and neutral cells, both territories, where they overlap, and the score.
+
+Nothing is told apart by hue alone. a's units are dark squares and b's light discs, a's territory has an unbroken
+edge and b's a dashed one, contested cells are hatched, killed cells are crosses and neutral ones hollow diamonds.
+
+Letters: `H, W` rows and columns of the world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, mix
+
+__all__ = ["NAMES", "UNITS", "picture", "text"]
+
+Cells: TypeAlias = npt.NDArray[np.integer[Any]]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+Place: TypeAlias = tuple[int, int]
+
+NAMES = ("player_a", "player_b")
+"""What players are called where nobody says otherwise."""
+
+UNITS = ("#0a4a80", "#e8890c")
+"""Colours of a's and b's units: blue and orange as far apart in lightness as in hue."""
+
+_A, _B, _NEUTRAL, _KILLED = 1, 2, 3, 4
+_PAPER, _INK, _PALE, _WORLD = "#fffdf8", "#3b362f", "#857d70", "#ffffff"
+_GROUND = ("#cfe0f0", "#fdeccb", "#fdeccb")  # a's territory, b's, contested cells
+_EDGE = (mix(UNITS[0], _WORLD, 0.25), mix(UNITS[1], _INK, 0.25))
+_HATCH, _DEAD, _STONE, _RING = mix(UNITS[0], _WORLD, 0.62), "#1d1a16", "#5f5f5f", "#c2185b"
+_EDGE_WIDTH, _HATCH_WIDTH, _HATCH_STEP = 2.0, 2.4, 12  # units of the picture
+
+_SIDE = 720  # units of a world's longer side, about
+_SMALLEST, _LARGEST = 4, 46  # units of a cell
+_ROOMY, _GRID = 6, 15  # units of a cell from which cells are drawn apart, and a grid between them
+_LEFT, _MARGIN, _HEADER = 38.0, 20.0, 132.0
+_NARROWEST = 560.0
+
+
+def picture(
+    cells: Cells,
+    territory: Mask,
+    *,
+    title: str,
+    names: Sequence[str] = NAMES,
+    scores: Sequence[int] | None = None,
+    results: Sequence[str] = ("", ""),
+    placed: Mask | None = None,
+    last: Place | None = None,
+) -> Picture:
+    """One moment as a drawing; all moments of a game have the same size.
+
+    Args:
+        cells: integers [H, W], 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
+        territory: bool [2, H, W], a's and b's; contested cells belong to both.
+        title: a line above the world, such as "Cloth of Gold: round 3, player_b places".
+        names: of the players.
+        scores: of the players at the end of the last round, None where none is to be shown.
+        results: a word for each player, such as "wins", "" while none is due.
+        placed: bool [H, W], units to mark as placed in this turn.
+        last: row and column of a cell to ring, such as the last one acted on.
+
+    Raises:
+        ValueError: arrays of other shapes or dtypes, cells of other states, or a mark off the world.
+    """
+    _check(cells, territory, placed, last)
+    height, width = cells.shape
+    size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
+    wide = max(_NARROWEST, float(width * size))
+    left = _LEFT + (wide - width * size) / 2
+    world = Picture(width, height, _WORLD, tuple(_draw_world(cells, territory, placed, last, size)))
+    shapes: list[Shape] = [
+        Text(_LEFT, 30, title, _font(title, 19, wide), _INK, bold=True),
+        *_draw_standing(cells, territory, names, scores, results, wide),
+        *_draw_legend(cells, territory, placed, wide),
+        *_draw_ruler(height, width, left, size),
+        Inset(left, _HEADER, world, size),
+        Rectangle(left, _HEADER, width * size, height * size, None, _PALE, 1.2),
+    ]
+    return Picture(_LEFT + wide + _MARGIN, _HEADER + height * size + _MARGIN, _PAPER, tuple(shapes), title)
+
+
+def _check(cells: Cells, territory: Mask, placed: Mask | None, last: Place | None) -> None:
+    if cells.ndim != 2 or cells.dtype.kind not in "iu":
+        raise ValueError(
+            f"expected cells as integers [H, W], got {cells.dtype} {list(cells.shape)}; did you pass a batch?"
+        )
+    if cells.size and not 0 <= cells.min() <= cells.max() <= _KILLED:
+        raise ValueError(f"expected cells from 0 to {_KILLED}, got {sorted(set(cells.ravel().tolist()))}")
+    height, width = cells.shape
+    for name, mask, shape in (("territory", territory, (2, height, width)), ("placed", placed, (height, width))):
+        if mask is not None and (mask.shape != shape or mask.dtype != np.bool_):
+            raise ValueError(f"expected {name} as bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
+    if last is not None and not (0 <= last[0] < height and 0 <= last[1] < width):
+        raise ValueError(f"expected a cell of {height} rows and {width} columns to ring, got {last}")
+
+
+# ---------------------------------------------------------------- the world, in units of one cell
+
+
+def _draw_world(cells: Cells, territory: Mask, placed: Mask | None, last: Place | None, size: float) -> Iterator[Shape]:
+    """Everything inside the frame; `size` units of the picture are one cell."""
+    held = territory[0] + 2 * territory[1]
+    for kind, colour in enumerate(_GROUND, 1):
+        for row, col, length in _runs(held == kind):
+            yield Rectangle(col, row, length, 1, colour)
+    yield from _draw_hatching(held == 3, size)
+    if size >= _GRID:
+        yield from _draw_grid(cells.shape[0], cells.shape[1], size)
+    yield from _draw_edges(territory, size)
+    yield from _draw_cells(cells, size)
+    if placed is not None:
+        for row, col in np.argwhere(placed).tolist():
+            yield Circle(col + 0.5, row + 0.5, max(0.16, 0.7 / size), _WORLD)
+    if last is not None:
+        yield Circle(last[1] + 0.5, last[0] + 0.5, max(0.75, 6 / size), None, _RING, max(0.08, 2 / size))
+
+
+def _runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
+    """Row, first column and length of all runs of true cells in the rows of [R, C]."""
+    steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
+    (rows, starts), (_, ends) = (np.nonzero(steps == step) for step in (1, -1))
+    yield from zip(rows.tolist(), starts.tolist(), (ends - starts).tolist(), strict=True)
+
+
+def _draw_hatching(mask: Mask, size: float) -> Iterator[Shape]:
+    """Lines from lower left to upper right, some 9 units of the picture apart, from edge to edge of the true cells."""
+    parts = max(1, round(size / _HATCH_STEP))  # lines a cell
+    step = max(1, round(_HATCH_STEP / size))  # cells a line
+    mask = mask.repeat(parts, 0).repeat(parts, 1)
+    height, width = mask.shape
+    diagonal, col = np.indices((height + width - 1, width))
+    row = diagonal - col
+    slanted = mask[row.clip(0, height - 1), col] & (row >= 0) & (row < height) & (diagonal % step == 0)
+    for total, first, length in _runs(slanted):
+        x, y, reach = first / parts, (total - first + 1) / parts, length / parts
+        yield Polyline(((x, y), (x + reach, y - reach)), _HATCH, _HATCH_WIDTH / size)
+
+
+def _draw_grid(height: int, width: int, size: float) -> Iterator[Shape]:
+    for row in range(1, height):
+        yield Polyline(((0, row), (width, row)), _PALE, 1 / size, 0.2)
+    for col in range(1, width):
+        yield Polyline(((col, 0), (col, height)), _PALE, 1 / size, 0.2)
+
+
+def _draw_edges(territory: Mask, size: float) -> Iterator[Shape]:
+    """Where each territory ends, between cells: a's unbroken, b's in dashes, a whole number of them a cell."""
+    piece, thick = 0.5 / max(1, round(size / 10)), _EDGE_WIDTH / size
+    ends: tuple[Point, Point]
+    for mask, colour, dash in zip(territory, _EDGE, (None, (piece, piece)), strict=True):
+        short = 0.0 if dash is None else piece / 2
+        for row, col, length in _runs(mask[1:] != mask[:-1]):
+            ends = (col + short, row + 1), (col + length - short, row + 1)
+            yield Polyline(ends, colour, thick, dash=dash)
+        for col, row, length in _runs((mask[:, 1:] != mask[:, :-1]).T):
+            ends = (col + 1, row + short), (col + 1, row + length - short)
+            yield Polyline(ends, colour, thick, dash=dash)
+
+
+_THIN = 0.17  # half the thickness of a cross
+_CROSS = tuple(
+    (0.5 + 0.94 * x, 0.5 + 0.94 * y)
+    for x, y in (
+        *((0, -_THIN), (0.5 - _THIN, -0.5), (0.5, -0.5 + _THIN), (_THIN, 0)),
+        *((0.5, 0.5 - _THIN), (0.5 - _THIN, 0.5), (0, _THIN), (-0.5 + _THIN, 0.5)),
+        *((-0.5, 0.5 - _THIN), (-_THIN, 0), (-0.5, -0.5 + _THIN), (-0.5 + _THIN, -0.5)),
+    )
+)
+_DIAMOND = ((0.5, 0.06), (0.94, 0.5), (0.5, 0.94), (0.06, 0.5))
+
+
+def _draw_cells(cells: Cells, size: float) -> Iterator[Shape]:
+    gap = 0.08 if size >= _ROOMY else 0.0
+    if gap:
+        for row, col in np.argwhere(cells == _A).tolist():
+            yield Rectangle(col + gap / 2, row + gap / 2, 1 - gap, 1 - gap, UNITS[0])
+    else:
+        for row, col, length in _runs(cells == _A):
+            yield Rectangle(col, row, length, 1, UNITS[0])
+    for row, col in np.argwhere(cells == _B).tolist():
+        yield Circle(col + 0.5, row + 0.5, 0.5 - gap / 2, UNITS[1])
+    for row, col in np.argwhere(cells == _KILLED).tolist():
+        yield Polygon(tuple((col + x, row + y) for x, y in _CROSS), _DEAD)
+    for row, col in np.argwhere(cells == _NEUTRAL).tolist():
+        yield Polygon(tuple((col + x, row + y) for x, y in _DIAMOND), _WORLD, _STONE, 0.16)
+
+
+# ---------------------------------------------------------------- around the world
+
+
+def _font(words: str, size: float, wide: float) -> float:
+    """The size of letters that fit, which are about 0.56 as wide as high."""
+    return min(size, wide / (0.56 * max(1, len(words))))
+
+
+def _draw_ruler(height: int, width: int, left: float, size: float) -> Iterator[Shape]:
+    """Numbers of rows and columns, as in the names of actions."""
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * size >= 30)
+    for col in range(0, width, step):
+        yield Text(left + (col + 0.5) * size, _HEADER - 6, str(col), 11, _PALE, "middle")
+    for row in range(0, height, step):
+        yield Text(left - 6, _HEADER + (row + 0.5) * size + 4, str(row), 11, _PALE, "end")
+
+
+def _facts(cells: Cells, territory: Mask, player: int) -> str:
+    """`61 units, territory 1840`."""
+    units = int((cells == player + 1).sum())
+    return f"{units} {'unit' if units == 1 else 'units'}, territory {int(territory[player].sum())}"
+
+
+def _counts(cells: Cells, territory: Mask, placed: Mask | None) -> dict[str, int]:
+    """Cells that are nobody's alone, and units placed in this turn, by the words for them."""
+    masks = {"contested": territory.all(0), "killed": cells == _KILLED}
+    if placed is not None:
+        masks["placed"] = placed
+    if (cells == _NEUTRAL).any():
+        masks["neutral"] = cells == _NEUTRAL
+    return {word: int(mask.sum()) for word, mask in masks.items()}
+
+
+def _heading(player: int, names: Sequence[str], scores: Sequence[int] | None, results: Sequence[str]) -> str:
+    """`player_a: score +12, wins`."""
+    score = "" if scores is None else f"score {scores[player]:+d}"
+    facts = ", ".join(fact for fact in (score, results[player]) if fact)
+    return f"{names[player]}: {facts}" if facts else names[player]
+
+
+def _sample(x: float, y: float, kind: int, of: Sequence[int] = (), placed: bool = False) -> Inset:
+    """A small world as a sign of what words beside it mean, its left edge at x and its middle at y.
+
+    A cell; or a cell, which may be empty, in the midst of somebody's territory.
+    """
+    side, scale = (5, 6.4) if of else (1, 14.0)
+    cells, territory = np.zeros((side, side), np.int8), np.zeros((2, side, side), np.bool_)
+    cells[side // 2, side // 2] = kind
+    territory[list(of), 1:-1, 1:-1] = True
+    shapes = _draw_world(cells, territory, np.full_like(territory[0], True) if placed else None, None, scale)
+    return Inset(x + 16 - side * scale / 2, y - side * scale / 2, Picture(side, side, None, tuple(shapes)), scale)
+
+
+def _draw_standing(
+    cells: Cells,
+    territory: Mask,
+    names: Sequence[str],
+    scores: Sequence[int] | None,
+    results: Sequence[str],
+    wide: float,
+) -> Iterator[Shape]:
+    for player in (0, 1):
+        left, room = _LEFT + player * wide / 2, wide / 2 - 50
+        heading, facts = _heading(player, names, scores, results), _facts(cells, territory, player)
+        yield _sample(left - 6, 61, player + 1, (player,))
+        yield Text(left + 32, 59, heading, _font(heading, 15, room), _INK, bold=True)
+        yield Text(left + 32, 75, facts, _font(facts, 13, room), _INK)
+
+
+def _draw_legend(cells: Cells, territory: Mask, placed: Mask | None, wide: float) -> Iterator[Shape]:
+    """What is nobody's alone, and the units placed in this turn."""
+    counts = _counts(cells, territory, placed)
+    mover = _A if placed is None else int(cells[placed].max(initial=_A))
+    for place, (word, count) in enumerate(counts.items()):
+        left = _LEFT + place * wide / 4
+        kind = {"contested": 0, "killed": _KILLED, "placed": mover, "neutral": _NEUTRAL}[word]
+        yield _sample(left - 6, 97, kind, (0, 1) if word == "contested" else (), word == "placed")
+        yield Text(left + 32, 101.5, f"{word} {count}", 13, _INK)
+
+
+# ---------------------------------------------------------------- as text
+
+_COLUMNS = 140  # signs in a row at most
+_SIGNS = ".-|+ABoxab"  # nobody's, a's, b's, both's; units, neutral, killed; units placed in this turn
+_KEY = "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both"
+
+
+def text(
+    cells: Cells,
+    territory: Mask,
+    *,
+    title: str,
+    names: Sequence[str] = NAMES,
+    scores: Sequence[int] | None = None,
+    results: Sequence[str] = ("", ""),
+    placed: Mask | None = None,
+) -> str:
+    """One moment for a terminal, a sign a cell, or a sign a block of cells where a row would be longer than 140.
+
+    A block shows units before anything else (those of who has more, `*` if both have as many), then killed cells,
+    neutral ones, and whose territory most of it is.
+
+    Args and errors as for `picture`.
+    """
+    _check(cells, territory, placed, None)
+    lines = [title]
+    for player in (0, 1):
+        heading = _heading(player, names, scores, results)
+        lines.append(f"{_SIGNS[player + 4]} {heading}; {_facts(cells, territory, player)}")
+    lines += [", ".join(f"{word} {count}" for word, count in _counts(cells, territory, placed).items()), _KEY]
+    block = -(-cells.shape[1] // _COLUMNS)
+    high = 2 * block if block > 1 else 1  # as signs are about twice as high as wide
+    margin = len(str(cells.shape[0])) + 1
+    lines.append(" " * margin + "".join(f"{col:<10}" for col in range(0, cells.shape[1], 10 * block)).rstrip())
+    if block == 1:
+        lines.append(" " * margin + "".join(str(col % 10) for col in range(cells.shape[1])))
+    rows = _blocks(_codes(cells, territory, placed), high, block).tolist()
+    return "\n".join([*lines, *(f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows))])
+
+
+def _codes(cells: Cells, territory: Mask, placed: Mask | None) -> Cells:
+    """[H, W]: each cell's place in `_SIGNS`."""
+    codes = np.where(cells > 0, cells + 3, territory[0] + 2 * territory[1])
+    return codes if placed is None else np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
+
+
+def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:
+    """The sign of each block of `high` x `wide` cells; blocks at the right and lower edges may be smaller."""
+    rest = [(0, -size % part) for size, part in zip(codes.shape, (high, wide), strict=True)]
+    padded = np.pad(codes, rest, constant_values=-1)
+    parts = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)
+    counts = np.stack([(parts == code).sum((1, 3)) for code in range(len(_SIGNS))])
+    signs = np.array(list(_SIGNS))
+    shown = signs[counts[:4].argmax(0)]
+    for code in (6, 7):
+        shown = np.where(counts[code] > 0, signs[code], shown)
+    a, b = counts[4] + counts[8], counts[5] + counts[9]
+    shown = np.select([a > b, b > a, a > 0], ["A", "B", "*"], shown)
+    return np.select([counts[8] > 0, counts[9] > 0], ["a", "b"], shown)

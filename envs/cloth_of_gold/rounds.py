@@ -1,0 +1,97 @@
+"""The end of a turn and of a round, in many games at once: generations, scores, and who has won.
+
+Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words in them (see `core.bitboards`).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.bitboards import Grid, count
+from cellgames.envs.core.state import along_lanes
+
+from . import rules
+from .simulation import simulate
+from .state import ClothState
+from .territory import territory
+
+if TYPE_CHECKING:
+    from .game import ClothOfGold
+
+__all__ = ["end_turns", "tally"]
+
+
+def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
+    """The mover's turn ends in some games (bool [B]); where it was player_b's, the round does."""
+    player = torch.where(ending, 1 - state.current_player, state.current_player)
+    closing = (ending & (player == 0)).nonzero().squeeze(1)
+    after = state.replace(
+        current_player=player,
+        placed=state.placed.masked_fill(along_lanes(ending, 3), 0),
+        left=state.left.masked_fill(ending, game.max_units),
+        acts=state.acts.masked_fill(ending, 0),
+    )
+    return after.put(closing, _closed(game, after[closing])) if len(closing) else after
+
+
+def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
+    """The games after their generations, scored and judged; after the initial placement there are none."""
+    playing = (state.round > 0).nonzero().squeeze(1)
+    if len(playing):
+        state = state.put(playing, _lived(game, state[playing]))
+    numbers = tally(game.grid, state)
+    lead = state.live[:, 0] - state.live[:, 1]
+    before = state.scores[:, 0].to(lead.dtype)
+    won_a, won_b, lost = _verdict(game, state, before, lead)
+    terminated = won_a | won_b | lost
+    truncated = ~terminated & (state.round == game.max_rounds)
+    over = terminated | truncated
+    final = torch.where(over[:, None], judged(lead), 0).to(state.rewards.dtype)
+    return state.replace(
+        rewards=state.rewards + final,
+        scores=torch.stack((lead, -lead), 1).to(state.scores.dtype),
+        terminated=terminated,
+        truncated=truncated,
+        current_player=torch.where(over, 1 - state.current_player, state.current_player),
+        round=state.round + (~over).int(),
+        rounds=state.rounds.index_put((torch.arange(len(state), device=state.device), state.round.long()), numbers),
+    )
+
+
+def _lived(game: ClothOfGold, state: ClothState) -> ClothState:
+    planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1).movedim(0, -1).contiguous()
+    planes = simulate(game.grid, planes, game.generations, game.neutral_births)
+    field = territory(game.grid, planes[:2], game.radius)
+    units = planes[:2].movedim(-1, 0)
+    return state.replace(
+        units=units,
+        neutral=planes[2].movedim(-1, 0),
+        killed=planes[3].movedim(-1, 0),
+        territory=field.movedim(-1, 0),
+        live=count(planes[:2]).t().int(),
+    )
+
+
+def _verdict(game: ClothOfGold, state: ClothState, before: Tensor, lead: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Whether a has won, b has won and both have lost, bool [n] each."""
+    if game.win_rule == "extinction":
+        found, first = rules.verdict_extinction(*state.live.unbind(1)), 1
+    else:
+        found, first = rules.verdict(before, lead), game.first_verdict
+    a, b, both = (flag & (state.round >= first) for flag in found)
+    return a, b, both
+
+
+def judged(lead: Tensor) -> Tensor:
+    """[..., 2], the result for both players of a finished game by a's lead: 1 and -1, or both -1 where it is level."""
+    return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
+
+
+def tally(grid: Grid, state: ClothState) -> Tensor:
+    """int32 [B, 6], a row of `ClothState.rounds` for the positions as they are."""
+    fields = state.territory.unbind(1)
+    planes = torch.stack((*fields, fields[0] & fields[1], state.killed)).movedim(1, -1)
+    return torch.cat((state.live, count(planes).t().int()), 1)

@@ -1,0 +1,148 @@
+"""The rules of Cloth of Gold, as bit operations on whole boards and arithmetic on scores.
+
+Every rule stands here once and runs on two hosts: on batches of bitboards (`core.bitboards.Grid`, int64 tensors
+[..., S, N, B]) and on one board as a Python integer (`core.intboards.IntGrid`).
+
+Source: Adam Murray's prototype of Cloth of Gold and its README. Where the README's formulas leave a case open, what its
+words say and the prototype does decides.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Protocol, TypeVar
+
+import torch
+
+from cellgames.envs.core.dilation import Footprint
+
+__all__ = [
+    "PERIOD",
+    "PLUS",
+    "Board",
+    "disk",
+    "generation",
+    "placeable",
+    "two_sided_generation",
+    "verdict",
+    "verdict_extinction",
+]
+
+W = TypeVar("W", torch.Tensor, int)
+"""Words of boards: an int64 tensor or an integer."""
+
+N = TypeVar("N", torch.Tensor, int)
+"""Numbers: an integer tensor, one a game, or an integer."""
+
+PLUS = Footprint(((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)))
+"""Where no unit may be placed around one of the opponent's: distance <= 1."""
+
+
+PERIOD = 24
+"""A world that is the same after so many generations, a multiple of 1, 2, 3, 4, 6, 8 and 12, repeats for ever."""
+
+
+class Board(Protocol[W]):
+    """What rules ask of a host."""
+
+    def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
+        """Live neighbours modulo 2 ** bits as bit planes, ones first."""
+
+    def dilate(self, boards: W, footprint: Footprint) -> W:
+        """Every live cell spread to the cells around it."""
+
+    def trim(self, boards: W) -> W:
+        """The cells of the board alone."""
+
+
+@cache
+def disk(radius: int) -> Footprint:
+    """All cells at a Euclidean distance less than `radius`.
+
+    A unit adds 2.0 to its owner's field there, and territory is where the field is more than 1.0: a single unit is
+    enough, so territory is the union of the disks.
+    """
+    reach = range(1 - radius, radius)
+    return Footprint((row, col) for row in reach for col in reach if row * row + col * col < radius * radius)
+
+
+def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool) -> tuple[W, W, W, W]:
+    """The next generation of a's, b's, neutral and killed cells.
+
+    An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives
+    unless the other side has more of them, then it is killed; a neutral cell with two or three takes the side that
+    has more; a killed cell lasts while it has two or three neighbours, all neutral. All others are empty. A killed
+    cell counts as nobody's neighbour.
+
+    Args:
+        board: the host.
+        a: units; no cell is in two of the four.
+        b: units.
+        neutral: cells.
+        killed: cells.
+        births: option `neutral_births`, three neutral neighbours and no other make a neutral cell.
+    """
+    live = a | b | neutral
+    ones, twos, fours = board.neighbour_counts(live)
+    a1, a2 = board.neighbour_counts(a, 2)
+    b1, b2 = board.neighbour_counts(b, 2)
+    middle = board.trim(twos & ~fours)  # two or three live neighbours; what follows matters there only
+    some_a, some_b = a1 | a2, b1 | b2
+    more_a, more_b = a2 | (a1 & ~some_b), b2 | (b1 & ~some_a)  # who has two of three or fewer has more
+    born = middle & ones & ~(live | killed)
+    turning = born | (middle & neutral)
+    next_neutral = middle & neutral & ~(more_a | more_b)
+    return (
+        (turning & more_a) | (middle & a & ~more_b),
+        (turning & more_b) | (middle & b & ~more_a),
+        next_neutral | (born & ~(some_a | some_b)) if births else next_neutral,
+        middle & ((a & more_b) | (b & more_a) | (killed & ~(some_a | some_b))),
+    )
+
+
+def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, W]:
+    """`generation` of a's, b's and killed cells in worlds without neutral ones, with a third less to count."""
+    live = a | b
+    ones, twos, fours = board.neighbour_counts(live)
+    a1, more_a = board.neighbour_counts(a, 2)
+    middle = board.trim(twos & ~fours)
+    more_b = ~more_a & (ones | ~a1)  # at most one of three is a's, or none of two
+    born = middle & ones & ~(live | killed)
+    return (
+        (born & more_a) | (middle & a & ~more_b),
+        (born & more_b) | (middle & b & ~more_a),
+        middle & ((a & more_b) | (b & more_a)),
+    )
+
+
+def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, W], homeless: W) -> W:
+    """Where a player may place a unit.
+
+    On an empty cell, at a distance of more than 1 from the opponent's units, in one's own territory that is not the
+    opponent's as well; for a player without a unit territory plays no part.
+
+    Args:
+        board: the host.
+        own: units of the player.
+        other: units of the opponent.
+        rest: neutral and killed cells.
+        territories: of the player and of the opponent.
+        homeless: all bits set for a player without a unit, else none.
+    """
+    home = homeless | (territories[0] & ~territories[1])
+    return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
+
+
+def verdict(before: N, lead: N) -> tuple[N, N, N]:
+    """Whether a has won, b has won, and both have lost, by a's lead in units in the last round and in this one.
+
+    Both lose at 0:0; a side that is ahead wins unless its lead has grown.
+    """
+    ahead, behind = lead > 0, lead < 0
+    return ahead & (before >= lead), behind & (before <= lead), lead == 0
+
+
+def verdict_extinction(units_a: N, units_b: N) -> tuple[N, N, N]:
+    """The same by units left, with `win_rule` "extinction": a side without any has lost."""
+    none_a, none_b = units_a == 0, units_b == 0
+    return none_b & (units_a != 0), none_a & (units_b != 0), none_a & none_b

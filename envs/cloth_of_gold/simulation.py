@@ -1,0 +1,123 @@
+"""Many generations of many worlds of Cloth of Gold.
+
+Worlds stand side by side in lanes and stay in the cache while they live. A few worlds are quicker as integers, and
+so they are played unless the code for lanes is compiled.
+
+Letters: `n` worlds, `S, N` stored rows and words (see `core.bitboards`), four planes: a, b, neutral, killed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.compiling import Compile, Kernel, kernel
+from cellgames.envs.core.intboards import IntGrid
+
+from . import rules
+
+__all__ = ["NEUTRAL", "advance", "simulate"]
+
+NEUTRAL = 2  # the plane
+
+LANES = (32, 256)  # each width is compiled by itself, which takes seconds
+CUDA_LANES = (128, 1024, 8192)
+FEW = 12  # so many worlds take as long as integers as in lanes without a compiler
+
+
+@torch.no_grad()
+def simulate(
+    grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto"
+) -> Tensor:
+    """The worlds after some generations.
+
+    Worlds that come back to themselves within 24 generations, as still lifes and most oscillators do, are not played
+    on: the end is known.
+
+    Args:
+        grid: finite.
+        planes: int64 [4, S, N, n]; not changed.
+        generations: at least 0.
+        births: see `rules.generation`.
+        compile: see `core.compiling.kernel`.
+
+    Returns:
+        int64 [4, S, N, n].
+    """
+    after = torch.empty_like(planes)
+    places = torch.arange(planes.shape[-1], device=planes.device)
+    worlds = advance(grid, planes, generations % rules.PERIOD, births, compile=compile)
+    for _ in range(generations // rules.PERIOD):
+        if len(places) == 0:
+            break
+        now = advance(grid, worlds, rules.PERIOD, births, compile=compile)
+        moving = (now != worlds).flatten(0, -2).any(0)
+        if not moving.all():
+            after[..., places[~moving]] = now[..., ~moving]
+            now, places = now[..., moving], places[moving]
+        worlds = now
+    after[..., places] = worlds
+    return after
+
+
+@torch.no_grad()
+def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto") -> Tensor:
+    """`simulate`, without looking for worlds that repeat."""
+    if planes.shape[-1] == 0 or generations == 0:
+        return planes.clone()
+    kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
+    widths = LANES if planes.device.type == "cpu" else CUDA_LANES
+    width = next((width for width in widths if width >= planes.shape[-1]), widths[-1])
+    chunks = planes[kinds].split(width, -1)
+    step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, generations * len(chunks))
+    few = planes.device.type == "cpu" and planes.shape[-1] <= FEW
+    if few and not step.compiled and compile == "auto":
+        return _as_integers(grid, planes, generations, births)
+    after = torch.zeros_like(planes)
+    for chunk, out in zip(chunks, after.split(width, -1), strict=True):
+        now = _run(step, chunk, width, generations)
+        for kind, plane in zip(kinds, now, strict=True):
+            out[kind] = plane
+    return after
+
+
+def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
+    """Some generations of up to `width` worlds, [k, S, N, n] of the same shape."""
+    now = torch.nn.functional.pad(planes, (0, width - planes.shape[-1])).contiguous()
+    then = torch.empty_like(now)
+    for _ in range(generations):
+        step([*now.unbind(), *then.unbind()])
+        now, then = then, now
+    return now[..., : planes.shape[-1]]
+
+
+def _kernel(grid: Grid, planes: Tensor, births: bool, compile: Compile, calls: int) -> Kernel:
+    """One generation of planes [k, S, N, width] into others; k is 3 in worlds without neutral cells."""
+
+    def two_sided(a: Tensor, b: Tensor, killed: Tensor, *then: Tensor) -> None:
+        for plane, out in zip(rules.two_sided_generation(grid, a, b, killed), then, strict=True):
+            out.copy_(plane)
+
+    def with_neutrals(a: Tensor, b: Tensor, neutral: Tensor, killed: Tensor, *then: Tensor) -> None:
+        for plane, out in zip(rules.generation(grid, a, b, neutral, killed, births), then, strict=True):
+            out.copy_(plane)
+
+    function = two_sided if len(planes) == 3 else with_neutrals
+    return kernel(function, [*planes.unbind(), *torch.empty_like(planes).unbind()], compile=compile, calls=calls)
+
+
+def _as_integers(grid: Grid, planes: Tensor, generations: int, births: bool) -> Tensor:
+    """The same, one world after the other."""
+    board = IntGrid(grid.rows, grid.cols)
+    worlds = []
+    for cells in grid.unpack(planes).numpy():
+        a, b, neutral, killed = map(board.pack, cells)
+        for _ in range(generations):
+            if neutral:
+                a, b, neutral, killed = rules.generation(board, a, b, neutral, killed, births)
+            else:
+                a, b, killed = rules.two_sided_generation(board, a, b, killed)
+        worlds.append(board.unpack(a, b, neutral, killed))
+    return grid.pack(torch.from_numpy(np.stack(worlds)))

@@ -1,0 +1,274 @@
+"""One game of Cloth of Gold on plain Python integers: the rules of `rules`, without the cost of tensors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.intboards import IntGrid
+
+from . import observation, rules
+from .placement import ACTS_A_UNIT
+from .rounds import judged
+from .state import ClothState
+
+if TYPE_CHECKING:
+    from .game import ClothOfGold
+
+__all__ = ["ClothSolo"]
+
+NOWHERE = 0
+EVERYWHERE = -1  # all bits of an integer
+
+
+class ClothSolo:
+    """See `core.solo.Solo`; also `generation`, one step of the world alone."""
+
+    def __init__(self, game: ClothOfGold, state: Any) -> None:
+        if len(state) != 1:
+            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
+        self._game = game
+        self.grid = IntGrid(game.height, game.width)
+        self._seed = int(state.seed)
+        self._units = self._packed(state.units[0])
+        self._neutral, self._killed, self._placed = self._packed(
+            torch.stack((state.neutral[0], state.killed[0], state.placed[0]))
+        )
+        self._territory = self._packed(state.territory[0])
+        self._left, self._acts, self._round = int(state.left), int(state.acts), int(state.round)
+        self._rounds: list[list[int]] = state.rounds[0].tolist()
+        self.turn = int(state.turn)
+        self.current_player = int(state.current_player)
+        self.rewards: list[float] = state.rewards[0].tolist()
+        self.scores: list[float] = state.scores[0].tolist()
+        self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
+
+    def _packed(self, planes: Tensor) -> list[int]:
+        """Integers of bitboards [k, S, N]."""
+        cells = self._game.grid.unpack(planes.unsqueeze(-1))[0].numpy(force=True)
+        return list(map(self.grid.pack, cells))
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def step(self, actions: Any) -> None:
+        """See `Solo`."""
+        self.rewards = [0.0, 0.0]
+        if self.terminated or self.truncated:
+            return
+        before = self._lead()
+        self.turn += 1
+        if (action := int(actions)) == self._game.end_turn:
+            self._end_turn()
+        else:
+            self._act(self.grid.bit(*divmod(action, self._game.width)))
+        if self._game.shaping:
+            change = (self._lead() - before) * (self._game.shaping / self._game.cells)
+            self.rewards = [self.rewards[0] + change, self.rewards[1] - change]
+
+    def _lead(self) -> int:
+        a, b = self._units
+        return a.bit_count() - b.bit_count()
+
+    def _act(self, cell: int) -> None:
+        """Place a unit, or take it back."""
+        player, back = self.current_player, self._placed & cell
+        self._units[player] ^= cell
+        self._placed ^= cell
+        self._acts += 1
+        self._left += 1 if back else -1
+        if back:
+            self._territory[player] = self._reach(self._units[player])
+        else:
+            self._territory[player] |= self._reach(cell)
+
+    def _reach(self, units: int) -> int:
+        return self.grid.dilate(units, rules.disk(self._game.radius))
+
+    def _end_turn(self) -> None:
+        game = self._game
+        self.current_player = 1 - self.current_player
+        self._placed, self._left, self._acts = NOWHERE, game.max_units, 0
+        if self.current_player == 0:
+            self._end_round()
+
+    def _end_round(self) -> None:
+        """Generations, scores and the verdict; after the initial placement there are no generations."""
+        game = self._game
+        if self._round > 0:
+            self._live()
+        units = [side.bit_count() for side in self._units]
+        self._rounds[self._round] = [*units, *self._sizes(), self._killed.bit_count()]
+        lead, before = units[0] - units[1], int(self.scores[0])
+        if game.win_rule == "extinction":
+            found, first = rules.verdict_extinction(*units), 1
+        else:
+            found, first = rules.verdict(before, lead), game.first_verdict
+        self.terminated = self._round >= first and any(found)
+        self.truncated = not self.terminated and self._round == game.max_rounds
+        self.scores = [float(lead), float(-lead)]
+        if self.terminated or self.truncated:
+            self.rewards = judged(torch.tensor(lead)).tolist()
+            self.current_player = 1
+        else:
+            self._round += 1
+
+    def _live(self) -> None:
+        """The generations of a round; worlds that repeat are not played on."""
+        left, seen = self._game.generations, [-1] * 4
+        while left:
+            if left % rules.PERIOD == 0:
+                if (world := self._world()) == seen:
+                    break
+                seen = world
+            self.generation()
+            left -= 1
+        self._territory = list(map(self._reach, self._units))
+
+    def _world(self) -> list[int]:
+        return [*self._units, self._neutral, self._killed]
+
+    def generation(self) -> None:
+        """The next generation of the world, and nothing else."""
+        a, b = self._units
+        if self._neutral:
+            births = self._game.neutral_births
+            a, b, self._neutral, self._killed = rules.generation(self.grid, a, b, self._neutral, self._killed, births)
+        else:
+            a, b, self._killed = rules.two_sided_generation(self.grid, a, b, self._killed)
+        self._units = [a, b]
+
+    def _sizes(self) -> list[int]:
+        """Territory of both, and contested cells."""
+        a, b = self._territory
+        return [a.bit_count(), b.bit_count(), (a & b).bit_count()]
+
+    # --- what may be done -----------------------------------------------------------------------------------------
+
+    def _cells(self) -> int:
+        """Where the mover may place its next unit, whatever its number."""
+        player = self.current_player
+        own, other = self._units[player], self._units[1 - player]
+        home = (self._territory[player], self._territory[1 - player])
+        return rules.placeable(
+            self.grid, own, other, self._neutral | self._killed, home, NOWHERE if own else EVERYWHERE
+        )
+
+    @property
+    def _tired(self) -> bool:
+        return self._acts >= ACTS_A_UNIT * self._game.max_units
+
+    def legal_actions(self) -> npt.NDArray[np.bool_]:
+        """See `Solo`."""
+        legal = np.zeros(self._game.cells + 1, dtype=bool)
+        if self.terminated or self.truncated:
+            return legal
+        cells = self._cells()
+        legal[-1] = bool(self._placed) or not cells
+        if not self._left or (self._tired and self._placed):
+            cells = NOWHERE
+        if not self._tired:
+            cells |= self._placed
+        legal[:-1] = self.grid.unpack(cells).reshape(-1)
+        return legal
+
+    def why_illegal(self, action: int) -> str:
+        """Why an action in the right range is illegal now."""
+        game, player = self._game, self.current_player
+        if action == game.end_turn:
+            return "a turn must place a unit where it can"
+        cell, (own, other) = self.grid.bit(*divmod(action, game.width)), (self._units[player], self._units[1 - player])
+        name = game.action_to_string(action)
+        if self._tired:
+            return f"after {self._acts} placements and take-backs in this turn only its end is left"
+        if own & cell:
+            return f"{name} holds a unit that was not placed in this turn"
+        if not self._left:
+            return f"all {game.max_units} units of this turn are placed; take one back or end the turn"
+        if (other | self._neutral | self._killed) & cell:
+            kind = "a killed cell" if self._killed & cell else "a neutral cell" if self._neutral & cell else "a unit"
+            return f"{name} is not empty, it holds {kind}" + (" of the opponent" if other & cell else "")
+        if self.grid.dilate(other, rules.PLUS) & cell:
+            return f"{name} is next to a unit of the opponent"
+        if not self._territory[player] & cell:
+            return f"{name} is outside of one's own territory"
+        return f"{name} is contested, it lies in the opponent's territory as well"
+
+    # --- what is seen ---------------------------------------------------------------------------------------------
+
+    def observe(self, player: int) -> npt.NDArray[np.int16]:
+        """See `Solo`."""
+        game, units, field = self._game, self._units, self._territory
+        seen = np.empty(game.info.observation.shape, dtype=np.int16)
+        own = max(-observation.LARGEST, min(observation.LARGEST, int(self.scores[player])))
+        seen[: len(observation.BOARDS)] = self.grid.unpack(
+            units[player],
+            units[1 - player],
+            self._neutral,
+            self._killed,
+            self._placed,
+            field[player],
+            field[1 - player],
+        )
+        numbers = np.array((self._left, self._round, own, player == 0), dtype=np.int16)
+        seen[len(observation.BOARDS) :] = numbers[:, None, None]
+        return seen
+
+    def board(self) -> npt.NDArray[np.int8]:
+        """See `Solo`."""
+        planes = self.grid.unpack(*self._world()).astype(np.int8)
+        cells: npt.NDArray[np.int8] = (planes * np.arange(1, 5, dtype=np.int8)[:, None, None]).sum(0, dtype=np.int8)
+        return cells
+
+    def territories(self) -> npt.NDArray[np.bool_]:
+        """Bool [2, H, W], both players' as they are now."""
+        fields: npt.NDArray[np.bool_] = self.grid.unpack(*map(self._reach, self._units)) == 1
+        return fields
+
+    def placed(self) -> npt.NDArray[np.bool_]:
+        """Bool [H, W], units that the mover has placed in this turn."""
+        cells: npt.NDArray[np.bool_] = self.grid.unpack(self._placed)[0] == 1
+        return cells
+
+    def facts(self, player: int) -> dict[str, Any]:
+        """See `Solo`."""
+        *territory, contested = self._sizes()
+        return {
+            "score": self.scores[player],
+            "units": [side.bit_count() for side in self._units],
+            "territory": territory,
+            "contested": contested,
+            "killed": self._killed.bit_count(),
+            "round": self._round,
+        }
+
+    def state(self) -> ClothState:
+        """See `Solo`."""
+
+        def one(value: Any, dtype: torch.dtype) -> Tensor:
+            return torch.tensor([value], dtype=dtype)
+
+        planes = self.grid.unpack(*self._world(), self._placed, *self._territory)
+        packed = self._game.grid.pack(torch.from_numpy(planes.copy())[None]).movedim(-1, 0)
+        return ClothState(
+            seed=one(self._seed, torch.int64),
+            turn=one(self.turn, torch.int32),
+            current_player=one(self.current_player, torch.int64),
+            rewards=torch.tensor([self.rewards], dtype=torch.float32),
+            scores=torch.tensor([self.scores]),
+            terminated=one(self.terminated, torch.bool),
+            truncated=one(self.truncated, torch.bool),
+            units=packed[:, :2].clone(),
+            neutral=packed[:, 2].clone(),
+            killed=packed[:, 3].clone(),
+            territory=packed[:, 5:].clone(),
+            placed=packed[:, 4].clone(),
+            live=one([side.bit_count() for side in self._units], torch.int32),
+            left=one(self._left, torch.int32),
+            acts=one(self._acts, torch.int32),
+            round=one(self._round, torch.int32),
+            rounds=one(self._rounds, torch.int32),
+        )

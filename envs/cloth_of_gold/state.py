@@ -1,0 +1,45 @@
+"""The state of a batch of Cloth of Gold games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from cellgames.envs.core.state import State
+
+__all__ = ["COLUMNS", "ClothState"]
+
+COLUMNS = ("units_a", "units_b", "territory_a", "territory_b", "contested", "killed")
+"""Of `ClothState.rounds`."""
+
+
+@dataclass(frozen=True, eq=False)
+class ClothState(State):
+    """Letters: `S, N` stored rows and words in them (see `core.bitboards`), `R` the most rounds.
+
+    units:      [B, 2, S, N] int64, bitboards of the players' units.
+    neutral:    [B, S, N] int64, neutral cells.
+    killed:     [B, S, N] int64, killed cells.
+    territory:  [B, 2, S, N] int64, of the units on the board, now.
+    placed:     [B, S, N] int64, units that the mover has placed in this turn.
+    live:       [B, 2] int32, units on the board.
+    left:       [B] int32, units that the mover may still place in this turn.
+    acts:       [B] int32, placements and take-backs in this turn.
+    round:      [B] int32, 0 while the initial population is placed, then from 1; the last one when the game is over.
+    rounds:     [B, R + 1, 6] int32, after each round (`COLUMNS`): units, territory, contested and killed cells; row 0
+                after the initial placement, zeros where there is none, and for rounds that have not been played.
+
+    Scores are leads in units when the last round was scored; the initial placement counts as one.
+    """
+
+    units: Tensor
+    neutral: Tensor
+    killed: Tensor
+    territory: Tensor
+    placed: Tensor
+    live: Tensor
+    left: Tensor
+    acts: Tensor
+    round: Tensor
+    rounds: Tensor

@@ -1,0 +1,53 @@
+"""Territory: the cells within the radius of a side's units, on bitboards.
+
+The disk of a unit that is placed is added to a few rows; only where units have gone is all of it made anew, by
+dilation, for all units at once.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.tables import table
+
+from .rules import disk
+
+__all__ = ["add_disks", "territory"]
+
+
+def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
+    """Bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
+    return grid.dilate(units, disk(radius))
+
+
+def add_disks(grid: Grid, fields: Tensor, radius: int, row: Tensor, col: Tensor) -> None:
+    """Add the territory of one more unit to each of `fields`, in place.
+
+    Args:
+        grid: the board.
+        fields: int64 [n, S, N].
+        radius: of the disk.
+        row: int64 [n], the unit's.
+        col: int64 [n].
+    """
+    spans = _spans(grid, radius, fields.device)[col]  # [n, D, N]
+    rows = row[:, None] + torch.arange(1 - radius, radius, device=row.device)
+    inside = (rows >= 0) & (rows < grid.rows)
+    rows = rows.where(inside, grid.rows)  # the spare row, to which nothing is added
+    place = torch.arange(len(fields), device=row.device)[:, None]
+    fields[place, rows] |= spans * inside[:, :, None]
+
+
+@table
+def _spans(grid: Grid, radius: int, device: torch.device) -> Tensor:
+    """int64 [cols, D, N]: the rows of the disk around a cell of each column, D = 2 * radius - 1 from above."""
+    cells = torch.zeros(2 * radius - 1, grid.cols, grid.cols, dtype=torch.bool, device=device)
+    col = torch.arange(grid.cols, device=device)
+    for down, right in disk(radius).offsets:
+        to = col + right
+        inside = (to >= 0) & (to < grid.cols)
+        cells[down + radius - 1, col[inside], to[inside]] = True
+    rows = Grid(grid.cols, grid.cols, wrap=False)  # a row for each column of the unit
+    return rows.pack(cells)[: grid.cols].permute(0, 2, 1).contiguous()

@@ -1,0 +1,301 @@
+"""Pictures of Cloth of Gold: what a picture says is what the world holds, for every kind of colour vision; and text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from cellgames.envs.cloth_of_gold.rendering import UNITS, picture, text
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
+
+Cells = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
+
+SIZES = [(8, 8), (16, 16), (32, 32), (100, 100), (256, 256), (8, 60), (200, 9)]
+
+
+def world(height: int, width: int, seed: int = 1) -> tuple[Cells, Mask]:
+    """Cells of all states, a's territory from the left and b's from the right, of ragged edges, overlapping."""
+    random = np.random.default_rng(seed)
+    cells = random.choice(5, (height, width), p=[0.6, 0.1, 0.1, 0.1, 0.1]).astype(np.int8)
+    ragged = random.integers(-1, 2, (height, 1))
+    col = np.arange(width)
+    return cells, np.stack((col < 5 * width // 8 - ragged, (col > 3 * width // 8 + ragged) & (col < width - 1)))
+
+
+def words(drawn: Picture) -> list[str]:
+    return [shape.text for shape in drawn.shapes if isinstance(shape, Text)]
+
+
+def board_of(drawn: Picture) -> Inset:
+    """The world itself, drawn after the samples of the legend."""
+    return [shape for shape in drawn.shapes if isinstance(shape, Inset)][-1]
+
+
+def read_back(inset: Inset) -> tuple[Cells, Mask, Mask]:
+    """Cells, territory and marks of placed units [H, W] from shapes alone."""
+    height, width = int(inset.picture.height), int(inset.picture.width)
+    cells, placed = np.zeros((height, width), np.int8), np.zeros((height, width), np.bool_)
+    grounds: dict[str, int] = {}
+    territory = np.zeros((2, height, width), np.bool_)
+    for shape in inset.picture.shapes:
+        match shape:
+            case Rectangle(x, y, across, 1, fill) if fill != UNITS[0]:  # grounds, a's before b's and both's
+                assert isinstance(fill, str)
+                territory[grounds.setdefault(fill, len(grounds)), int(y), int(x) : int(x + across)] = True
+            case Rectangle(x, y, across):
+                cells[int(y), int(x) : int(np.ceil(x + across))] = 1
+            case Circle(x, y, fill=fill) if fill is not None:
+                if fill == UNITS[1]:
+                    cells[int(y), int(x)] = 2
+                else:
+                    placed[int(y), int(x)] = True
+            case Polygon(points, stroke=stroke):
+                x, y = np.array(points).mean(0)
+                cells[int(y), int(x)] = 4 if stroke is None else 3
+    return cells, territory, placed
+
+
+@pytest.mark.parametrize(("height", "width"), SIZES)
+def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int) -> None:
+    cells, territory = world(height, width)
+    placed = (cells == 2) & (np.arange(height)[:, None] < 2)
+    drawn = picture(cells, territory, title="round 3", placed=placed)
+    shown, grounds, marked = read_back(board_of(drawn))
+    assert np.array_equal(shown, cells)
+    assert np.array_equal(marked, placed)
+    assert np.array_equal(grounds[0], territory[0] & ~territory[1])
+    assert np.array_equal(grounds[1], territory[1])  # contested cells lie on b's ground
+    assert max(drawn.width, drawn.height) < 1200
+    assert words(drawn)[0] == drawn.title == "round 3"
+
+
+@pytest.mark.parametrize("size", [8, 32, 100, 256])
+def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
+    cells, territory = world(size, size)
+    drawn = board_of(picture(np.zeros_like(cells), territory, title=""))
+    hatched = np.zeros((size, size), np.bool_)
+    for line in drawn.picture.shapes:
+        if (
+            isinstance(line, Polyline)
+            and line.points[0][0] != line.points[1][0]
+            and line.points[0][1] != line.points[1][1]
+        ):
+            (x0, y0), (x1, y1) = line.points
+            steps = (np.arange(round((x1 - x0) * 20)) + 0.5) / 20
+            hatched[(y0 - steps).astype(int), (x0 + steps).astype(int)] = True
+            assert y0 - y1 == pytest.approx(x1 - x0)
+    contested = territory.all(0)
+    assert not (hatched & ~contested).any()
+    assert hatched.sum() > contested.sum() / 5
+    if size < 64:  # on larger worlds not every cell has a line
+        assert (hatched == contested).all()
+
+
+@pytest.mark.parametrize("player", [0, 1])
+@pytest.mark.parametrize("size", [9, 100])
+def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int, size: int) -> None:
+    territory = np.zeros((2, size, size), np.bool_)
+    territory[player, 2:5, 3:7] = True
+    drawn = board_of(picture(np.zeros((size, size), np.int8), territory, title=""))
+    edges = [s for s in drawn.picture.shapes if isinstance(s, Polyline) and s.opacity == 1]
+    assert {edge.dash is not None for edge in edges} == {player == 1}
+    assert len({edge.stroke for edge in edges}) == 1
+    middles = sorted(tuple(np.mean(edge.points, 0).tolist()) for edge in edges)
+    assert middles == [(3, 3.5), (5, 2), (5, 5), (7, 3.5)]
+
+
+def test_pixels_have_the_colour_of_what_is_there() -> None:
+    cells, territory = world(32, 32)
+    drawn = picture(cells, territory, title="")
+    image, inset = to_rgb(drawn), board_of(drawn)
+    for player in (0, 1):
+        for row, col in np.argwhere(cells == player + 1).tolist():
+            pixel = image[int(inset.y + (row + 0.5) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
+            assert "#" + bytes(pixel.tolist()).hex() == UNITS[player]
+
+
+def test_the_score_line_counts_what_is_there() -> None:
+    cells, territory = world(16, 24)
+    said = words(picture(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
+    assert "Ann: score +12, wins" in said
+    assert "Bob: score -12, loses" in said
+    for player in (0, 1):
+        assert f"{(cells == player + 1).sum()} units, territory {territory[player].sum()}" in said
+    assert f"contested {(territory[0] & territory[1]).sum()}" in said
+    assert f"killed {(cells == 4).sum()}" in said
+    assert f"neutral {(cells == 3).sum()}" in said
+    assert not any("placed" in word for word in said)
+    nothing = words(picture(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title=""))
+    assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
+    assert not any("neutral" in word for word in nothing)
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_the_legend_shows_a_placed_unit_of_the_player_who_places(player: int) -> None:
+    cells, territory = world(16, 16)
+    drawn = picture(cells, territory, title="", placed=cells == player + 1)
+    word = next(shape for shape in drawn.shapes if isinstance(shape, Text) and shape.text.startswith("placed"))
+    assert word.text == f"placed {(cells == player + 1).sum()}"
+    beside = [s for s in drawn.shapes if isinstance(s, Inset) and 0 < word.x - s.x < 40 and abs(s.y - word.y) < 20]
+    assert len(beside) == 1
+    sample, _, placed = read_back(beside[0])
+    assert (sample.tolist(), placed.tolist()) == ([[player + 1]], [[True]])
+
+
+def test_all_moments_of_a_game_have_one_size() -> None:
+    cells, territory = world(40, 30)
+    empty = np.zeros_like(cells)
+    moments = [
+        picture(empty, territory & False, title=""),
+        picture(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1)),
+        picture(cells, territory, title="over", results=("loses", "loses")),
+    ]
+    assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
+
+
+def test_a_ring_marks_the_last_cell_and_can_be_seen_on_large_worlds() -> None:
+    for size in (8, 100, 256):
+        cells, territory = world(size, size)
+        plain, marked = (board_of(picture(cells, territory, title="", last=last)) for last in (None, (5, 2)))
+        ring = marked.picture.shapes[-1]
+        assert marked.picture.shapes[:-1] == plain.picture.shapes
+        assert isinstance(ring, Circle)
+        assert (ring.x, ring.y, ring.fill) == (2.5, 5.5, None)
+        assert ring.radius * marked.scale >= 6
+
+
+# What the three kinds of dichromats see, in linear RGB: Machado, Oliveira and Fernandes, "A Physiologically-based Model
+# for Simulation of Color Vision Deficiency" (2009), severity 1.
+VISION = {
+    "all cones": np.eye(3),
+    "no red": np.array(
+        [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
+    ),
+    "no green": np.array(
+        [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
+    ),
+    "no blue": np.array(
+        [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]]
+    ),
+    "greyscale": np.tile([0.2126, 0.7152, 0.0722], (3, 1)),
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(pixels: npt.NDArray[np.uint8], vision: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """CIE Lab of sRGB pixels [..., 3] as somebody sees them."""
+    share = pixels / 255
+    linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4) @ vision.T
+    xyz = linear.clip(0, 1) @ TO_XYZ.T / TO_XYZ.sum(1)
+    f = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)
+    return np.stack((116 * f[..., 1] - 16, 500 * (f[..., 0] - f[..., 1]), 200 * (f[..., 1] - f[..., 2])), -1)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) -> None:
+    """Units and killed cells clearly, grounds visibly; a difference of about 2 in Lab can just be seen."""
+    cells, territory = np.zeros((8, 12), np.int8), np.zeros((2, 8, 12), np.bool_)
+    territory[0, :, 3:9], territory[1, :, 6:] = True, True  # nobody's, a's, both's, b's
+    cells[1, 1::3], cells[3, 1::3], cells[5, 1::3] = 1, 2, 4
+    drawn = picture(cells, territory, title="")
+    inset = board_of(drawn)
+    seen = lab(to_rgb(drawn), VISION[vision])
+
+    def middle(row: float, col: float) -> npt.NDArray[np.float64]:
+        at = seen[int(inset.y + (row + 0.5) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
+        return np.asarray(at)
+
+    def apart(first: npt.NDArray[np.float64], second: npt.NDArray[np.float64]) -> float:
+        return float(np.linalg.norm(first - second))
+
+    grounds = [middle(7, 1.31), middle(7, 4.31), middle(7, 10.31)]
+    assert min(apart(grounds[i], grounds[j]) for i, j in ((0, 1), (0, 2), (1, 2))) > 5
+    inside = np.linspace(0.1, 0.9, 30)
+    hatched = [middle(6.5 + down, 6.5 + right) for down in inside for right in inside]
+    assert max(apart(pixel, grounds[2]) for pixel in hatched) > 15
+    for col in (1, 4, 7, 10):
+        a, b, killed, ground = (middle(row, col) for row in (1, 3, 5, 6.69))
+        assert apart(a, b) > 30
+        assert min(apart(a, ground), apart(killed, ground)) > 30
+        assert apart(b, ground) > 15
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"cells": np.zeros((1, 8, 8), np.int8)},
+            r"expected cells as integers \[H, W\], got int8 \[1, 8, 8\]; .*batch",
+        ),
+        ({"cells": np.zeros((8, 8))}, r"got float64"),
+        ({"cells": np.full((8, 8), 5)}, r"expected cells from 0 to 4, got \[5\]"),
+        ({"cells": np.full((8, 8), -1)}, r"expected cells from 0 to 4, got \[-1\]"),
+        ({"territory": np.zeros((8, 8), np.bool_)}, r"expected territory as bool \[2, 8, 8\], got bool \[8, 8\]"),
+        ({"territory": np.zeros((2, 8, 8), np.int8)}, r"got int8 \[2, 8, 8\]"),
+        ({"placed": np.zeros((8, 9), np.bool_)}, r"expected placed as bool \[8, 8\], got bool \[8, 9\]"),
+        ({"last": (8, 0)}, r"expected a cell of 8 rows and 8 columns to ring, got \(8, 0\)"),
+    ],
+)
+def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
+    good = {"cells": np.zeros((8, 8), np.int8), "territory": np.zeros((2, 8, 8), np.bool_)}
+    with pytest.raises(ValueError, match=message):
+        picture(**{"title": "", **good, **change})
+
+
+def test_svg_is_well_formed_and_pictures_leave_their_arrays_as_they_are() -> None:
+    cells, territory = world(20, 20)
+    before = cells.copy(), territory.copy()
+    drawn = picture(cells, territory, title="a < b", placed=cells == 1)
+    root = ElementTree.fromstring(to_svg(drawn))
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "a < b"
+    assert np.array_equal(before[0], cells)
+    assert np.array_equal(before[1], territory)
+    assert drawn == picture(cells, territory, title="a < b", placed=cells == 1)
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_text_has_a_sign_a_cell() -> None:
+    cells, territory, placed = (
+        np.zeros(shape, kind) for shape, kind in (((3, 12), np.int8), ((2, 3, 12), bool), ((3, 12), bool))
+    )
+    territory[0, :, 2:6], territory[1, :, 4:9] = True, True
+    cells[0, 2:4], cells[1, 6:8], cells[2, 0], cells[2, 11] = 1, 2, 3, 4
+    placed[1, 6] = True
+    assert text(cells, territory, title="round 2", scores=(0, 0), results=("", "wins"), placed=placed).splitlines() == [
+        "round 2",
+        "A player_a: score +0; 2 units, territory 12",
+        "B player_b: score +0, wins; 2 units, territory 15",
+        "contested 6, killed 1, placed 1, neutral 1",
+        "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both",
+        "  0         10",
+        "  012345678901",
+        "0 ..AA++|||...",
+        "1 ..--++bB|...",
+        "2 o.--++|||..x",
+    ]
+
+
+def test_text_of_wide_worlds_shows_blocks_with_units_first() -> None:
+    cells, territory = np.zeros((10, 281), np.int8), np.zeros((2, 10, 281), np.bool_)
+    width = -(-281 // 3)  # blocks of 3 columns and 6 rows
+    cells[0, 0], cells[5, 2] = 1, 4  # a unit before a killed cell
+    cells[0, 3], cells[1, 4], cells[5, 5] = 1, 2, 2  # more of b's
+    cells[2, 6], cells[3, 7] = 1, 2  # as many of both
+    cells[0, 9], cells[1, 9] = 3, 4
+    cells[0, 12] = 3
+    cells[0, 15:18], cells[4, 17] = 1, 2
+    cells[9, 280] = 2
+    territory[0, :, 18:21], territory[1, :, 20:24] = True, True
+    placed = np.zeros_like(territory[0])
+    placed[4, 17] = True
+    shown = [line[3:] for line in text(cells, territory, title="", placed=placed).splitlines()]
+    assert shown[5].split() == [str(col) for col in range(0, 281, 30)]
+    assert shown[6:] == ["AB*xob-|".ljust(width, "."), "......-|".ljust(width - 1, ".") + "B"]
+    assert text(cells, territory, title="").splitlines()[-2][3:11] == "AB*xoA-|"
