@@ -17,7 +17,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State, chance
 
-__all__ = ["Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds", "select", "takes_states"]
+__all__ = ["Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "acting", "draw_seeds", "select", "takes_states"]
 
 
 @runtime_checkable
@@ -131,13 +131,20 @@ class Seats:
         self._held = torch.nn.functional.pad(self._held, (0, 0, 0, max(missing, 0)))
 
 
+def acting(agent: AnyAgent, game: Game[Any]) -> AnyAgent:
+    """The agent itself, or the one that it is in this game (`by_game.ByGame`)."""
+    from .by_game import ByGame
+
+    return agent.playing(game) if isinstance(agent, ByGame) else agent
+
+
 def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:
     """Whether the agent is asked by `act_on_state` (else by `act`).
 
     Raises:
         ValueError: neither method serves in this game.
     """
-    info = game.info
+    info, agent = game.info, acting(agent, game)
     allowed = info.perfect_information and not info.simultaneous
     if isinstance(agent, StateAgent) and allowed:
         return True
@@ -186,7 +193,7 @@ def select(
         ValueError: names agent, lane, action and reason if an action is not legal; the agent cannot play this
             kind of game.
     """
-    info = game.info
+    info, agent = game.info, acting(agent, game)
     part = state[lanes]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:

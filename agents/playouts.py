@@ -16,15 +16,15 @@ from cellgames.envs.core import Game, State
 
 from .base import BaseAgent, draw_seeds
 from .random_agent import random_turn
-from .registry import IMAGINED
+from .registry import IMAGINED, RANDOM
 
-__all__ = ["LANES", "PlayoutAgent", "at_once", "finish"]
+__all__ = ["FINISHED_SHARE", "LANES", "PlayoutAgent", "at_once", "finish"]
 
 LANES = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
 
 _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
-_FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
+FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
 def at_once(game: Game[Any]) -> int:
@@ -59,7 +59,7 @@ def finish(
     while True:
         over = state.over
         finished = int(over.sum())
-        if finished * _FINISHED_SHARE >= len(state):
+        if finished * FINISHED_SHARE >= len(state):
             ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
             outcomes[places[ended]] = game.outcome(state[ended])
             if len(running) == 0:
@@ -102,6 +102,7 @@ class PlayoutAgent(BaseAgent):
             "all players act at once": info.simultaneous and not shown,
             "information is hidden": not info.perfect_information and not shown,
             "an action has several components": len(info.action_nvec) > 1,
+            "random actions make no turns": game.id in RANDOM,
         }
         if found := [reason for reason, holds in reasons.items() if holds]:
             raise ValueError(

@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "GREEDY", "IMAGINED", "AgentSpec", "load"]
+__all__ = ["AGENTS", "GREEDY", "IMAGINED", "RANDOM", "ROLLOUT", "AgentSpec", "load"]
 
 GREEDY: dict[str, str] = {
     "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
     "toroidal-cup-v0": "cellgames.agents.toroidal_cup_greedy:ToroidalCupGreedy",
+    "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_greedy:ClothGreedy",
 }
 """The agent that `greedy` is, by a game's id; a game gets one by a line here."""
+
+RANDOM: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_turns:ClothRandom"}
+"""The agent that `random` is in games whose turns are several actions, so that equal chances make no turns."""
+
+ROLLOUT: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_rollout:ClothRollout"}
+"""The agent that `rollout:N` is in those games; made with the number of playouts."""
 
 IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup_imagined:imagine"}
 """What makes a position out of an observation in a simultaneous game, by its id, so that playouts can start there.
@@ -51,23 +58,26 @@ class AgentSpec:
 
 
 def _random(argument: str | None) -> AnyAgent:
+    from .by_game import ByGame
     from .random_agent import RandomAgent
 
     _expect_no_argument("random", argument)
-    return RandomAgent()
+    return ByGame("random", RANDOM, default=RandomAgent)
 
 
 def _greedy(argument: str | None) -> AnyAgent:
-    from .greedy import GreedyAgent
+    from .by_game import ByGame
 
     _expect_no_argument("greedy", argument)
-    return GreedyAgent()
+    return ByGame("greedy", GREEDY)
 
 
 def _rollout(argument: str | None) -> AnyAgent:
+    from .by_game import ByGame
     from .rollout import RolloutAgent
 
-    return RolloutAgent(_playouts("rollout", argument))
+    playouts = _playouts("rollout", argument)
+    return ByGame("rollout", ROLLOUT, lambda kind: kind(playouts), lambda: RolloutAgent(playouts))
 
 
 def _amaf(argument: str | None) -> AnyAgent:
@@ -89,7 +99,9 @@ def _expect_no_argument(name: str, argument: str | None) -> None:
 
 
 AGENTS: dict[str, AgentSpec] = {
-    "random": AgentSpec("random", "any legal action, with equal chance", _random),
+    "random": AgentSpec(
+        "random", "any legal action with equal chance, or whole turns of chance", _random
+    ),
     "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
     "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
     "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),

@@ -2,12 +2,11 @@
 
 In any game in turns with perfect information, and in simultaneous ones whose positions can be imagined.
 
-Letters: `L` games to move in, `C` candidate actions, `X` playouts, `A` actions.
+Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `A` actions.
 """
 
 from __future__ import annotations
 
-import math
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
@@ -17,6 +16,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 
 from .base import Seats
+from .halving import affordable, best_arm, lots
 from .playouts import LANES, PlayoutAgent, at_once, finish
 from .random_agent import random_turn
 from .registry import IMAGINED
@@ -43,7 +43,7 @@ class RolloutAgent(PlayoutAgent):
         if playouts < 1 or candidates < 1:
             raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
         super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
-        self.candidates = _affordable(playouts, candidates)
+        self.candidates = affordable(playouts, candidates)
         self._seats = Seats()
 
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
@@ -65,20 +65,12 @@ class RolloutAgent(PlayoutAgent):
         """An action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
         count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
         width = int(count.max()) if len(count) else 0
-        actions = _chance(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
-        value, tried = (torch.zeros(actions.shape, device=state.device) for _ in range(2))
-        for share, left in _rounds(count, self.playouts):
-            places = torch.arange(width, device=state.device)
-            pulls = (share // left)[:, None] + (places < (share % left)[:, None])
-            pulls = torch.where(places < left[:, None], pulls, 0)
-            value += self._try(state, seats, actions, pulls, generator)
-            tried += pulls
-            # Best first, then those not tried yet; whoever went, and places without a candidate, last.
-            mean = torch.where(tried > 0, value / tried.clamp(min=1), -0.5)
-            mean = torch.where(places < left[:, None], mean, -1.0)
-            order = _shuffled_argsort(mean, generator)
-            actions, value, tried = (part.gather(1, order) for part in (actions, value, tried))
-        return actions[:, 0]
+        actions = lots(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
+
+        def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
+            return self._try(state, seats, actions.gather(1, arms), pulls, generator)
+
+        return actions.gather(1, best_arm(count, width, self.playouts, attempt, generator)[:, None]).squeeze(1)
 
     def _try(self, state: State, seats: Tensor, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
         """Value summed over `pulls` playouts of each candidate, [L, C] float32."""
@@ -94,36 +86,3 @@ class RolloutAgent(PlayoutAgent):
             outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
             sums.index_add_(0, some, (outcome + 1) / 2)
         return sums.view_as(actions)
-
-
-def _affordable(playouts: int, limit: int) -> int:
-    """The most candidates that all get a playout in the first round and are halved until one is left."""
-    candidates = 1
-    while candidates < limit and (candidates + 1) * math.ceil(math.log2(candidates + 1)) <= playouts:
-        candidates += 1
-    return candidates
-
-
-def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
-    """For each round: playouts to spend and candidates left, int64 [L] both; the first sum to `playouts`."""
-    needed = torch.zeros_like(count)  # ceil(log2(count)) rounds, in whole numbers
-    for doubling in range(int(count.max()).bit_length() if len(count) else 0):
-        needed += count > 1 << doubling
-    rounds, left = [], count
-    for index in range(int(needed.max()) if len(needed) else 0):
-        parts = needed.clamp(min=1)
-        share = playouts * (index + 1) // parts - playouts * index // parts
-        rounds.append((torch.where(index < needed, share, 0), left))
-        left = (left + 1) // 2
-    return rounds
-
-
-def _chance(like: Tensor, generator: torch.Generator) -> Tensor:
-    return torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
-
-
-def _shuffled_argsort(values: Tensor, generator: torch.Generator) -> Tensor:
-    """Descending along dim 1, equal values in random order."""
-    shuffled = _chance(values, generator).argsort(dim=1)
-    order = values.gather(1, shuffled).argsort(dim=1, descending=True, stable=True)
-    return shuffled.gather(1, order)
