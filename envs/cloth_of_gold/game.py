@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
@@ -119,8 +119,8 @@ class ClothOfGold(Game[ClothState]):
     @cached_property
     def info(self) -> GameInfo:
         """The facts."""
-        reward = 1.0 + self.shaping
-        most = min(observation.LARGEST, self.cells)
+        reward = 1.0 + 2 * self.shaping  # from all cells the opponent's to all of them one's own
+        most = min(observation.LARGEST, max(self.cells, self.max_units, self.max_rounds))
         return GameInfo(
             id=self.id,
             title="Cloth of Gold",
@@ -258,6 +258,20 @@ class ClothOfGold(Game[ClothState]):
             "round": state.round,
         }
 
+    def story(self, state: ClothState) -> dict[str, Any]:
+        """`rounds`: lists by round of `units` and `territory` (pairs, a's and b's), `contested` and `killed` cells.
+
+        Entry 0 tells of the initial placement, zeros without one; then every round that has been played.
+        """
+        played = state.rounds[0, : int(state.round) + int(state.over)]
+        columns = dict(zip(COLUMNS, played.t().tolist(), strict=True))
+
+        def pairs(name: str) -> list[list[int]]:
+            return list(map(list, zip(columns[f"{name}_a"], columns[f"{name}_b"], strict=True)))
+
+        both = {name: pairs(name) for name in ("units", "territory")}
+        return {"rounds": both | {name: columns[name] for name in ("contested", "killed")}}
+
     def solo(self, state: State) -> ClothSolo:
         """One game on plain integers."""
         from .solo import ClothSolo
@@ -306,7 +320,8 @@ class ClothOfGold(Game[ClothState]):
         state = self.init(torch.tensor([seed]))
         position = self._position(text, self.state_to_string(state))
         board = torch.tensor(position.board, dtype=torch.int8)
-        planes = self.grid.pack(board == torch.arange(1, 5, dtype=torch.int8)[:, None, None, None]).movedim(0, 1)
+        kinds = torch.arange(1, 5, dtype=torch.int8)[:, None, None]
+        planes = self.grid.pack((board == kinds)[None]).movedim(-1, 0)
         placed = torch.zeros(1, self.height, self.width, dtype=torch.bool)
         for row, col in position.placed:
             placed[0, row, col] = True
@@ -320,9 +335,9 @@ class ClothOfGold(Game[ClothState]):
             scores=torch.tensor([[position.score, -position.score]], dtype=state.scores.dtype),
             terminated=number(position.stage == "over", state.terminated),
             truncated=number(position.stage == "cut", state.truncated),
-            units=planes[:, :2],
-            neutral=planes[:, 2],
-            killed=planes[:, 3],
+            units=planes[:, :2].clone(),
+            neutral=planes[:, 2].clone(),
+            killed=planes[:, 3].clone(),
             territory=territory(self.grid, planes[:, :2].movedim(0, -1), self.radius).movedim(-1, 0),
             placed=self.grid.pack(placed).movedim(-1, 0),
             live=torch.tensor([[int((board == side).sum()) for side in (1, 2)]], dtype=torch.int32),
@@ -338,7 +353,7 @@ class ClothOfGold(Game[ClothState]):
             raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
         first = 1 - self.initial_placement
         turns = 2 * (position.round - first) + position.player
-        most = turns * self.longest_turn + position.acts + (position.stage != "move")
+        most = turns * self.longest_turn + (position.acts if position.stage == "move" else self.longest_turn)
         wrong = {
             f"a round from {first} to {self.max_rounds}": not first <= position.round <= self.max_rounds,
             f"at most {self.max_units} units placed in a turn": len(position.placed) > self.max_units,

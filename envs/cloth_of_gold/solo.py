@@ -182,7 +182,7 @@ class ClothSolo:
             return "a turn must place a unit where it can"
         cell, (own, other) = self.grid.bit(*divmod(action, game.width)), (self._units[player], self._units[1 - player])
         name = game.action_to_string(action)
-        if self._tired:
+        if self._tired and self._placed:
             return f"after {self._acts} placements and take-backs in this turn only its end is left"
         if own & cell:
             return f"{name} holds a unit that was not placed in this turn"

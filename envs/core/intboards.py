@@ -10,7 +10,7 @@ these runs on both.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -70,8 +70,20 @@ class IntGrid:
 
     def shift(self, board: int, rows: int, cols: int) -> int:
         """Every cell moved down and right; those that leave the board are gone."""
-        by = rows * self.stride + cols
-        return (board << by if by >= 0 else board >> -by) & _reachable(self, rows, cols)
+        by, reachable = rows * self.stride + cols, self._reachable.get((rows, cols))
+        if reachable is None:
+            reachable = self._reachable[rows, cols] = self._cells_from(rows, cols)
+        return (board << by if by >= 0 else board >> -by) & reachable
+
+    @cached_property
+    def _reachable(self) -> dict[tuple[int, int], int]:
+        return {}
+
+    def _cells_from(self, rows: int, cols: int) -> int:
+        """The cells from which the one `rows` up and `cols` left is on the board too."""
+        inside = np.zeros((self.rows, self.cols), dtype=bool)
+        inside[max(rows, 0) : max(self.rows + rows, 0), max(cols, 0) : max(self.cols + cols, 0)] = True
+        return self.pack(inside)
 
     def dilate(self, board: int, footprint: Footprint) -> int:
         """Every live cell spread to the cells of a footprint around it."""
@@ -94,10 +106,3 @@ class IntGrid:
             return (low, sides ^ middle)[:bits]
         return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)
 
-
-@lru_cache(maxsize=4096)
-def _reachable(grid: IntGrid, rows: int, cols: int) -> int:
-    """The cells from which the one `rows` up and `cols` left is on the board too."""
-    inside = np.zeros((grid.rows, grid.cols), dtype=bool)
-    inside[max(rows, 0) : max(grid.rows + rows, 0), max(cols, 0) : max(grid.cols + cols, 0)] = True
-    return grid.pack(inside)
