@@ -173,6 +173,7 @@ def record(
         moves=tuple(loop.moves(game, played, lane)),
         result=result(game, played.state, lane),
         pairing=pairing,
+        story=game.story(played.state[lane]),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, get_args
 
@@ -82,6 +82,7 @@ class Record:
     result:     how it ended.
     pairing:    None for a game outside a match.
     position:   where it started, as the game writes positions; "" is the usual start.
+    story:      numbers of the game that `result` does not tell (`Game.story`), JSON of any kind by name.
     """
 
     game: str
@@ -94,14 +95,16 @@ class Record:
     result: Result
     pairing: Pairing | None = None
     position: str = ""
+    story: Mapping[str, Any] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
         """The fields as JSON takes them."""
         data = asdict(self)
         if self.pairing is None:
             del data["pairing"]
-        if not self.position:
-            del data["position"]
+        for name in ("position", "story"):
+            if not data[name]:
+                del data[name]
         return data
 
     def to_json(self) -> str:
@@ -119,7 +122,8 @@ class Record:
             data = json.loads(line)
         except ValueError as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
-        top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in ("pairing", "position")])
+        optional = ("pairing", "position", "story")
+        top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result)])
         pairing = data.get("pairing")
         return cls(
@@ -138,6 +142,7 @@ class Record:
             ),
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
+            story=top.mapping("story") if "story" in data else {},
         )
 
 

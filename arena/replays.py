@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from itertools import islice, pairwise, zip_longest
 from typing import Any
 
 import numpy as np
@@ -204,7 +204,22 @@ def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) 
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
-    return result_differs(vars(record.result), vars(result(game, state, lane)))
+    told = list(_told("story", record.story, game.story(state[lane])))
+    recorded = vars(record.result) | {name: was for name, was, _ in told}
+    return result_differs(recorded, vars(result(game, state, lane)) | {name: now for name, _, now in told})
+
+
+def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
+    """What two stories tell as far as both have it: name, recorded and replayed value; of lists what differs first."""
+    if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
+        for key in recorded:
+            if key in replayed:
+                yield from _told(f"{name}.{key}", recorded[key], replayed[key])
+    elif isinstance(recorded, list) and isinstance(replayed, list):
+        pairs = enumerate(zip_longest(recorded, replayed))
+        yield from islice(((f"{name}[{place}]", was, now) for place, (was, now) in pairs if was != now), 1)
+    else:
+        yield name, recorded, replayed
 
 
 def _actions(game: Game[Any], record: Record) -> list[Tensor]:

@@ -26,6 +26,9 @@ from cellgames.envs.core import seeds
 game = cellgames.make("torus-v0", size=3)
 state = game.step(game.init(seeds(0, 4)), torch.arange(4))
 assert state.turn.tolist() == [1] * 4
+for id in cellgames.list():
+    game = cellgames.make(id)
+    assert game.text(game.init(seeds(0, 1)))
 env = torus_v0.env(size=3)
 env.reset(seed=1)
 while env.agents:

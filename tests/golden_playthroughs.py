@@ -25,6 +25,10 @@ FOLDER = Path(__file__).parent / "golden"
 PARAMETERS: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 3},
     "toroidal-cup-v0": {"rows": 12, "cols": 24, "pattern": "donutmethuselahs", "shapes": 2, "max_generations": 500},
+    "cloth-of-gold-v0": {
+        **{"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 2, "radius": 4},
+        "neutral_density": 0.2,
+    },
 }
 
 
@@ -65,6 +69,7 @@ def playthrough(id: str, seed: int = 0) -> str:
         lines.append("")
         state = game.step(state, torch.cat(chosen).view(1, *info.action_shape))
     told = {name: value[0].tolist() for name, value in game.facts(state, 0).items() if name != "score"}
+    told |= game.story(state)
     lines += [f"{name}: {value}" for name, value in told.items()] + ["truncated"] * bool(state.truncated.all())
     return "\n".join([*lines, f"outcome: {game.outcome(state)[0].tolist()}", ""])
 

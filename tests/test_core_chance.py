@@ -9,7 +9,7 @@ import torch
 from every_game import every_game_in_turns, generator, midway
 
 from cellgames.envs.core import Game, chance, seeds
-from cellgames.envs.core.sampling import pack, random_bits, random_legal
+from cellgames.envs.core.sampling import _look_up, _walk, pack, random_bits, random_legal
 
 
 @pytest.mark.parametrize(
@@ -103,6 +103,24 @@ def test_a_packed_mask_holds_every_bit() -> None:
         bits = [[int(words[row, j // 32]) >> (j % 32) & 1 for j in range(actions)] for row in range(9)]
         assert torch.equal(torch.tensor(bits).bool(), mask)
         assert int(words.max()) < 1 << 32
+        assert int(words.min()) >= 0
+
+
+@pytest.mark.parametrize("actions", [1, 8, 32, 33, 64, 1000])
+def test_a_mask_is_packed_alike_however_it_lies_in_memory_and_stays_as_it_is(actions: int) -> None:
+    mask = torch.rand(7, actions, generator=generator(actions)) < 0.5
+    layouts = [
+        mask,
+        mask.t().contiguous().t(),
+        torch.stack((~mask, mask), 1)[:, 1],
+        torch.stack((~mask, mask), 2)[..., 1],
+    ]
+    before = mask.clone()
+    words = pack(mask)
+    for layout in layouts:
+        assert torch.equal(pack(layout), words)
+        assert torch.equal(layout, before)
+    assert torch.equal(pack(mask[:1].expand(7, -1)), words[:1].expand(7, -1))
 
 
 @pytest.mark.parametrize("actions", [1, 32, 100])
@@ -130,6 +148,21 @@ def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None
         ranks = zip(legal, bits.tolist(), strict=True)
         expected = [row[draw * len(row) >> 31] if row else 0 for row, draw in ranks]
         assert random_legal(pack(mask), bits).tolist() == expected, actions
+
+
+@pytest.mark.parametrize("actions", [1, 32, 33, 300, 10_001])
+def test_a_word_is_found_by_sums_as_by_walking_to_it(actions: int) -> None:
+    """The walk is what compiled steps do; rows without a legal action have no word."""
+    random = generator(actions)
+    density = torch.tensor([0.0, 1.0, 2 / actions, 0.01, 0.5, 0.9]).repeat(20)[:, None]
+    words = pack(torch.rand(120, actions, generator=random) < density)
+    bits = random_bits(120, random)
+    bits[1:3] = torch.tensor([0, 2**31 - 1])
+    some = words.any(1)
+    for layout in (words, words.t().contiguous().t()):
+        for ours, theirs in zip(_look_up(layout, bits), _walk(layout, bits), strict=True):
+            assert torch.equal(ours[some], theirs[some])
+    assert (random_legal(words, bits)[~some] == 0).all()
 
 
 def test_random_actions_are_even_over_the_legal_ones() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -246,6 +247,15 @@ def test_the_toys_reach_every_kind_of_end() -> None:
     assert not (state.terminated & state.truncated).any()
 
 
+@every_game
+def test_the_story_of_a_game_is_json_and_every_lanes_own(game: Game[Any]) -> None:
+    over = finished(game)
+    for lane in range(len(over)):
+        story = game.story(over[lane])
+        assert json.loads(json.dumps(story, allow_nan=False)) == story
+        assert game.story(game.solo(over[lane]).state()) == story
+
+
 # ---------------------------------------------------------------- checks
 
 
@@ -426,9 +436,10 @@ def test_a_state_survives_saving_with_the_safe_default_of_load(game: Game[Any]) 
 
 
 _LOAD = """
-import sys, cellgames
+import json, sys, cellgames
 for id in sys.argv[2:]:
-    game = cellgames.make(id)
+    with open(f"{sys.argv[1]}/{id}.json") as file:
+        game = cellgames.make(id, **json.load(file))
     import torch
     state = torch.load(f"{sys.argv[1]}/{id}.pt")
     print(game.state_to_string(state))
@@ -440,6 +451,7 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
     for id in cellgames.list():
         state = midway(GAMES[id], 1)
         torch.save(state, tmp_path / f"{id}.pt")
+        (tmp_path / f"{id}.json").write_text(json.dumps(GAMES[id].parameters))
         lines.append(GAMES[id].state_to_string(state))
     command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.list()]
     environment = {**os.environ, "PYTHONPATH": str(Path(cellgames.__file__).parents[1])}

@@ -166,6 +166,11 @@ def test_a_game_of_the_other_kind_is_refused() -> None:
 # ---------------------------------------------------------------- the same game as the core's
 
 
+def facts(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
+    """What infos are to hold."""
+    return {name: value[0].tolist() for name, value in game.facts(state, seat).items()}
+
+
 @game_in_turns
 @either
 def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress: Dress) -> None:
@@ -189,7 +194,8 @@ def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress
             assert reward == owed[mover]
             assert not terminated
             assert not truncated
-            assert info == {"score": float(state.scores[0, mover])}
+            assert info == facts(game, state, mover)
+            assert info["score"] == float(state.scores[0, mover])
             action = choose(observation["action_mask"], random)
             env.step(action)
             state = game.step(state, torch.tensor([action] if isinstance(action, int) else action[None]))
@@ -197,10 +203,10 @@ def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress
             owed += state.rewards[0].numpy()
             assert list(env.rewards.values()) == state.rewards[0].tolist()
         assert env.unwrapped.core_state().equal(state)
-        check_dead_steps(env, state, owed)
+        check_dead_steps(game, env, state, owed)
 
 
-def check_dead_steps(env: Any, state: Any, owed: Any) -> None:
+def check_dead_steps(game: Game[Any], env: Any, state: Any, owed: Any) -> None:
     """After the game each agent is told once what it is owed, steps with None, and is gone."""
     players = env.possible_agents
     assert env.agents == players
@@ -209,7 +215,7 @@ def check_dead_steps(env: Any, state: Any, owed: Any) -> None:
         observation, reward, terminated, truncated, info = env.last()
         assert reward == owed[players.index(agent)]
         assert (terminated, truncated) == (bool(state.terminated), bool(state.truncated))
-        assert info == {"score": float(state.scores[0, players.index(agent)])}
+        assert info == facts(game, state, players.index(agent))
         assert not any(mask.any() for mask in parts(observation["action_mask"]))
         with pytest.raises((ValueError, AssertionError)):
             env.step(0)
@@ -231,11 +237,6 @@ def test_an_observation_is_the_callers_to_change(game: Game[Any]) -> None:
     state[...] = 1
     assert same(env.last()[0], before)
     env.step(choose(before["action_mask"], np.random.default_rng(0)))
-
-
-def facts(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
-    """What infos are to hold."""
-    return {name: value[0].tolist() for name, value in game.facts(state, seat).items()}
 
 
 @game_at_once

@@ -95,4 +95,5 @@ def _title(game: ClothOfGold, state: ClothState) -> str:
     if bool(state.over):
         return f"Cut off after {number} rounds" if bool(state.truncated) else f"Over after round {number}"
     turn = f"round {number} of {game.max_rounds}" if number else "initial placement"
-    return f"{game.info.players[int(state.current_player)]} to place, {turn}, {int(state.left)} units left"
+    left = int(state.left)
+    return f"{game.info.players[int(state.current_player)]} to place, {turn}, {left} unit{'s' * (left != 1)} left"

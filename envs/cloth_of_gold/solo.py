@@ -67,7 +67,8 @@ class ClothSolo:
             self._act(self.grid.bit(*divmod(action, self._game.width)))
         if self._game.shaping:
             change = (self._lead() - before) * (self._game.shaping / self._game.cells)
-            self.rewards = [self.rewards[0] + change, self.rewards[1] - change]
+            rewards = (self.rewards[0] + change, self.rewards[1] - change)
+            self.rewards = np.array(rewards, dtype=np.float32).tolist()  # as the batch has them
 
     def _lead(self) -> int:
         a, b = self._units

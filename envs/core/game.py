@@ -187,6 +187,13 @@ class Game(ABC, Generic[S]):
         """
         return {"score": state.scores[:, player]}
 
+    def story(self, state: S) -> dict[str, Any]:
+        """Numbers of the finished game of a batch of one that its result does not tell, as JSON holds them.
+
+        Records keep them, and a replay compares them; lists, not tuples, and names that are strings.
+        """
+        return {}
+
     # --- text and pictures ------------------------------------------------------------------------------------
 
     @abstractmethod

@@ -105,4 +105,3 @@ class IntGrid:
         if bits < 3:
             return (low, sides ^ middle)[:bits]
         return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)
-

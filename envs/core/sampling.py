@@ -7,9 +7,14 @@ axis (strides (1, B)), which lets the compiler work on many games at once.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor
 
+from .bitboards import GATHER
 from .tables import table
 
 __all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal"]
@@ -20,10 +25,26 @@ WORD = 1 << WORD_SHIFT
 
 def pack(mask: Tensor) -> Tensor:
     """Bool [B, A] to int64 [B, W]."""
+    if torch.compiler.is_compiling() or (mask.t().is_contiguous() and not mask.is_contiguous()):
+        return _pack_lanes(mask)
+    words = -(-mask.shape[1] // WORD)
+    flags = torch.nn.functional.pad(mask.view(torch.uint8), (0, words * WORD - mask.shape[1])).contiguous()
+    octets = flags.view(torch.int64).mul_(GATHER).bitwise_right_shift_(56).to(torch.uint8)
+    return octets.view(torch.int32).long() & 0xFFFFFFFF
+
+
+def _pack_lanes(mask: Tensor) -> Tensor:
+    """`pack` without turning a mask whose batch is innermost, and for the compiler, which wants numbers of one size."""
     batch, actions = mask.shape
     words = -(-actions // WORD)
-    padded = torch.nn.functional.pad(mask.long(), (0, words * WORD - actions)).view(batch, words, WORD)
-    return (padded << torch.arange(WORD, device=mask.device)).sum(2)
+    flags = torch.nn.functional.pad(mask.view(torch.uint8).t(), (0, 0, 0, words * WORD - actions))
+    octets = _joined(flags.view(words, 4, 8, batch).unbind(2), 1)
+    return _joined((octet.long() for octet in octets.unbind(1)), 8).t()
+
+
+def _joined(parts: Iterable[Tensor], width: int) -> Tensor:
+    """Numbers of `width` bits each, the lowest first, in one."""
+    return functools.reduce(operator.or_, (part << place * width for place, part in enumerate(parts)))
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
@@ -42,23 +63,9 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
     Returns:
         int64 [B].
     """
-    each = words.unbind(1)
-    # A compiler keeps a lane's words on one core if they are worked on one by one; without one, calls cost most.
-    octets = list(map(_octets, each)) if torch.compiler.is_compiling() else _octets(words).unbind(1)
-    counts = [(octet * 0x01010101) >> 24 & 0x3F for octet in octets]
-    total = sum(counts[1:], counts[0])
-    rank = (bits * total) >> 31  # the action wanted has this many legal ones before it
-    # Walk to its word, halve that word twice, and look the rest up.
-    word, octet = each[0], octets[0]
-    place = before = upto = torch.zeros_like(rank)
-    for index, count in enumerate(counts[:-1]):
-        upto = upto + count
-        later = rank >= upto
-        word = torch.where(later, each[index + 1], word)
-        octet = torch.where(later, octets[index + 1], octet)
-        before = torch.where(later, upto, before)
-        place = place + later * WORD
-    rank = rank - before
+    find = _walk if torch.compiler.is_compiling() else _look_up
+    word, octet, place, rank, total = find(words, bits)
+    # Halve the word twice, and look the rest up.
     lower = (octet + (octet >> 8)) & 0x1F  # legal actions in the lower half of the word
     later = rank >= lower
     rank = rank - later * lower
@@ -69,6 +76,47 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
     shift = shift + later * 8
     found = _bit_of_rank(words.device)[((word >> shift) & 0xFF) * 8 + rank]
     return torch.where(total > 0, place + shift + found, 0)
+
+
+def _rank(bits: Tensor, total: Tensor) -> Tensor:
+    """How many legal actions stand before the one wanted."""
+    return (bits * total) >> 31
+
+
+def _counts(octets: Tensor) -> Tensor:
+    """Legal actions of words by their `_octets`."""
+    return (octets * 0x01010101) >> 24 & 0x3F
+
+
+def _look_up(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """The word with the action wanted, its octets, its first action, the rank in it, and how many are legal; [B]."""
+    octets = _octets(words)
+    counts = _counts(octets)
+    upto = counts.cumsum(1)
+    total = upto[:, -1]
+    rank = _rank(bits, total)
+    index = (upto <= rank[:, None]).sum(1, keepdim=True).clamp(max=words.shape[1] - 1)
+    word, octet, before = (x.gather(1, index).squeeze(1) for x in (words, octets, upto - counts))
+    return word, octet, index.squeeze(1) * WORD, rank - before, total
+
+
+def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """The same, word by word: so a compiler keeps a lane's words on one core."""
+    each = words.unbind(1)
+    octets = list(map(_octets, each))
+    counts = list(map(_counts, octets))
+    total = sum(counts[1:], counts[0])
+    rank = _rank(bits, total)
+    word, octet = each[0], octets[0]
+    place = before = upto = torch.zeros_like(rank)
+    for index, count in enumerate(counts[:-1]):
+        upto = upto + count
+        later = rank >= upto
+        word = torch.where(later, each[index + 1], word)
+        octet = torch.where(later, octets[index + 1], octet)
+        before = torch.where(later, upto, before)
+        place = place + later * WORD
+    return word, octet, place, rank - before, total
 
 
 def _octets(words: Tensor) -> Tensor:

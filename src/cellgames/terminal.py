@@ -177,4 +177,5 @@ class Table:
             moves=tuple(self._moves),
             result=result(self._game, self.state),
             position=self._position,
+            story=self._game.story(self.state),
         )
