@@ -50,7 +50,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[list[Tensor]]:
     """A compiler that changes nothing; the examples of each compilation."""
     seen: list[list[Tensor]] = []
 
-    def compile(function: Function, examples: list[Tensor]) -> Callable[[list[Tensor]], Any]:
+    def compile(function: Function, examples: list[Tensor], options: dict[str, Any]) -> Callable[[list[Tensor]], Any]:
         seen.append(examples)
 
         def run(arguments: list[Tensor]) -> None:
@@ -92,7 +92,8 @@ def test_what_is_compiled_does_the_same() -> None:
 
 def test_without_the_compilers_insides_its_front_door_does() -> None:
     """As in a version of torch where they are elsewhere."""
-    assert doubles(compiling._through_the_front_door(double, [torch.zeros(4), torch.zeros(4)]), 4)
+    arguments = [torch.zeros(4), torch.zeros(4)]
+    assert doubles(compiling._through_the_front_door(double, arguments, {}), 4)
 
 
 def test_a_kernel_is_compiled_once_for_code_closure_shapes_and_threads(compilations: list[list[Tensor]]) -> None:
@@ -151,8 +152,8 @@ def test_auto_is_eager_where_no_compiler_is_found(
 FAILURE = CppCompileError(["g++", "kernel.cpp"], "no space left")
 
 
-def failing(error: Exception) -> Callable[[Function, list[Tensor]], Any]:
-    def compile(function: Function, examples: list[Tensor]) -> Any:
+def failing(error: Exception) -> Callable[..., Any]:
+    def compile(*arguments: object) -> Any:
         raise error
 
     return compile

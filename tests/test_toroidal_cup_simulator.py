@@ -202,7 +202,9 @@ def test_games_do_not_move_to_lanes_that_would_run_eagerly(monkeypatch: pytest.M
     """What has begun compiled goes on compiled, in lanes that are half empty."""
     widths: list[int] = []
 
-    def compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[[list[Tensor]], None]:
+    def compile(
+        function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
+    ) -> Callable[[list[Tensor]], None]:
         widths.append(examples[0].shape[-1])
         return lambda arguments: function(*arguments)
 

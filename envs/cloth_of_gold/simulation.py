@@ -17,13 +17,12 @@ from cellgames.envs.core.compiling import Compile, Kernel, kernel
 from cellgames.envs.core.intboards import IntGrid
 
 from . import rules
+from .lanes import padded, width_for
 
 __all__ = ["NEUTRAL", "advance", "simulate"]
 
 NEUTRAL = 2  # the plane
 
-LANES = (32, 256)  # each width is compiled by itself, which takes seconds
-CUDA_LANES = (128, 1024, 8192)
 FEW = 12  # so many worlds take as long as integers as in lanes without a compiler
 
 
@@ -68,8 +67,7 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
     if planes.shape[-1] == 0 or generations == 0:
         return planes.clone()
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
-    widths = LANES if planes.device.type == "cpu" else CUDA_LANES
-    width = next((width for width in widths if width >= planes.shape[-1]), widths[-1])
+    width = width_for(planes.shape[-1], planes.device)
     chunks = planes[kinds].split(width, -1)
     step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, generations * len(chunks))
     few = planes.device.type == "cpu" and planes.shape[-1] <= FEW
@@ -85,7 +83,7 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
 
 def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
     """Some generations of up to `width` worlds, [k, S, N, n] of the same shape."""
-    now = torch.nn.functional.pad(planes, (0, width - planes.shape[-1])).contiguous()
+    now = padded(planes, width)
     then = torch.empty_like(now)
     for _ in range(generations):
         step([*now.unbind(), *then.unbind()])

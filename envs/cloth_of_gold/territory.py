@@ -10,16 +10,34 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.compiling import Compile, kernel
 from cellgames.envs.core.tables import table
 
+from .lanes import padded, width_for
 from .rules import disk
 
 __all__ = ["add_disks", "territory"]
 
 
-def territory(grid: Grid, units: Tensor, radius: int) -> Tensor:
+def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "auto") -> Tensor:
     """Bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
-    return grid.dilate(units, disk(radius))
+
+    def reach(units: Tensor, out: Tensor) -> None:
+        out.copy_(grid.dilate(units, disk(radius)))
+
+    width = width_for(units.shape[-1], units.device)
+    chunks = [chunk for plane in units.reshape(-1, *units.shape[-3:]) for chunk in plane.split(width, -1)]
+    example = units.new_empty(*grid.shape, width)
+    run = kernel(reach, [example, example], compile=compile, calls=len(chunks), fused=False)
+    if not run.compiled:
+        return grid.dilate(units, disk(radius))
+    fields = []
+    for chunk in chunks:
+        run([padded(chunk, width), field := torch.empty_like(example)])
+        fields.append(field[..., : chunk.shape[-1]])
+    planes = torch.cat(fields, -1).unflatten(-1, (-1, units.shape[-1]))  # [S, N, planes, B]
+    every: Tensor = planes.movedim(-2, 0).reshape(units.shape)
+    return every
 
 
 def add_disks(grid: Grid, fields: Tensor, radius: int, row: Tensor, col: Tensor) -> None:

@@ -46,13 +46,15 @@ _LOCK = threading.Lock()
 _COMPILED: dict[Hashable, Kernel | None] = {}  # None where the compiler failed
 _EAGER_CALLS: Counter[Hashable] = Counter()
 
-# Without the first three, chains of small operations whose results are used twice are cut into many passes over memory;
-# indices come from tables and shapes from the caller who chose the kernel by them, and asserting either costs as
-# much as a small kernel.
-_OPTIONS: dict[str, Any] = {
+# Without the former, chains of small operations whose results are used twice are cut into many passes over memory.
+# Indices come from tables and shapes from the caller who chose the kernel by them, and asserting either costs as much
+# as a small kernel.
+_FUSED: dict[str, Any] = {
     "realize_opcount_threshold": 1000,
     "realize_reads_threshold": 100,
     "realize_acc_reads_threshold": 1000,
+}
+_ALWAYS: dict[str, Any] = {
     "assert_indirect_indexing": False,
     "size_asserts": False,
     "alignment_asserts": False,
@@ -79,7 +81,12 @@ def is_compile_error(error: Exception) -> bool:
 
 
 def kernel(
-    function: Callable[..., None], examples: list[Tensor], *, compile: Compile = "auto", calls: int = 1
+    function: Callable[..., None],
+    examples: list[Tensor],
+    *,
+    compile: Compile = "auto",
+    calls: int = 1,
+    fused: bool = True,
 ) -> Kernel:
     """`function` as a callable of one list of tensors, of the shapes, strides and device of `examples`.
 
@@ -94,6 +101,8 @@ def kernel(
             found, as soon as the calls asked for would take about as long eagerly as compiling takes. If the
             compiler fails, a warning tells, and "auto" goes on eagerly.
         calls: how many calls will follow.
+        fused: run through memory once, whatever is worked out again for that; where results are used again and again,
+            as in dilation, that grows exponentially, and it is for the compiler to cut the code into passes.
 
     Returns:
         The kernel; nothing checks what it is called with, so tensors of other shapes or strides are undefined
@@ -105,7 +114,7 @@ def kernel(
         with _LOCK:  # the compiler is for one thread at a time
             untried = place not in _COMPILED or (compile == "always" and not _COMPILED[place])
             if untried and _pays(place, examples[0].device, compile, calls):
-                _COMPILED[place] = _tried(function, [torch.zeros_like(x) for x in examples], compile)
+                _COMPILED[place] = _tried(function, [torch.zeros_like(x) for x in examples], compile, fused)
             if compiled := _COMPILED.get(place):
                 return compiled
 
@@ -130,12 +139,12 @@ def _pays(place: Hashable, device: torch.device, compile: Compile, calls: int) -
     return _EAGER_CALLS[place] >= BREAK_EVEN and compiler_found(device.type)
 
 
-def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compile) -> Kernel | None:
+def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compile, fused: bool) -> Kernel | None:
     """The function compiled; None where that fails and need not be."""
     with torch.no_grad():
         function(*examples)  # its own errors are no compiler's; and the tables it looks up must not be traced
     try:
-        return Kernel(_compile(function, examples), True)
+        return Kernel(_compile(function, examples, {**_ALWAYS, **(_FUSED if fused else {})}), True)
     except Exception as error:  # of many kinds: no compiler, no room on the disk, a cache that cannot be written
         if compile == "always":
             raise
@@ -143,7 +152,9 @@ def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compi
         return None
 
 
-def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[[list[Tensor]], Any]:
+def _compile(
+    function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
+) -> Callable[[list[Tensor]], Any]:
     try:
         from torch._guards import TracingContext, tracing
         from torch._inductor import config
@@ -153,13 +164,13 @@ def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[
         from torch.fx.experimental.proxy_tensor import make_fx
         from torch.fx.experimental.symbolic_shapes import ShapeEnv
     except ImportError:  # a version of torch whose compiler has other insides
-        return _through_the_front_door(function, examples)
+        return _through_the_front_door(function, examples, options)
 
     def traced(*arguments: Tensor) -> tuple[()]:
         function(*arguments)
         return ()
 
-    known = {name: value for name, value in _OPTIONS.items() if hasattr(config, name)}  # by other versions of torch
+    known = {name: value for name, value in options.items() if hasattr(config, name)}  # by other versions of torch
     with torch.no_grad(), config.patch(known):
         pure = torch.func.functionalize(traced, remove="mutations_and_views")
         graph = make_fx(pure, decomposition_table=select_decomp_table())(*examples)
@@ -169,8 +180,10 @@ def _compile(function: Callable[..., None], examples: list[Tensor]) -> Callable[
     return getattr(compiled, "current_callable", None) or compiled
 
 
-def _through_the_front_door(function: Callable[..., None], examples: list[Tensor]) -> Callable[[list[Tensor]], Any]:
-    compiled = torch.compile(function, fullgraph=True, dynamic=False, options=_OPTIONS)
+def _through_the_front_door(
+    function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
+) -> Callable[[list[Tensor]], Any]:
+    compiled = torch.compile(function, fullgraph=True, dynamic=False, options=options)
 
     def call(arguments: list[Tensor]) -> None:
         with torch.no_grad():
