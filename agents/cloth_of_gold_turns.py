@@ -141,7 +141,7 @@ def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int
     for number in range(1, _SHAPES):
         draw.shape(draw.nearby(number) if number % 2 else draw.anywhere(draw.ground, number), number)
     draw.single_units()
-    return draw.plans.view(len(state), count, -1)
+    return draw.plans.view(len(state), count, game.max_units)
 
 
 def _anchors(draw: _Draw, border: bool) -> Tensor:
@@ -157,7 +157,7 @@ class _Draw:
     """Turns in the making, `C` for each of `L` games, all in one row of `L * C`."""
 
     def __init__(self, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int) -> None:
-        self.game, self.state = game, state
+        self.game, self.state, self.count = game, state, count
         device, total = state.device, len(state) * count
         self.lane = torch.arange(len(state), device=device).repeat_interleave(count)
         self.number = torch.arange(count, device=device).repeat(len(state))
@@ -165,8 +165,9 @@ class _Draw:
         rows = torch.arange(len(state), device=device)
         self.homeless = (state.live[rows, player] == 0)[self.lane]
         self.legal = placement.legal_cells(game.grid, state)
-        tired = (state.acts >= placement.ACTS_A_UNIT * game.max_units) & (state.left < game.max_units)
-        self.room = torch.where(tired, 0, state.left)[self.lane].long()
+        acts_left = placement.ACTS_A_UNIT * game.max_units - state.acts
+        least = (state.left == game.max_units).int()  # a turn without a unit may always place one
+        self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.lane].long()
         self.ground = self._unpacked(self.legal & ~state.territory[rows, 1 - player])
         self.plans = torch.full((total, game.max_units), -1, dtype=torch.int64, device=device)
         self.used = torch.zeros(total, dtype=torch.int64, device=device)
@@ -189,7 +190,8 @@ class _Draw:
         ranks = cells.flatten(1).cumsum(1, dtype=torch.int32)
         total = ranks[:, -1].long()
         wanted = chance.uniform_int(self.bits[:, number, _FIRST_PLACE:], total[self.lane][:, None])
-        found = torch.searchsorted(ranks, wanted.view(len(cells), -1).int(), right=True).view_as(wanted)
+        rows = wanted.view(len(cells), self.count * _TRIES).int()
+        found = torch.searchsorted(ranks, rows, right=True).view_as(wanted)
         return found.where((total > 0)[self.lane][:, None], -1)
 
     def nearby(self, number: int) -> Tensor:

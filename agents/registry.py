@@ -99,9 +99,7 @@ def _expect_no_argument(name: str, argument: str | None) -> None:
 
 
 AGENTS: dict[str, AgentSpec] = {
-    "random": AgentSpec(
-        "random", "any legal action with equal chance, or whole turns of chance", _random
-    ),
+    "random": AgentSpec("random", "any legal action with equal chance, or whole turns of chance", _random),
     "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
     "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
     "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
