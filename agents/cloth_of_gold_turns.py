@@ -16,6 +16,7 @@ from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.rules import disk
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
+from cellgames.envs.core.bitboards import popcount
 from cellgames.envs.core.tables import table
 
 from .base import BaseAgent, draw_seeds
@@ -168,31 +169,39 @@ class _Draw:
         acts_left = placement.ACTS_A_UNIT * game.max_units - state.acts
         least = (state.left == game.max_units).int()  # a turn without a unit may always place one
         self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.lane].long()
-        self.ground = self._unpacked(self.legal & ~state.territory[rows, 1 - player])
+        self.ground = self.legal & ~state.territory[rows, 1 - player]
         self.plans = torch.full((total, game.max_units), -1, dtype=torch.int64, device=device)
         self.used = torch.zeros(total, dtype=torch.int64, device=device)
         counter = self.number[:, None] + count * torch.arange(_SHAPES * _DRAWS, device=device)
         self.bits = chance.draw(seeds[self.lane][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
 
-    def _unpacked(self, cells: Tensor) -> Tensor:
-        """Bool [L, H, W]."""
-        return self.game.grid.unpack(cells.movedim(0, -1))
-
     def edge(self) -> Tensor:
-        """Bool [L, H, W], where one may build near the edge of one's own territory."""
+        """int64 [L, S, N], where one may build near the edge of one's own territory."""
         grid, state = self.game.grid, self.state
         own = state.territory[torch.arange(len(state), device=state.device), state.current_player].movedim(0, -1)
         outside = grid.dilate(grid.trim(~own), disk(_BORDER + 1)).movedim(-1, 0)
-        return self.ground & self._unpacked(outside)
+        return self.ground & outside
 
     def anywhere(self, cells: Tensor, number: int) -> Tensor:
-        """int64 [L * C, T], some of the given cells, bool [L, H, W]; -1 where there is none."""
-        ranks = cells.flatten(1).cumsum(1, dtype=torch.int32)
-        total = ranks[:, -1].long()
+        """int64 [L * C, T], some of the given cells, bitboards int64 [L, S, N]; -1 where there is none."""
+        grid = self.game.grid
+        in_row = popcount(cells).sum(2)
+        ranks = in_row.cumsum(1)
+        total = ranks[:, -1]
         wanted = chance.uniform_int(self.bits[:, number, _FIRST_PLACE:], total[self.lane][:, None])
-        rows = wanted.view(len(cells), self.count * _TRIES).int()
-        found = torch.searchsorted(ranks, rows, right=True).view_as(wanted)
-        return found.where((total > 0)[self.lane][:, None], -1)
+        wanted = wanted.view(len(cells), self.count * _TRIES)
+        row = torch.searchsorted(ranks, wanted, right=True).clamp(max=grid.rows - 1)
+        before = (ranks - in_row).gather(1, row)
+        words = cells[torch.arange(len(cells), device=row.device)[:, None], row]  # [L, C * T, N]
+        bits = (words[..., None] >> torch.arange(grid.widths[0], device=row.device)) & 1
+        col = (bits.flatten(-2).cumsum(-1) <= (wanted - before)[..., None]).sum(-1)
+        return (row * grid.cols + col).view(len(self.lane), _TRIES).where((total > 0)[self.lane][:, None], -1)
+
+    def built_on(self, row: Tensor, col: Tensor) -> Tensor:
+        """Whether cells [L * C, T, 9] of the board may be built on."""
+        width = self.game.grid.widths[0]
+        words = self.ground[self.lane[:, None, None], row, col // width]
+        return (words >> (col % width)) & 1 == 1
 
     def nearby(self, number: int) -> Tensor:
         """int64 [L * C, T], cells around the first of the turn; -1 where there is none, or off the board."""
@@ -217,7 +226,7 @@ class _Draw:
         col = (anchors % game.width)[:, :, None] + shape[:, None, :, 1]
         inside = (row >= 0) & (row < game.height) & (col >= 0) & (col < game.width)
         cells = (row * game.width + col).where(inside, 0)  # [L * C, T, 9]
-        free = self.ground.flatten(1)[self.lane[:, None, None], cells] & inside
+        free = self.built_on(row.where(inside, 0), col.where(inside, 0)) & inside
         free &= (cells[..., None] != self.plans[:, None, None, :]).all(-1)
         free &= self._at_home(row, col) | ~self.homeless[:, None, None]
         needed = torch.arange(shape.shape[1], device=size.device) < size[:, None]
@@ -248,7 +257,7 @@ class _Draw:
         """One unit for turns that are empty, wherever it may be placed; contested ground or not."""
         needed = (self.used == 0) & (self.room > 0)
         if needed.any():
-            cell = self.anywhere(self._unpacked(self.legal), 0)[:, :1]
+            cell = self.anywhere(self.legal, 0)[:, :1]
             self._append(cell.where(needed[:, None], -1))
 
 

@@ -25,28 +25,33 @@ ACTS_A_UNIT = 2
 
 def legal_cells(grid: Grid, state: ClothState) -> Tensor:
     """int64 [B, S, N], bitboards of the cells where the mover may place its next unit, whatever its number."""
-    own, other = _sides(state.units, state.current_player)
-    home, foreign = _sides(state.territory, state.current_player)
-    rest = state.neutral | state.killed
-    homeless = -(state.live.gather(1, state.current_player[:, None]).squeeze(1) == 0).long()
-    planes = [x.movedim(0, -1).contiguous() for x in (own, other, rest, home, foreign)]
-    found = torch.empty_like(planes[0])
+    return _legal_cells(grid, state).movedim(-1, 0)
+
+
+def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
+    """The same as [S, N, B]."""
+    player = state.current_player
+    homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
+    planes = (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)
+    words = [plane.movedim(0, -1).contiguous() for plane in planes]
+    found = torch.empty_like(words[0])
 
     def place(
-        own: Tensor, other: Tensor, rest: Tensor, home: Tensor, foreign: Tensor, homeless: Tensor, out: Tensor
-    ) -> None:
-        out.copy_(rules.placeable(grid, own, other, rest, (home, foreign), homeless))
+        a: Tensor, b: Tensor, reach_a: Tensor, reach_b: Tensor, neutral: Tensor, killed: Tensor, second: Tensor,
+        homeless: Tensor, out: Tensor,
+    ) -> None:  # fmt: skip
+        swap, fields = (a ^ b) & second, (reach_a ^ reach_b) & second  # what turns a's into b's for player_b
+        sides = (a ^ swap, b ^ swap)
+        out.copy_(rules.placeable(grid, *sides, neutral | killed, (reach_a ^ fields, reach_b ^ fields), homeless))
 
-    arguments = [*planes, homeless, found]
+    arguments = [*words, -player, _words(homeless), found]
     kernel(place, arguments)(arguments)
-    return found.movedim(-1, 0)
+    return found
 
 
-def _sides(planes: Tensor, player: Tensor) -> tuple[Tensor, Tensor]:
-    """The player's and the opponent's of [B, 2, ...], by seat."""
-    first = along_lanes(player == 0, planes.ndim - 1)
-    a, b = planes.unbind(1)
-    return torch.where(first, a, b), torch.where(first, b, a)
+def _words(flags: Tensor) -> Tensor:
+    """All bits of a word for true, none for false."""
+    return -flags.long()
 
 
 def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
@@ -55,32 +60,26 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
     A cell that holds a unit placed in this turn takes it back. After 2 * `max_units` placements and take-backs only
     the end of the turn is left, or, with nothing placed, one more placement. A turn must place a unit if it can.
     """
-    cells = legal_cells(grid, state)
+    cells, placed = _legal_cells(grid, state), state.placed.movedim(0, -1).contiguous()
     some = state.left < max_units
     tired = state.acts >= ACTS_A_UNIT * max_units
-    placing = -((state.left > 0) & ~(tired & some)).long()
-    taking = -(~tired).long()
-    end = some | ~cells.flatten(1).any(1)
-    cells = (cells & along_lanes(placing, 3)) | (state.placed & along_lanes(taking, 3))
-    return _mask(grid, cells.movedim(0, -1).contiguous(), end)
+    placing, taking = _words((state.left > 0) & ~(tired & some)), _words(~tired)
+    end = some if some.all() else some | ~cells.flatten(0, 1).any(0)
 
-
-def _mask(grid: Grid, cells: Tensor, end: Tensor) -> Tensor:
-    """Bool [B, H * W + 1] of bitboards [S, N, B] and one more column, bool [B]."""
-
-    def unpack(cells: Tensor, out: Tensor) -> None:
+    def unpack(cells: Tensor, placed: Tensor, placing: Tensor, taking: Tensor, out: Tensor) -> None:
         word, bit = _places(grid, cells.device)
-        rows = cells[: grid.rows].index_select(1, word)  # [H, W, B]
+        legal = (cells & placing) | (placed & taking)
+        rows = legal[: grid.rows].index_select(1, word)  # [H, W, B]
         out.copy_(((rows >> bit) & 1).to(torch.int32).to(torch.uint8))
 
     flags = torch.empty(grid.rows * grid.cols + 1, len(end), dtype=torch.uint8, device=cells.device)
-    flags[-1] = end
-    arguments = [cells, flags[:-1].view(grid.rows, grid.cols, len(end))]
+    arguments = [cells, placed, placing, taking, flags[:-1].view(grid.rows, grid.cols, len(end))]
     run = kernel(unpack, arguments)
-    if run.compiled:
-        run(arguments)
-        return flags.view(torch.bool).t()
-    return torch.cat((grid.unpack(cells).flatten(1), end[:, None]), 1)
+    if not run.compiled:
+        return torch.cat((grid.unpack((cells & placing) | (placed & taking)).flatten(1), end[:, None]), 1)
+    flags[-1] = end
+    run(arguments)
+    return flags.view(torch.bool).t()
 
 
 @table

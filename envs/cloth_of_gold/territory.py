@@ -26,18 +26,18 @@ def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "aut
         out.copy_(grid.dilate(units, disk(radius)))
 
     width = width_for(units.shape[-1], units.device)
-    chunks = [chunk for plane in units.reshape(-1, *units.shape[-3:]) for chunk in plane.split(width, -1)]
-    example = units.new_empty(*grid.shape, width)
-    run = kernel(reach, [example, example], compile=compile, calls=len(chunks), fused=False)
+    planes = units.reshape(-1, *units.shape[-3:])
+    lanes = units.new_empty(*grid.shape, width)
+    calls = len(planes) * -(-units.shape[-1] // width)
+    run = kernel(reach, [lanes, lanes], compile=compile, calls=calls, fused=False)
     if not run.compiled:
         return grid.dilate(units, disk(radius))
-    fields = []
-    for chunk in chunks:
-        run([padded(chunk, width), field := torch.empty_like(example)])
-        fields.append(field[..., : chunk.shape[-1]])
-    planes = torch.cat(fields, -1).unflatten(-1, (-1, units.shape[-1]))  # [S, N, planes, B]
-    every: Tensor = planes.movedim(-2, 0).reshape(units.shape)
-    return every
+    fields = torch.empty_like(planes, memory_format=torch.contiguous_format)
+    for plane, field in zip(planes, fields, strict=True):
+        for chunk, out in zip(plane.split(width, -1), field.split(width, -1), strict=True):
+            run([padded(chunk, width), lanes])
+            out.copy_(lanes[..., : chunk.shape[-1]])
+    return fields.view(units.shape)
 
 
 def add_disks(grid: Grid, fields: Tensor, radius: int, row: Tensor, col: Tensor) -> None:

@@ -42,6 +42,7 @@ class Kernel:
 
 
 BREAK_EVEN = 4000  # eager calls of a few dozen operations take about as long as compiling them
+_LOAD = 1 << 14  # so many elements of an argument cost an eager call about as much again
 _LOCK = threading.Lock()
 _COMPILED: dict[Hashable, Kernel | None] = {}  # None where the compiler failed
 _EAGER_CALLS: Counter[Hashable] = Counter()
@@ -113,7 +114,7 @@ def kernel(
         place = _place(function, examples)
         with _LOCK:  # the compiler is for one thread at a time
             untried = place not in _COMPILED or (compile == "always" and not _COMPILED[place])
-            if untried and _pays(place, examples[0].device, compile, calls):
+            if untried and _pays(place, examples[0].device, compile, calls, examples[0].numel()):
                 _COMPILED[place] = _tried(function, [torch.zeros_like(x) for x in examples], compile, fused)
             if compiled := _COMPILED.get(place):
                 return compiled
@@ -132,10 +133,10 @@ def _place(function: Callable[..., None], examples: list[Tensor]) -> Hashable:
     return (function.__module__, function.__code__, around, shapes, torch.get_num_threads())
 
 
-def _pays(place: Hashable, device: torch.device, compile: Compile, calls: int) -> bool:
+def _pays(place: Hashable, device: torch.device, compile: Compile, calls: int, elements: int) -> bool:
     if compile == "always":
         return True
-    _EAGER_CALLS[place] += calls
+    _EAGER_CALLS[place] += calls * (1 + elements // _LOAD)
     return _EAGER_CALLS[place] >= BREAK_EVEN and compiler_found(device.type)
 
 

@@ -69,7 +69,7 @@ class Vector(Generic[S]):
             (`Game.compiled_step`), "always" and "never" as they say.
 
     Attributes:
-        legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite it.
+        legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite or replace it.
         compiled: whether steps run compiled.
     """
 
@@ -123,7 +123,7 @@ class Vector(Generic[S]):
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self.compiled:
             self._state, transition = _eager(self.game, self.state, random, given)
-            self.legal_actions.copy_(self.game._legal(self.state))
+            self.legal_actions = self.game._legal(self.state)
             return transition
         function = _compiled(self.game, self.lanes, self.state.device, random)
         try:
