@@ -32,7 +32,7 @@ class ClothGreedy(TurnAgent):
     Chance comes from a seed of each game, so that a turn does not depend on the games beside it.
     """
 
-    def __init__(self, name: str = "greedy", *, candidates: int = 16) -> None:
+    def __init__(self, name: str = "greedy", *, candidates: int = 12) -> None:
         super().__init__(name)
         if candidates < 1:
             raise ValueError(f"expected at least 1 candidate, got {candidates}")

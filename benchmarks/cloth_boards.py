@@ -104,12 +104,16 @@ def naive(seconds: float, *, name: str) -> Measurement:
     return _measurement(name, len(a), "cells", timed(play, seconds))
 
 
-def ground(seconds: float, *, name: str, cores: int | None) -> Measurement:
-    """Territory of both players, and legal masks of both as bools, of positions with some hundred units."""
+def ground(seconds: float, *, name: str, cores: int | None, bools: bool = False) -> Measurement:
+    """Territory and legal cells of both players, of positions with some dozen units.
+
+    As bitboards, or territory as bitboards and masks as bools [1024, 10001], 10 MB for each player.
+    """
     import torch
 
     import cellgames
     from cellgames.envs.cloth_of_gold.game import ClothOfGold
+    from cellgames.envs.cloth_of_gold.placement import legal_cells
     from cellgames.envs.cloth_of_gold.territory import territory
     from cellgames.envs.core import compiling, seeds
 
@@ -130,7 +134,10 @@ def ground(seconds: float, *, name: str, cores: int | None) -> Measurement:
     def play() -> int:
         territory(game.grid, units, game.radius, compile="always")
         for turn in turns:
-            game.legal_actions(turn)
+            if bools:
+                game.legal_actions(turn)
+            else:
+                legal_cells(game.grid, turn)
         return WORLDS
 
     play()
@@ -234,6 +241,7 @@ CLOTH: dict[str, Callable[[float], Measurement]] = {
     **_named(naive, "torch_slices"),
     **_named(ground, "cloth_ground", cores=None),
     **_named(ground, "cloth_ground_one_core", cores=1),
+    **_named(ground, "cloth_masks", cores=None, bools=True),
     **_named(rounds, "cloth_random_units", cores=None),
     **_named(turns, "cloth_random_turns", cores=None),
     **_named(aec, "cloth_aec"),

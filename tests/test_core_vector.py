@@ -141,6 +141,10 @@ def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
     compare_compiled(game, step, 3 * game.info.max_turns)
 
 
-def test_random_play_of_a_simultaneous_game_is_refused() -> None:
-    with pytest.raises(ValueError, match="needs a game in turns"):
-        Sealed().vector(2).step_random(torch.Generator())
+def test_random_play_of_a_simultaneous_game_is_legal() -> None:
+    vector, random = Sealed().vector(20), torch.Generator().manual_seed(0)
+    for _ in range(30):
+        before, legal = vector.state.clone(), vector.legal_actions.clone()
+        actions = vector.step_random(random).actions
+        assert Sealed().info.admits(legal, actions).all()
+        Sealed().check(before, actions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["padded", "width_for"]
+__all__ = ["padded", "steady", "width_for"]
 
 LANES = (32, 256)  # the wide one stays in the cache for many generations
 CUDA_LANES = (128, 1024, 8192)
@@ -17,6 +17,12 @@ def width_for(worlds: int, device: torch.device) -> int:
     return next((width for width in widths if width >= worlds), widths[-1])
 
 
+def steady(worlds: int) -> bool:
+    """Whether a batch is likely to come again and again in the same size, so that it is worth code of its own."""
+    return worlds > 0 and worlds % LANES[-1] == 0
+
+
 def padded(planes: Tensor, width: int) -> Tensor:
     """Planes [..., n] of up to `width` worlds as [..., width], contiguous, with empty worlds."""
-    return torch.nn.functional.pad(planes, (0, width - planes.shape[-1])).contiguous()
+    missing = width - planes.shape[-1]
+    return torch.nn.functional.pad(planes, (0, missing)).contiguous() if missing else planes.contiguous()

@@ -14,6 +14,7 @@ from cellgames.envs.core.state import along_lanes
 from cellgames.envs.core.tables import table
 
 from . import rules
+from .lanes import padded, steady, width_for
 from .state import ClothState
 from .territory import add_disks, territory
 
@@ -33,8 +34,8 @@ def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
     player = state.current_player
     homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
     planes = (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)
-    words = [plane.movedim(0, -1).contiguous() for plane in planes]
-    found = torch.empty_like(words[0])
+    words = [plane.movedim(0, -1) for plane in planes]
+    flags = [-player, _words(homeless)]
 
     def place(
         a: Tensor, b: Tensor, reach_a: Tensor, reach_b: Tensor, neutral: Tensor, killed: Tensor, second: Tensor,
@@ -44,9 +45,12 @@ def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
         sides = (a ^ swap, b ^ swap)
         out.copy_(rules.placeable(grid, *sides, neutral | killed, (reach_a ^ fields, reach_b ^ fields), homeless))
 
-    arguments = [*words, -player, _words(homeless), found]
-    kernel(place, arguments)(arguments)
-    return found
+    width = len(state) if steady(len(state)) else width_for(len(state), state.device)
+    parts = [[padded(part, width) for part in whole.split(width, -1)] for whole in (*words, *flags)]
+    found = [torch.empty_like(chunk) for chunk in parts[0]]
+    for arguments in zip(*parts, found, strict=True):
+        kernel(place, list(arguments))(list(arguments))
+    return torch.cat(found, -1)[..., : len(state)]
 
 
 def _words(flags: Tensor) -> Tensor:
@@ -74,7 +78,7 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
 
     flags = torch.empty(grid.rows * grid.cols + 1, len(end), dtype=torch.uint8, device=cells.device)
     arguments = [cells, placed, placing, taking, flags[:-1].view(grid.rows, grid.cols, len(end))]
-    run = kernel(unpack, arguments)
+    run = kernel(unpack, arguments, compile="auto" if steady(len(state)) else "never")
     if not run.compiled:
         return torch.cat((grid.unpack((cells & placing) | (placed & taking)).flatten(1), end[:, None]), 1)
     flags[-1] = end

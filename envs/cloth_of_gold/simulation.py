@@ -68,7 +68,7 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
         return planes.clone()
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
     width = width_for(planes.shape[-1], planes.device)
-    chunks = planes[kinds].split(width, -1)
+    chunks = planes[kinds].split(width, -1)  # of a copy, which is overwritten
     step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, generations * len(chunks))
     few = planes.device.type == "cpu" and planes.shape[-1] <= FEW
     if few and not step.compiled and compile == "auto":
@@ -82,7 +82,7 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
 
 
 def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
-    """Some generations of up to `width` worlds, [k, S, N, n] of the same shape."""
+    """Some generations of up to `width` worlds, [k, S, N, n] of the same shape, which may be overwritten."""
     now = padded(planes, width)
     then = torch.empty_like(now)
     for _ in range(generations):

@@ -159,6 +159,23 @@ class Game(ABC, Generic[S]):
         """Bool [B]: whether the next step surely ends the game; false where that is not known, and after the end."""
         return torch.zeros_like(state.over)
 
+    def random_actions(self, state: S, bits: Tensor) -> Tensor:
+        """Uniformly random legal actions of all who act, each component for itself, as `step` takes them: int64.
+
+        Args:
+            state: the games; what is drawn for finished ones has no meaning.
+            bits: int64 [B, ...], one for each number of the actions, from `sampling.random_bits`.
+        """
+        info = self.info
+        if not info.simultaneous and len(info.action_nvec) == 1:
+            return sampling.random_legal(self.packed_legal_actions(state), bits)
+        mask, lots = self._legal(state).reshape(-1, info.num_actions), bits.reshape(-1, len(info.action_nvec))
+        parts = mask.split(list(info.action_nvec), 1)
+        drawn = [
+            sampling.random_legal(sampling.pack(part), lot) for part, lot in zip(parts, lots.unbind(1), strict=True)
+        ]
+        return torch.stack(drawn, 1).view(bits.shape)
+
     def packed_legal_actions(self, state: S) -> Tensor:
         """The mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""
         return sampling.pack(self._legal(state))

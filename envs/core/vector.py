@@ -8,6 +8,7 @@ machines without a compiler run eagerly; the results are the same. Adapters and 
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import warnings
 from collections.abc import Callable
@@ -21,7 +22,7 @@ from torch import Tensor
 from .chance import next_seed, seeds
 from .compiling import Compile, check_compile, compiler_found, is_compile_error
 from .game import Game
-from .sampling import random_bits, random_legal
+from .sampling import random_bits
 from .state import State, choose_lanes
 
 __all__ = ["Transition", "Vector"]
@@ -115,10 +116,9 @@ class Vector(Generic[S]):
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:
-        """Like `step`, with a uniformly random legal action in every lane (games in turns)."""
-        if self.game.info.simultaneous or len(self.game.info.action_nvec) > 1:
-            raise ValueError(f"{self.game.id}: step_random needs a game in turns whose actions are plain integers")
-        return self._run(True, random_bits(self.lanes, generator, self.state.device))
+        """Like `step`, with uniformly random legal actions (`Game.random_actions`) in every lane."""
+        shape = (self.lanes, *self.game.info.action_shape)
+        return self._run(True, random_bits(math.prod(shape), generator, self.state.device).view(shape))
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self.compiled:
@@ -142,7 +142,7 @@ class Vector(Generic[S]):
 
 
 def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
-    return random_legal(game.packed_legal_actions(state), given) if random else given
+    return game.random_actions(state, given) if random else given
 
 
 def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
