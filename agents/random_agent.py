@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,12 +39,8 @@ def random_turn(game: Game[Any], state: State, generator: torch.Generator) -> Te
 
     Those of finished games have no meaning. The generator is consumed, alike for finished games and others.
     """
-    info = game.info
-    if info.simultaneous or len(info.action_nvec) > 1:
-        mask = game.legal_actions(state).reshape(-1, info.num_actions)
-        return random_actions(mask, info.action_nvec, generator).view(len(state), *info.action_shape)
-    bits = sampling.random_bits(len(state), generator, state.device)
-    return sampling.random_legal(game.packed_legal_actions(state), bits)
+    shape = (len(state), *game.info.action_shape)
+    return game.random_actions(state, sampling.random_bits(math.prod(shape), generator, state.device).view(shape))
 
 
 class RandomAgent(BaseAgent):

@@ -19,6 +19,7 @@ from torch import Tensor
 import cellgames
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.territory import territory
 from cellgames.envs.core import Solo, seeds
 from cellgames.envs.core.bitboards import Grid
 
@@ -692,3 +693,31 @@ def test_what_is_shown_lies_within_the_declared_bounds(parameters: dict[str, Any
     last = state.replace(round=torch.full_like(state.round, game.max_rounds))
     assert game.observe(last, A).max() == max(game.max_units, game.max_rounds)
     assert game.observe(last, A).max() <= game.info.observation.high
+
+
+def test_a_batch_of_no_games_plays_whole_turns_too() -> None:
+    game = make()
+    none = game.init(seeds(0, 0))
+    assert len(game.play_turn(none, torch.zeros(0, 3, dtype=torch.int64))) == 0
+    assert territory(game.grid, torch.zeros(2, *game.grid.shape, 0, dtype=torch.int64), game.radius).numel() == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "move:a turn:9 round:1 acts:0 score:+101 placed:- board:!",
+        "move:a turn:9 round:1 acts:0 score:-0 placed:- board:!",
+        "move:a turn:9 round:1 acts:0 score:+0 placed:r0c0 board:A!",
+        "move:a turn:9 round:1 acts:2 score:+0 placed:r0c0 board:A!",
+        "move:a turn:2 round:1 acts:4 score:+0 placed:- board:!",
+        "over:a turn:9 round:2 acts:0 score:+0 placed:- board:!",
+        "over:b turn:9 round:2 acts:1 score:+0 placed:r0c0 board:B!",
+        "over:b turn:9 round:0 acts:0 score:+0 placed:- board:!",
+        "cut:b turn:9 round:2 acts:0 score:+0 placed:- board:!",
+    ],
+)
+def test_lines_that_no_game_comes_to_are_refused(line: str) -> None:
+    game = make(height=10, width=10, max_rounds=4)
+    game.string_to_state("move:a turn:9 round:1 acts:1 score:+0 placed:r0c0 board:A!")
+    with pytest.raises(ValueError, match="expected"):
+        game.string_to_state(line)

@@ -86,7 +86,7 @@ class ClothOfGold(Game[ClothState]):
         for name in ("initial_placement", "neutral_births"):
             if not isinstance(value := getattr(self, name), bool):
                 raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {value!r}")
-        for name, below in (("neutral_density", 1.0), ("shaping", float("inf"))):
+        for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
                 raise ValueError(
@@ -187,11 +187,12 @@ class ClothOfGold(Game[ClothState]):
     def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
         """A whole turn at once: the position after the mover has placed units and ended its turn.
 
-        It is what the actions lead to one after the other; nothing checks that they are legal.
+        It is what the actions lead to one after the other, with the rewards of all of them; nothing checks that they
+        are legal.
 
         Args:
             state: the games; finished ones stay as they are.
-            cells: int64 [B, K], row * width + col of each unit in any order; -1 names none.
+            cells: int64 [B, K], row * width + col of each unit, once, in any order; -1 names none.
         """
         going = ~state.over
         after = state.replace(turn=state.turn + going.int(), rewards=torch.zeros_like(state.rewards))
@@ -358,7 +359,15 @@ class ClothOfGold(Game[ClothState]):
             f"a round from {first} to {self.max_rounds}": not first <= position.round <= self.max_rounds,
             f"at most {self.max_units} units placed in a turn": len(position.placed) > self.max_units,
             f"at most {self.longest_turn - 1} actions in a turn": position.acts >= self.longest_turn,
-            f"from {len(position.placed)} to {most} actions": not len(position.placed) <= position.turn <= most,
+            f"from {position.acts} to {most} actions": not position.acts <= position.turn <= most,
+            f"{len(position.placed)} placements, and as many others as take-backs, in {position.acts} acts": (
+                position.acts < len(position.placed) or (position.acts - len(position.placed)) % 2 != 0
+            ),
+            f"a score from {-self.cells} to {self.cells}": abs(position.score) > self.cells,
+            "a game that is over to have ended with player_b's turn in a round": position.stage != "move"
+            and (position.player, position.acts, position.round > 0) != (1, 0, True),
+            f"a game that is cut off to be in round {self.max_rounds}": position.stage == "cut"
+            and position.round < self.max_rounds,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")

@@ -100,7 +100,7 @@ def string_to_position(text: str, height: int, width: int) -> Position | None:
     board = string_to_board(found[8], height, width, _STATES)
     cells = [_string_to_cell(part) for part in found[7].split(",")] if found[7] != "-" else []
     placed = [cell for cell in cells if cell is not None]
-    if board is None or len(set(placed)) < len(cells):
+    if board is None or len(set(placed)) < len(cells) or found[6] == "-0":
         return None
     player = _PLAYERS.index(found[2])
     if any(row >= height or col >= width or board[row][col] != player + 1 for row, col in placed):

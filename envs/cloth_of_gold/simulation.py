@@ -23,7 +23,7 @@ __all__ = ["NEUTRAL", "advance", "simulate"]
 
 NEUTRAL = 2  # the plane
 
-FEW = 12  # so many worlds take as long as integers as in lanes without a compiler
+FEW = 12  # so many worlds take as long as integers as in lanes without a compiler; one is quicker than with it
 
 
 @torch.no_grad()
@@ -69,9 +69,10 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
     width = width_for(planes.shape[-1], planes.device)
     chunks = planes[kinds].split(width, -1)  # of a copy, which is overwritten
-    step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, generations * len(chunks))
-    few = planes.device.type == "cpu" and planes.shape[-1] <= FEW
-    if few and not step.compiled and compile == "auto":
+    few = compile == "auto" and planes.device.type == "cpu" and planes.shape[-1] <= FEW
+    calls = 0 if few else generations * len(chunks)  # a few worlds are no reason to compile
+    step = _kernel(grid, planes.new_empty(len(kinds), *grid.shape, width), births, compile, calls)
+    if few and (planes.shape[-1] == 1 or not step.compiled):
         return _as_integers(grid, planes, generations, births)
     after = torch.zeros_like(planes)
     for chunk, out in zip(chunks, after.split(width, -1), strict=True):

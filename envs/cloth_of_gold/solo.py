@@ -112,7 +112,7 @@ class ClothSolo:
         self.truncated = not self.terminated and self._round == game.max_rounds
         self.scores = [float(lead), float(-lead)]
         if self.terminated or self.truncated:
-            self.rewards = judged(torch.tensor(lead)).tolist()
+            self.rewards = judged(torch.tensor(lead)).float().tolist()
             self.current_player = 1
         else:
             self._round += 1
@@ -259,7 +259,7 @@ class ClothSolo:
             turn=one(self.turn, torch.int32),
             current_player=one(self.current_player, torch.int64),
             rewards=torch.tensor([self.rewards], dtype=torch.float32),
-            scores=torch.tensor([self.scores]),
+            scores=torch.tensor([self.scores], dtype=torch.float32),
             terminated=one(self.terminated, torch.bool),
             truncated=one(self.truncated, torch.bool),
             units=packed[:, :2].clone(),

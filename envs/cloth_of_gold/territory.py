@@ -18,6 +18,8 @@ from .rules import disk
 
 __all__ = ["add_disks", "territory"]
 
+_LARGEST_COMPILED = 16  # radius; the sums over rows of larger disks take minutes to compile
+
 
 def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "auto") -> Tensor:
     """Bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
@@ -26,9 +28,10 @@ def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "aut
         out.copy_(grid.dilate(units, disk(radius)))
 
     width = width_for(units.shape[-1], units.device)
-    planes = units.reshape(-1, *units.shape[-3:])
+    planes = units.reshape(units.shape[:-3].numel(), *units.shape[-3:])
     lanes = units.new_empty(*grid.shape, width)
     calls = len(planes) * -(-units.shape[-1] // width)
+    compile = compile if radius <= _LARGEST_COMPILED else "never"
     run = kernel(reach, [lanes, lanes], compile=compile, calls=calls, fused=False)
     if not run.compiled:
         return grid.dilate(units, disk(radius))

@@ -16,7 +16,7 @@ R = TypeVar("R")
 
 def table(make: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function of a size and a device that makes tensors; compiled code does not trace its loops."""
-    cached = lru_cache(maxsize=64)(make)
+    cached = lru_cache(maxsize=512)(make)
 
     @wraps(make)
     def look_up(*args: P.args, **kwargs: P.kwargs) -> R:
