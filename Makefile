@@ -11,7 +11,7 @@ help:
 	@echo "make demo   set up, then play a rated round robin on Torus (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make wheel  build wheel and sdist, and try both in empty environments"
-	@echo "make bench  measure Torus and Life beside OpenSpiel, Pgx, PettingZoo, JAX and C++"
+	@echo "make bench  measure the games beside OpenSpiel, Pgx, PettingZoo, JAX and C++"
 	@echo "make clean  remove .venv and build leftovers"
 
 setup: .venv/installed
@@ -47,6 +47,7 @@ bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,peers]'
 	$(BIN)/python -m benchmarks.random_play
 	$(BIN)/python -m benchmarks.life
+	$(BIN)/python -m benchmarks.cloth
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
