@@ -4,7 +4,7 @@ Chance is derived, not consumed: every generator is seeded by a hash of (seed, m
 openings is one batched call of `agents.play`, so its games are the same whatever was played before or beside
 it. All matches with the same seed and schedule use the same openings and the same seeds of games.
 
-Letters: `B` games (two an opening), `P` players.
+Letters: `B` games (in a match two an opening), `P` players.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 
 import cellgames
 from cellgames.agents import play as loop
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.parameters import check_whole
@@ -33,13 +33,16 @@ from .tables import Tally, tally
 __all__ = [
     "MatchResult",
     "Schedule",
+    "both_seats",
     "counter",
     "derive",
     "entrants",
     "generator",
+    "hire",
     "match",
     "match_id",
     "play_chunk",
+    "play_games",
     "record",
 ]
 
@@ -67,16 +70,19 @@ class Schedule:
     opening_plies: int = OPENING_PLIES
     chunk: int = CHUNK
 
+    per_opening: ClassVar[int] = 2
+    """Games from each opening: one in either seat."""
+
     def __post_init__(self) -> None:
-        for name, low in (("games", 2), ("opening_plies", 0), ("chunk", 1)):
+        for name, low in (("games", self.per_opening), ("opening_plies", 0), ("chunk", 1)):
             check_whole(name, getattr(self, name), low)
         check_whole("seed", self.seed)
-        if self.games % 2:
+        if self.games % self.per_opening:
             raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
 
     def chunks(self) -> list[range]:
         """The numbers of the openings of each chunk; only the last one may be short."""
-        openings = self.games // 2
+        openings = self.games // self.per_opening
         return [range(start, min(start + self.chunk, openings)) for start in range(0, openings, self.chunk)]
 
 
@@ -86,21 +92,43 @@ def match_id(first: str, second: str) -> str:
 
 
 def entrants(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+    """Agents by name, for a game of two players; otherwise like `hire`.
+
+    Raises:
+        ValueError: a game not for two players, or what `hire` refuses.
+    """
+    if game.info.num_players != 2:
+        raise ValueError(
+            f"matches are for games of two players; {game.id} has {game.info.num_players}, "
+            "which free-for-all games take"
+        )
+    return hire(game, agents)
+
+
+def hire(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
     """Agents by name; specs are loaded.
 
     Raises:
-        ValueError: fewer than two, two of one name, a spec that cannot be loaded, a game not for two players.
+        ValueError: fewer than two, two of one name, a spec that cannot be loaded, an agent that cannot play this
+            kind of game.
     """
-    if game.info.num_players != 2:
-        raise ValueError(f"matches are for games of two players; {game.id} has {game.info.num_players}")
     names = [agent if isinstance(agent, str) else agent.name for agent in agents]
     if len(names) < 2:
         raise ValueError(f"expected at least two agents, got {', '.join(names) or 'none'}")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
-    return {
+    hired = {
         name: load(agent, game) if isinstance(agent, str) else agent for name, agent in zip(names, agents, strict=True)
     }
+    for agent in hired.values():
+        takes_states(agent, game)
+    return hired
+
+
+def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
+    """The games of a match from some openings; of each opening first the one that agent 0 of the match id begins."""
+    id = match_id(first, second)
+    return [Pairing(id, opening, seats) for opening in openings for seats in ((0, 1), (1, 0))]
 
 
 def play_chunk(
@@ -110,7 +138,7 @@ def play_chunk(
     openings: range,
     finished: Callable[[int], None] | None = None,
 ) -> list[Record]:
-    """The games of a chunk, by opening; of each opening first the one that agent 0 of the match id begins.
+    """The games of a chunk of a match, in the order of `both_seats`.
 
     Args:
         game: the rules.
@@ -119,23 +147,41 @@ def play_chunk(
         openings: one of `schedule.chunks()`.
         finished: called after each turn with the number of games that it ended.
     """
-    names = sorted(agents)
-    number, id = openings.start // schedule.chunk, match_id(*names)
-    order = torch.tensor([[0, 1], [1, 0]])
-    seats = order.repeat(len(openings), 1)  # [B, P]
+    first, second = agents
+    return play_games(game, agents, schedule, both_seats(first, second, openings), finished)
+
+
+def play_games(
+    game: Game[Any],
+    agents: dict[str, AnyAgent],
+    schedule: Schedule,
+    pairings: Sequence[Pairing],
+    finished: Callable[[int], None] | None = None,
+) -> list[Record]:
+    """The games of a chunk, for any number of seats, in the order of the pairings.
+
+    Args:
+        game: the rules.
+        agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
+        schedule: of the match.
+        pairings: of one match, ascending by opening, from all openings of one of `schedule.chunks()`.
+        finished: called after each turn with the number of games that it ended.
+    """
+    names, id, start = sorted(agents), pairings[0].match, pairings[0].opening
+    number = start // schedule.chunk
     # Always drawn for a whole chunk: a match that is continued keeps its openings.
-    whole = range(openings.start, openings.start + schedule.chunk)
-    all_seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
-    seeds = all_seeds[: len(openings)]
-    drawn = match_openings(game, all_seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
+    whole = range(start, start + schedule.chunk)
+    seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
+    drawn = match_openings(game, seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
     forced = lengths(drawn)
+    places = [pairing.opening - start for pairing in pairings]
     played = loop.play(
         game,
         [agents[name] for name in names],
-        seats,
-        seeds.repeat_interleave(2),
+        torch.tensor([pairing.seats for pairing in pairings]),  # [B, P]
+        seeds[places],
         [generator(schedule.seed, "agent", id, number, name) for name in names],
-        opening=drawn[: len(openings)].repeat_interleave(2, dim=0) if schedule.opening_plies else None,
+        opening=drawn[places] if schedule.opening_plies else None,
         on_turn=None if finished is None else counter(finished),
     )
     return [
@@ -143,12 +189,12 @@ def play_chunk(
             game,
             played,
             lane,
-            seed=int(seeds[lane // 2]),
-            agents=tuple(names[seat] for seat in seats[lane].tolist()),
-            opening=forced[lane // 2],
-            pairing=Pairing(id, openings[lane // 2], tuple(seats[lane].tolist())),
+            seed=int(seeds[place]),
+            agents=tuple(names[seat] for seat in pairing.seats),
+            opening=forced[place],
+            pairing=pairing,
         )
-        for lane in range(len(seats))
+        for lane, (place, pairing) in enumerate(zip(places, pairings, strict=True))
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,7 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from .tables import Tables, Tally
+from .ratings import Ratings
+from .tables import Standing, Tally
 
 __all__ = ["cross_png", "ratings_png"]
 
@@ -41,9 +42,8 @@ def _bare(axes: Axes) -> None:
     axes.tick_params(length=0, colors=_INK)
 
 
-def ratings_png(tables: Tables) -> bytes:
-    """Ratings, best on top, each with its interval."""
-    lines = tables.standings
+def ratings_png(lines: Sequence[Standing], rated: Ratings) -> bytes:
+    """Ratings, best on top, each with its interval; `lines` as `tables.ranked` makes them of the ratings."""
     names = [_clipped(line.agent) for line in lines]
     label = 0.35 + 0.085 * max(map(len, names))  # inches for the names
     width, height = label + 5.6, 1.15 + 0.36 * len(lines)
@@ -70,8 +70,8 @@ def ratings_png(tables: Tables) -> bytes:
     axes.margins(x=0.08)
     axes.grid(axis="x", color=_FAINT, linewidth=0.6, alpha=0.6)
     axes.set_axisbelow(True)
-    zero = "mean of all" if tables.ratings.anchor is None else _clipped(tables.ratings.anchor)
-    axes.set_xlabel(f"Elo ({zero} = 0), bars: {100 * tables.ratings.level:.0f} % interval", fontsize=9, color=_INK)
+    zero = "mean of all" if rated.anchor is None else _clipped(rated.anchor)
+    axes.set_xlabel(f"Elo ({zero} = 0), bars: {100 * rated.level:.0f} % interval", fontsize=9, color=_INK)
     figure.text(0.12 / width, 1 - 0.3 / height, "Ratings", fontsize=12, weight="bold", color=_INK)
     return _png(figure)
 
@@ -87,9 +87,20 @@ def _write_cell(axes: Axes, row: int, column: int, met: Tally, colour: Sequence[
     axes.text(column, row + 0.22, f"{met.wins}-{met.draws}-{met.losses}", fontsize=7.5, **style)
 
 
-def cross_png(tables: Tables) -> bytes:
-    """The cross table as a heat map: the row's score against the column's agent, wins-draws-losses below."""
-    agents = tables.agents
+def cross_png(
+    agents: Sequence[str],
+    cross: Mapping[tuple[str, str], Tally],
+    title: str = "Score of the row against the column",
+    counts: str = "wins-draws-losses",
+) -> bytes:
+    """The cross table as a heat map.
+
+    Args:
+        agents: best first.
+        cross: the row's tally against the column's agent; pairs may be absent.
+        title: what a score is.
+        counts: what the three numbers below it are.
+    """
     names, count = [_clipped(agent) for agent in agents], len(agents)
     small = count > 12
     side = 0.62 if small else 0.95  # inches of a cell
@@ -100,12 +111,12 @@ def cross_png(tables: Tables) -> bytes:
     figure = Figure(figsize=(width, height))
     axes = figure.add_axes((label / width, 0.35 / height, count * side / width, count * side / height))
     _bare(axes)
-    cells = [[tables.cross[a, b].score if (a, b) in tables.cross else math.nan for b in agents] for a in agents]
+    cells = [[cross[a, b].score if (a, b) in cross else math.nan for b in agents] for a in agents]
     # Orange below one half, purple above: told apart in every kind of colour vision.
     colours = matplotlib.colormaps["PuOr"].with_extremes(bad="#dcdcdc")
     image = axes.imshow(cells, cmap=colours, vmin=0, vmax=1, aspect="auto")
     for (row, a), (column, b) in product(enumerate(agents), repeat=2):
-        if (met := tables.cross.get((a, b))) is not None:
+        if (met := cross.get((a, b))) is not None:
             _write_cell(axes, row, column, met, colours(met.score), small)
     axes.set_yticks(range(count), names, fontsize=10)
     axes.xaxis.tick_top()
@@ -120,6 +131,6 @@ def cross_png(tables: Tables) -> bytes:
     bar.ax.set_yticklabels(["0 %", "25 %", "50 %", "75 %", "100 %"], fontsize=8.5)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, colors=_INK)
-    title = f"Score of the row against the column{' in %' if small else ', wins-draws-losses'}"
-    figure.text(0.12 / width, 1 - 0.3 / height, title, fontsize=12, weight="bold", color=_INK)
+    legend = f"{title}{' in %' if small else f', {counts}'}"
+    figure.text(0.12 / width, 1 - 0.3 / height, legend, fontsize=12, weight="bold", color=_INK)
     return _png(figure)

@@ -59,7 +59,7 @@ class PairResult(NamedTuple):
 
     first, second: names of the agents, in order of their seats.
     cluster: games of one pair with the same number are resampled together, such as the two games from one
-        opening with seats swapped. Numbers are local to the pair.
+        opening with seats swapped. Numbers are local to the pair, unless `rate` is told that they are shared.
     outcome: who won. Where both lose, the game counts as played and leaves the ratings alone.
     """
 
@@ -182,11 +182,13 @@ def rate(
     resamples: int = 1000,
     level: float = 0.95,
     seed: int = 0,
+    shared_clusters: bool = False,
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
-    Within each pair, whole clusters are drawn with replacement, as many as there are. The order of the
-    records and the numbers of the clusters do not matter: clusters enter as a count of each distinct tally.
+    Within each pair, or over all pairs at once, whole clusters are drawn with replacement, as many as there are.
+    The order of the records and the numbers of the clusters do not matter: clusters enter as a count of each
+    distinct tally.
 
     Args:
         results: games, in any order.
@@ -196,6 +198,8 @@ def rate(
         resamples: bootstrap resamples, fitted as one stack; 0 for ratings without intervals.
         level: coverage of the intervals, between 0 and 1.
         seed: of the generator that only this call consumes.
+        shared_clusters: whether a number is the same cluster in all pairs, as one game of many seats gives results
+            to many pairs; else every pair has its own.
     """
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
@@ -211,15 +215,14 @@ def rate(
     rng = np.random.default_rng(seed)
     # Lane 0 holds the games as played, every other lane a resample.
     wins, draws, both_lose = np.zeros((3, resamples + 1, len(agents), len(agents)))
-    for (a, b), clusters in sorted(pairs.items()):
-        i, j = index[a], index[b]
-        # [T, 4] distinct tallies, [T] clusters that have each.
-        tallies, counts = np.unique(np.array(list(clusters.values())), axis=0, return_counts=True)
-        weights = np.vstack([counts, rng.multinomial(counts.sum(), counts / counts.sum(), size=resamples)])
-        total = weights @ tallies  # [R + 1, 4]
-        wins[:, i, j], wins[:, j, i] = total[:, 0], total[:, 1]
-        draws[:, i, j] = draws[:, j, i] = total[:, 2]
-        both_lose[:, i, j] = both_lose[:, j, i] = total[:, 3]
+    ordered = sorted(pairs)
+    for group in [ordered] if shared_clusters else [[pair] for pair in ordered]:
+        totals = _resampled([pairs[pair] for pair in group], resamples, rng)
+        for (a, b), total in zip(group, totals, strict=True):
+            i, j = index[a], index[b]
+            wins[:, i, j], wins[:, j, i] = total[:, 0], total[:, 1]
+            draws[:, i, j] = draws[:, j, i] = total[:, 2]
+            both_lose[:, i, j] = both_lose[:, j, i] = total[:, 3]
 
     fitted = fit(wins, draws, both_lose, prior=prior)
     elo = ELO_PER_LOG * fitted.log_strength  # [R + 1, K]
@@ -295,6 +298,17 @@ def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, lis
             k = 1 - k
         pairs[min(first, second), max(first, second)][cluster][k] += 1
     return pairs
+
+
+def _resampled(group: list[dict[int, list[int]]], resamples: int, rng: np.random.Generator) -> FloatArray:
+    """Outcomes of pairs whose clusters of one number are drawn together: [pairs, R + 1, 4], first those played."""
+    numbers = {number for clusters in group for number in clusters}
+    rows = [[count for clusters in group for count in clusters.get(number, (0, 0, 0, 0))] for number in numbers]
+    # [T, 4 * pairs] distinct tallies, [T] clusters that have each.
+    tallies, counts = np.unique(np.array(rows), axis=0, return_counts=True)
+    weights = np.vstack([counts, rng.multinomial(counts.sum(), counts / counts.sum(), size=resamples)])
+    totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers
+    return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))
 
 
 def _check_table(name: str, table: FloatArray, shape: tuple[int, ...], *, symmetric: bool) -> None:

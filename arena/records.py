@@ -56,11 +56,12 @@ class Result:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Where in a match a game belongs.
+    """Where in a match a game belongs, or in a run of free-for-all games.
 
-    match:   the match's id, the same for all games of a pair of agents.
-    opening: number of the opening within the match; its games are one cluster for statistics.
-    seats:   by seat, which of the match's agents sits there (0 the first in the match's id).
+    match:   the match's id, the same for all games of a pair of agents; "free-for-all" there.
+    opening: number of the opening within the match; its games are one cluster for statistics. There the game's number.
+    seats:   by seat, which of the match's agents sits there (0 the first in the match's id); there of all agents,
+             sorted by name.
     """
 
     match: str

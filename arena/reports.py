@@ -6,15 +6,35 @@ durations, fixed order, rounded numbers.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .records import PathLike, write_atomic
+from .records import PathLike
+from .report_parts import (
+    THE_GAMES,
+    Rows,
+    cross_rows,
+    csv_text,
+    elo_csv,
+    elo_texts,
+    escape,
+    markdown_table,
+    matrix_csv,
+    percent,
+    plain_table,
+    ratings_data,
+    repeated,
+    rounded,
+    scale,
+    settings_text,
+    standing_data,
+    swept,
+    unlinked,
+    w_d_l,
+    write_files,
+)
 from .tables import Tables, Tally
 
 __all__ = [
@@ -43,18 +63,8 @@ FILES = (
 )
 """What `write_reports` may write."""
 
-Rows = Sequence[Sequence[object]]
-
 
 # ---------------------------------------------------------------- rows
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
-
-
-def _w_d_l(tally: Tally) -> str:
-    return f"{tally.wins}-{tally.draws}-{tally.losses}"
 
 
 def _ratings_rows(tables: Tables) -> Rows:
@@ -63,33 +73,8 @@ def _ratings_rows(tables: Tables) -> Rows:
     rows: list[Sequence[object]] = [("rank", "agent", "Elo", level, "games", "W", "D", "L", "score %", "distinct")]
     for line in tables.standings:
         t = line.tally
-        interval = "" if line.low is None or line.high is None else f"{line.low:+.0f} to {line.high:+.0f}"
-        rows.append(
-            (
-                line.rank,
-                line.agent,
-                f"{line.elo:+.0f}",
-                interval,
-                t.games,
-                t.wins,
-                t.draws,
-                t.losses,
-                _percent(t.score),
-                t.distinct,
-            )
-        )
-    return rows
-
-
-def _cross_rows(tables: Tables) -> Rows:
-    """A header and one line an agent: its score in % against each, with wins-draws-losses."""
-    rows: list[Sequence[object]] = [("agent", *tables.agents)]
-    for agent in tables.agents:
-        cells = []
-        for opponent in tables.agents:
-            met = tables.cross.get((agent, opponent))
-            cells.append("" if met is None else f"{_percent(met.score)} ({_w_d_l(met)})")
-        rows.append((agent, *cells))
+        counts = (t.games, t.wins, t.draws, t.losses)
+        rows.append((line.rank, line.agent, *elo_texts(line), *counts, percent(t.score), t.distinct))
     return rows
 
 
@@ -103,7 +88,7 @@ def _seat_rows(tables: Tables, players: Sequence[str]) -> Rows:
         (agent, tuple(tables.agent_seats[agent, seat] for seat in range(len(players)))) for agent in tables.agents
     ]
     for name, tallies in groups:
-        rows.append((name, *(text for t in tallies for text in (_percent(t.score), _w_d_l(t)))))
+        rows.append((name, *(text for t in tallies for text in (percent(t.score), w_d_l(t)))))
     return rows
 
 
@@ -112,50 +97,24 @@ def seats_line(tables: Tables, players: Sequence[str], *, simultaneous: bool = F
     seat = tables.seats[0]
     low, high = seat.interval()
     return (
-        f"{players[0].capitalize()}{'' if simultaneous else ', who begins,'} scores {_percent(seat.score)} % "
+        f"{players[0].capitalize()}{'' if simultaneous else ', who begins,'} scores {percent(seat.score)} % "
         "over all games "
-        f"(95 % interval {_percent(low)} to {_percent(high)})."
+        f"(95 % interval {percent(low)} to {percent(high)})."
     )
 
 
 def notes(tables: Tables) -> list[str]:
     """What a reader of the ratings must know, one sentence a line."""
-    rated = tables.ratings
-    zero = f"{rated.anchor} is 0" if rated.anchor is not None else "the mean of all agents is 0"
-    said = [
-        f"400 Elo are odds of ten to one; {zero}. The intervals come from resampling openings, since the two "
-        "games of an opening are not independent."
+    return [
+        f"{scale(tables.ratings)} The intervals come from resampling openings, since the two games of an opening are "
+        "not independent.",
+        *swept(tables.standings, "won every game", "lost every game"),
+        *unlinked(tables.ratings),
+        *repeated(tables.distinct, tables.games),
     ]
-    for share, verb, word in ((1, "won", "better"), (0, "lost", "worse")):
-        if swept := [line.agent for line in tables.standings if line.tally.score == share]:
-            said.append(
-                f"{' and '.join(swept)} {verb} every game: how much {word} it is, these games cannot say, "
-                "and its interval is too narrow."
-            )
-    if not rated.connected:
-        groups = " | ".join(", ".join(group) for group in rated.components)
-        said.append(f"No decided or drawn games link these groups, whose ratings do not compare: {groups}.")
-    if 2 * tables.distinct < tables.games:
-        said.append(f"Only {tables.distinct} of {tables.games} games differ: longer openings would tell more.")
-    return said
 
 
 # ---------------------------------------------------------------- text
-
-
-def plain_table(rows: Rows) -> str:
-    """Columns side by side; numbers to the right, under their headers."""
-    cells = [[str(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    left = {0} if rows[0][0] != "rank" else {1}
-    lines = []
-    for row in cells:
-        parts = [
-            text.ljust(width) if place in left else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(parts).rstrip())
-    return "\n".join(lines)
 
 
 def ratings_text(tables: Tables) -> str:
@@ -165,24 +124,12 @@ def ratings_text(tables: Tables) -> str:
 
 def cross_text(tables: Tables) -> str:
     """The cross table for a terminal."""
-    return plain_table(_cross_rows(tables))
+    return plain_table(cross_rows(tables.agents, tables.cross))
 
 
 def seats_text(tables: Tables, players: Sequence[str]) -> str:
     """The seat table for a terminal."""
     return plain_table(_seat_rows(tables, players))
-
-
-def escape(words: str) -> str:
-    """Text as Markdown shows it unchanged, in tables, headings and bold too; within a word an underscore is one."""
-    return re.sub(r"[\\`*\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", words)
-
-
-def markdown_table(rows: Rows, left: Collection[str] = ("agent",)) -> str:
-    """Rows below a header; the columns named in `left` hold text, the others numbers."""
-    cells = [[escape(str(value)) for value in row] for row in rows]
-    rule = ["---" if name in left else "---:" for name in cells[0]]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
 
 
 def markdown(
@@ -194,38 +141,31 @@ def markdown(
     plots: bool = True,
 ) -> str:
     """All tables as one page; `plots` links the PNG files beside it."""
-    parameters = ", ".join(f"{name}={value}" for name, value in run["parameters"].items())
     parts = [
         f"# Round robin: {run['game']}",
-        f"{parameters + '; ' if parameters else ''}{run['games_per_pair']} games a pair from "
-        f"{run['games_per_pair'] // 2} random openings of {run['opening_plies']} plies, each played in both "
-        f"seats; seed {run['seed']}; cellgames {run['version']}. {tables.distinct} of {tables.games} games "
-        "differ.",
+        settings_text(
+            run,
+            f"{run['games_per_pair']} games a pair from {run['games_per_pair'] // 2} random openings of "
+            f"{run['opening_plies']} plies, each played in both seats",
+        )
+        + f" {tables.distinct} of {tables.games} games differ.",
         "## Ratings",
         markdown_table(_ratings_rows(tables)),
         *map(escape, notes(tables)),
         "![Ratings with intervals](ratings.png)" if plots else "",
         "## Cross table",
         "The row's score against the column's agent in %, with wins-draws-losses.",
-        markdown_table(_cross_rows(tables)),
+        markdown_table(cross_rows(tables.agents, tables.cross)),
         "![Cross table](cross_table.png)" if plots else "",
         "## Seats",
         escape(seats_line(tables, players, simultaneous=simultaneous)),
         markdown_table(_seat_rows(tables, players)),
-        "## The games",
-        "`games.jsonl` holds every game. `cellgames replay games.jsonl --all` plays them again and compares "
-        "the results; `cellgames replay games.jsonl --game 1 --show` shows one.",
+        *THE_GAMES,
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 # ---------------------------------------------------------------- data
-
-
-def _csv(rows: Rows) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue()
 
 
 def _tally_row(tally: Tally) -> tuple[object, ...]:
@@ -255,16 +195,9 @@ def _ratings_csv(tables: Tables) -> Rows:
     ]
     for line in tables.standings:
         t = line.tally
-        elo = ("" if x is None else f"{x:.1f}" for x in (line.elo, line.low, line.high))
-        rows.append((line.rank, line.agent, *elo, t.games, t.wins, t.draws, t.losses, f"{t.score:.4f}", t.distinct))
-    return rows
-
-
-def _matrix_csv(tables: Tables) -> Rows:
-    rows: list[Sequence[object]] = [("agent", *tables.agents)]
-    for agent in tables.agents:
-        met = (tables.cross.get((agent, opponent)) for opponent in tables.agents)
-        rows.append((agent, *("" if t is None else f"{t.score:.4f}" for t in met)))
+        rows.append(
+            (line.rank, line.agent, *elo_csv(line), t.games, t.wins, t.draws, t.losses, f"{t.score:.4f}", t.distinct)
+        )
     return rows
 
 
@@ -286,10 +219,6 @@ def _seats_csv(tables: Tables, players: Sequence[str]) -> Rows:
     return [("agent", "seat", *_TALLY_HEADER), *lines]
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None or value != value else round(float(value), 6)
-
-
 def _tally_data(tally: Tally) -> dict[str, Any]:
     numbers = zip(("score", "score_low", "score_high"), (tally.score, *tally.interval()), strict=True)
     return {
@@ -297,29 +226,21 @@ def _tally_data(tally: Tally) -> dict[str, Any]:
         "wins": tally.wins,
         "draws": tally.draws,
         "losses": tally.losses,
-        **{name: _rounded(value) for name, value in numbers},
+        **{name: rounded(value) for name, value in numbers},
         "distinct": tally.distinct,
     }
 
 
 def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
     """All numbers; `run` is the content of run.json."""
-    rated = tables.ratings
     return {
         "run": dict(run),
         "games": tables.games,
         "distinct": tables.distinct,
-        "level": rated.level,
-        "anchor": rated.anchor,
-        "tie": _rounded(rated.tie),
-        "components": [list(group) for group in rated.components],
+        **ratings_data(tables.ratings),
         "agents": [
             {
-                "rank": line.rank,
-                "agent": line.agent,
-                "elo": _rounded(line.elo),
-                "elo_low": _rounded(line.low),
-                "elo_high": _rounded(line.high),
+                **standing_data(line),
                 **_tally_data(line.tally),
                 "seats": {
                     player: _tally_data(tables.agent_seats[line.agent, seat]) for seat, player in enumerate(players)
@@ -363,26 +284,23 @@ def write_reports(
     Returns:
         The files, in the order of `FILES`.
     """
-    folder = Path(folder)
-    images: dict[str, bytes] = {}
-    try:
+
+    def images() -> dict[str, bytes]:
         from . import plots
 
-        images = {"ratings.png": plots.ratings_png(tables), "cross_table.png": plots.cross_png(tables)}
-    except ImportError as error:
-        warn(f"no plots ({error}): pip install 'cellgames[render]'")
-    contents: dict[str, str | bytes] = {
+        return {
+            "ratings.png": plots.ratings_png(tables.standings, tables.ratings),
+            "cross_table.png": plots.cross_png(tables.agents, tables.cross),
+        }
+
+    def page(drawn: bool) -> str:
+        return markdown(tables, run, players, simultaneous=simultaneous, plots=drawn)
+
+    texts = {
         "ratings.json": json.dumps(_data(tables, run, players), indent=2, ensure_ascii=False) + "\n",
-        "ratings.csv": _csv(_ratings_csv(tables)),
-        "cross_table.csv": _csv(_matrix_csv(tables)),
-        "pairs.csv": _csv(_pairs_csv(tables)),
-        "seats.csv": _csv(_seats_csv(tables, players)),
-        "report.md": markdown(tables, run, players, simultaneous=simultaneous, plots=bool(images)),
-        **images,
+        "ratings.csv": csv_text(_ratings_csv(tables)),
+        "cross_table.csv": csv_text(matrix_csv(tables.agents, tables.cross)),
+        "pairs.csv": csv_text(_pairs_csv(tables)),
+        "seats.csv": csv_text(_seats_csv(tables, players)),
     }
-    for name, content in contents.items():
-        write_atomic(folder / name, content)
-    for name in FILES:
-        if name not in contents:  # left from a run with matplotlib
-            (folder / name).unlink(missing_ok=True)
-    return [folder / name for name in FILES if name in contents]
+    return write_files(Path(folder), FILES, texts, page, images, warn)

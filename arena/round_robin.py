@@ -1,60 +1,45 @@
-"""Every agent against every other, in a folder that a killed run leaves ready to be continued.
+"""Every agent against every other, in a folder that a killed run leaves ready to be continued (`chunks`).
 
-    run.json          the settings, written first
-    games.jsonl       one record a game, appended chunk by chunk (`match.Schedule`)
+    run.json          the settings
+    games.jsonl       one record a game, by pair and opening
     ratings.*, ...    the tables (`reports.FILES`), written when all games are played
     top_game.gif      the longest game of the two best agents, if asked for
 
-The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that
-grows (more agents, more games) equals a bigger one played at once, and the files are the same, byte for byte.
+A run may grow: more agents, more games.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
 
-from . import reports
+from . import chunks, reports
+from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
 from .defaults import CHUNK, GAMES, OPENING_PLIES
-from .folders import START_OVER, RunError, differences, opened, refuse_foreign
-from .match import Schedule, derive, entrants, match_id, play_chunk
-from .progress import progress as show_progress
-from .records import PathLike, Record, append, read, write_atomic
+from .folders import RunError, opened
+from .match import Schedule, both_seats, derive, entrants, match_id
+from .records import PathLike, Record
 from .replays import gif as save_gif
 from .tables import Tables, make_tables
 
 __all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
 
-RUN, RECORDS, GIF = "run.json", "games.jsonl", "top_game.gif"
+GIF = "top_game.gif"
 
 
 @dataclass(frozen=True)
-class Settings:
-    """The content of run.json: all that the games depend on, apart from the agents' own code.
+class Settings(chunks.Settings):
+    """The content of run.json; `games` are those of a pair."""
 
-    agents: names, sorted; the order in which they are given does not matter.
-    """
-
-    game: str
-    parameters: dict[str, Any]
-    agents: list[str]
-    games_per_pair: int
-    seed: int
-    opening_plies: int
-    chunk: int
-    version: str
-
-    def to_json(self) -> str:
-        """As the file holds them."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+    counted: ClassVar[str] = "games_per_pair"
+    may_join: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -121,24 +106,15 @@ def round_robin(
     )
     folder = Path(out)
     with opened(folder, (RUN, RECORDS, GIF, *reports.FILES)):
-        if not resume and (folder / RUN).exists():
-            _delete_all_but_settings(folder)
-        else:
-            _check_folder(folder, settings)
-        games = folder / RECORDS
-        kept, clean = _finished(games, settings, schedule, warn)
-        write_atomic(folder / RUN, settings.to_json())
-        if not clean:
-            write_atomic(games, _lines(kept))
-        played = _play_missing(game, players, schedule, kept, folder, progress)
-        ordered = {key: kept[key] for key, _ in _plan(names, schedule)}
-        if list(kept) != list(ordered):
-            write_atomic(games, _lines(ordered))
-        records = tuple(record for chunk in ordered.values() for record in chunk)
+        prepare(folder, settings, (GIF, *reports.FILES), resume=resume)
+        plan = _plan(names, schedule)
+        records, played = play_plan(
+            game, players, schedule, plan, folder, settings, outdated=[GIF], progress=progress, warn=warn
+        )
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
-        files = [folder / RUN, games]
+        files = [folder / RUN, folder / RECORDS]
         files += reports.write_reports(
-            folder, tables, asdict(settings), game.info.players, simultaneous=game.info.simultaneous, warn=warn
+            folder, tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, warn=warn
         )
         if gif:
             try:
@@ -156,131 +132,10 @@ def top_game(tables: Tables, records: Sequence[Record]) -> Record:
     return max((r for r in records if set(r.agents) == best), key=lambda r: len(r.moves))
 
 
-# ---------------------------------------------------------------- chunks
-#
-# A chunk is known by the match and the number of its first opening.
-
-_Key = tuple[str, int]
-
-
-def _plan(names: Sequence[str], schedule: Schedule) -> Iterator[tuple[_Key, tuple[tuple[str, str], range]]]:
+def _plan(names: Sequence[str], schedule: Schedule) -> dict[Key, Chunk]:
     """All chunks in the order of the file: pair by pair, opening by opening."""
-    for pair in combinations(sorted(names), 2):
-        for openings in schedule.chunks():
-            yield (match_id(*pair), openings.start), (pair, openings)
-
-
-def _finished(
-    path: Path, settings: Settings, schedule: Schedule, warn: Callable[[str], None]
-) -> tuple[dict[_Key, list[Record]], bool]:
-    """The whole chunks of the file in its order, and whether it holds nothing else.
-
-    Raises:
-        RunError: a game that does not belong to the run.
-    """
-    if not path.exists():
-        return {}, True
-    records, torn = read(path)
-    if torn:
-        warn(torn)
-    plan = dict(_plan(settings.agents, schedule))
-    found: dict[_Key, list[Record]] = {}
-    for number, record in enumerate(records, 1):
-        if wrong := _why_foreign(record, settings, plan):
-            raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
-        assert record.pairing is not None  # `_why_foreign` has looked
-        opening = record.pairing.opening
-        found.setdefault((record.pairing.match, opening - opening % schedule.chunk), []).append(record)
-    kept = {
-        key: chunk
-        for key, chunk in found.items()
-        if [r.pairing and (r.pairing.opening, r.pairing.seats) for r in chunk]
-        == [(opening, seats) for opening in plan[key][1] for seats in ((0, 1), (1, 0))]
+    return {
+        (match_id(*pair), openings.start): Chunk(pair, tuple(both_seats(*pair, openings)))
+        for pair in combinations(names, 2)
+        for openings in schedule.chunks()
     }
-    if dropped := len(records) - sum(map(len, kept.values())):
-        warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
-    return kept, path.read_bytes() == _lines(kept)
-
-
-def _why_foreign(record: Record, settings: Settings, plan: dict[_Key, tuple[tuple[str, str], range]]) -> str:
-    """Why the game cannot be one of the run's, "" if it can."""
-    pairing = record.pairing
-    if pairing is None:
-        return "it belongs to no match"
-    chunk = plan.get((pairing.match, pairing.opening - pairing.opening % settings.chunk))
-    if chunk is None or pairing.seats not in ((0, 1), (1, 0)):
-        return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
-    wanted = {
-        "game": settings.game,
-        "parameters": settings.parameters,
-        "version": settings.version,
-        "seed": derive(settings.seed, "game", pairing.opening),
-        "agents": tuple(chunk[0][seat] for seat in pairing.seats),
-    }
-    if record.opening > settings.opening_plies:  # one that would end its game is shorter
-        return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
-    return differences(wanted, {name: getattr(record, name) for name in wanted})
-
-
-def _lines(chunks: dict[_Key, list[Record]]) -> bytes:
-    """What a file that holds these chunks, in this order, contains."""
-    return "".join(record.to_json() + "\n" for chunk in chunks.values() for record in chunk).encode()
-
-
-def _play_missing(
-    game: Game[Any],
-    agents: dict[str, AnyAgent],
-    schedule: Schedule,
-    kept: dict[_Key, list[Record]],
-    folder: Path,
-    progress: bool,
-) -> int:
-    """Play and append what is not in `kept`, and put it there; the number of games."""
-    plan = dict(_plan(list(agents), schedule))
-    missing = [key for key in plan if key not in kept]
-    if missing:
-        (folder / GIF).unlink(missing_ok=True)
-    done, total = sum(map(len, kept.values())), sum(2 * len(openings) for _, openings in plan.values())
-    with show_progress(total, done=done, label=game.id, shown=progress and bool(missing)) as finished:
-        for key in missing:
-            (first, second), openings = plan[key]
-            pair = {name: agents[name] for name in (first, second)}
-            kept[key] = play_chunk(game, pair, schedule, openings, finished)
-            append(folder / RECORDS, kept[key])
-    return total - done
-
-
-# ---------------------------------------------------------------- the folder
-
-
-def _delete_all_but_settings(folder: Path) -> None:
-    """The games and tables of the run in the folder; run.json stays until the new one takes its place."""
-    for name in (RECORDS, *reports.FILES, GIF):
-        (folder / name).unlink(missing_ok=True)
-
-
-def _check_folder(folder: Path, settings: Settings) -> None:
-    """Raise a `RunError` unless the folder is empty or holds this run or a smaller one."""
-    path = folder / RUN
-    refuse_foreign(folder, RUN)
-    if not path.exists():
-        return
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        agents, games = list(found["agents"]), int(found["games_per_pair"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
-    expected = asdict(settings)
-    grown = {"agents", "games_per_pair"}
-    wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
-    if wrong:
-        raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
-    if games > settings.games_per_pair:
-        raise RunError(
-            f"{folder} holds more games a pair: expected {games} or more, got {settings.games_per_pair}; {START_OVER}"
-        )
-    if missing := sorted(set(agents) - set(settings.agents)):
-        raise RunError(
-            f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
-            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
-        )

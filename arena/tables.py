@@ -6,13 +6,13 @@ All numbers are functions of the set of records; the order in which they were pl
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import ratings
 from .records import Outcome, Record
 
-__all__ = ["Standing", "Tables", "Tally", "distinct", "make_tables", "pair_result", "tally"]
+__all__ = ["Standing", "Tables", "Tally", "distinct", "make_tables", "pair_result", "ranked", "tally"]
 
 _POINTS: dict[Outcome, float] = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
@@ -121,6 +121,16 @@ def pair_result(record: Record) -> ratings.PairResult:
     return ratings.PairResult(*record.agents, record.pairing.opening, outcome)
 
 
+def ranked(rated: ratings.Ratings, tallies: Mapping[str, Tally]) -> tuple[Standing, ...]:
+    """The agents with their tallies, best first; equal ratings by name."""
+    order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
+    low, high = ([None if math.isnan(x) else x for x in bounds.tolist()] for bounds in (rated.low, rated.high))
+    return tuple(
+        Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], tallies[rated.agents[k]])
+        for rank, k in enumerate(order, 1)
+    )
+
+
 def make_tables(
     records: Sequence[Record], *, anchor: str | None = None, resamples: int = 1000, seed: int = 0
 ) -> Tables:
@@ -133,18 +143,6 @@ def make_tables(
         seed: of the resampling.
     """
     rated = ratings.rate(map(pair_result, records), anchor=anchor, resamples=resamples, seed=seed)
-    order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
-    standings = tuple(
-        Standing(
-            rank,
-            rated.agents[k],
-            float(rated.elo[k]),
-            float(rated.low[k]) if resamples else None,
-            float(rated.high[k]) if resamples else None,
-            tally(records, rated.agents[k]),
-        )
-        for rank, k in enumerate(order, 1)
-    )
     met: dict[tuple[str, str], list[Record]] = {}
     sat: dict[tuple[str, int], list[Record]] = {}
     for record in records:
@@ -154,7 +152,7 @@ def make_tables(
     return Tables(
         games=len(records),
         distinct=distinct(records),
-        standings=standings,
+        standings=ranked(rated, {agent: tally(records, agent) for agent in rated.agents}),
         cross={pair: tally(games, pair[0]) for pair, games in sorted(met.items())},
         seats=tuple(_tally(records, [seat] * len(records)) for seat in range(2)),
         agent_seats={key: _tally(games, [key[1]] * len(games)) for key, games in sorted(sat.items())},

@@ -106,14 +106,14 @@ SCRIPT = """
 import os, sys
 import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
-from cellgames.arena import reports, round_robin as rr
+from cellgames.arena import chunks, report_parts, round_robin as rr
 
 def run(moment, out):
     if moment == "inside a chunk": os.environ["MORTAL"] = "15"
-    elif moment == "torn chunk": rr.append = die_within(4, rr.append, lost=150)
-    elif moment == "between chunks": rr.append = die_after(4, rr.append)
-    elif moment == "first file": rr.write_atomic = die_writing("run.json", rr.write_atomic)
-    elif moment == "tables": reports.write_atomic = die_writing("pairs.csv", reports.write_atomic)
+    elif moment == "torn chunk": chunks.append = die_within(4, chunks.append, lost=150)
+    elif moment == "between chunks": chunks.append = die_after(4, chunks.append)
+    elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
+    elif moment == "tables": report_parts.write_atomic = die_writing("pairs.csv", report_parts.write_atomic)
     game = cellgames.make("torus-v0", size=3)
     rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], 12, out=out, chunk=2)
 

@@ -43,7 +43,8 @@ def test_what_needs_no_torch_imports_none() -> None:
     program = (
         "import sys; from cellgames.cli import main\n"
         "for words in (['list'], ['list', '--json'], ['--help'], ['--version'], ['play', '--help'],\n"
-        "              ['round-robin', '--help'], ['season', '--help'], ['replay', '--help'], ['play']):\n"
+        "              ['round-robin', '--help'], ['free-for-all', '--help'], ['season', '--help'],\n"
+        "              ['replay', '--help'], ['play']):\n"
         "    try: main(words)\n"
         "    except SystemExit: pass\n"
         "    heavy = {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
@@ -73,7 +74,7 @@ def test_list_shows_every_game_and_agent(capsys: pytest.CaptureFixture[str]) -> 
     assert "random" in [agent["spec"] for agent in data["agents"]]
 
 
-@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "season", "replay"])
+@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "free-for-all", "season", "replay"])
 def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main([*command.split(), "--help"])
@@ -118,6 +119,14 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("round-robin torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
         ("round-robin torus-v0 --agents random greedy --fresh --out {foreign}", "holds no run.json"),
         ("round-robin torus-v0 --agents random greedy --out {foreign}/file", "is a file or lies in one"),
+        ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "which free-for-all games take"),
+        ("free-for-all torus-v0", "the following arguments are required: --agents"),
+        ("free-for-all torus-v0 --agents random", "expected at least two agents, got random"),
+        ("free-for-all torus-v0 --agents random nobody", "unknown agent 'nobody'"),
+        ("free-for-all torus-v0 --agents random greedy --games 0", "games must be a whole number of at least 1, got 0"),
+        ("free-for-all torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
+        ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "agent 'amaf:8' searches on states"),
+        ("free-for-all torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
         ("replay", "the following arguments are required: FILE"),
         ("replay missing.jsonl", "missing.jsonl: No such file or directory"),
         ("replay {foreign}", "Is a directory"),

@@ -1,7 +1,8 @@
-"""The command `cellgames`: list, play, round-robin, season, replay.
+"""The command `cellgames`: list, play, round-robin, free-for-all, season, replay.
 
-What the sub-commands do is in `commands`, `season_command` and `replay_command`. Exit codes: 0 done, 1 a record does
-not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped by Ctrl-C.
+What the sub-commands do is in `commands`, `free_for_all_command`, `season_command` and `replay_command`. Exit codes:
+0 done, 1 a record does not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped
+by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
 from cellgames.arena.schedule import DAYS, WITHIN
 
 from . import commands as run
+from .free_for_all_command import free_for_all
 from .replay_command import replay
 from .season_command import season
 
@@ -84,7 +86,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"cellgames {cellgames.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_add_list, _add_play, _add_round_robin, _add_season, _add_replay):
+    for add in (_add_list, _add_play, _add_round_robin, _add_free_for_all, _add_season, _add_replay):
         add(commands)
     return top
 
@@ -170,33 +172,55 @@ def _add_round_robin(commands: Any) -> None:
     )
     command = _command(commands, "round-robin", "GAME --agents SPEC SPEC ... ", run.round_robin, text, examples)
     _add_game(command)
-    command.add_argument(
-        "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
-    )
-    command.add_argument("--games", metavar="N", type=int, default=GAMES, help=f"of each pair, even (default {GAMES})")
-    command.add_argument(
-        "--opening-plies",
-        metavar="N",
-        type=int,
-        default=OPENING_PLIES,
-        help=f"random moves before agents move (default {OPENING_PLIES})",
-    )
-    command.add_argument(
-        "--chunk",
-        metavar="N",
-        type=int,
-        default=CHUNK,
-        help=f"openings played side by side, and lost together when a run is stopped (default {CHUNK})",
-    )
-    command.add_argument("--anchor", metavar="SPEC", help="the agent rated 0 (default: the mean is 0)")
-    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/GAME-...)")
-    command.add_argument("--fresh", action="store_true", help="delete the run in the folder first")
+    _add_run(command, "of each pair, even", "openings", OPENING_PLIES, "results/GAME-...")
     command.add_argument(
         "--gif",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="draw the longest game of the two best agents (default yes)",
     )
+
+
+def _add_free_for_all(commands: Any) -> None:
+    text = (
+        "Let agents play games of any number of seats. All seats are taken by the agents, each as often as the\n"
+        "others and in every seat alike; with fewer agents than seats they have several, with more they take\n"
+        "turns. Ratings count who finishes ahead of whom. The folder gets them, finishing places and scores,\n"
+        "also by seat (CSV, Markdown, PNG), and a record of every game. A run that was stopped continues where\n"
+        "it was; the same command with more games lets it grow."
+    )
+    examples = (
+        "toroidal-cup-small-v0 --param teams=4 --agents random greedy",
+        "toroidal-cup-small-v0 --param teams=4 --agents greedy rollout:16 --games 300",
+    )
+    command = _command(commands, "free-for-all", "GAME --agents SPEC SPEC ... ", free_for_all, text, examples)
+    _add_game(command)
+    _add_run(command, "best a multiple of the agents", "games", 0, "results/free-for-all/GAME-...")
+
+
+def _add_run(command: argparse.ArgumentParser, games: str, chunks: str, opening_plies: int, folder: str) -> None:
+    """Who plays, how many games (`games` says of what), in chunks of what, and where they are kept."""
+    command.add_argument(
+        "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
+    )
+    command.add_argument("--games", metavar="N", type=int, default=GAMES, help=f"{games} (default {GAMES})")
+    command.add_argument(
+        "--opening-plies",
+        metavar="N",
+        type=int,
+        default=opening_plies,
+        help=f"random moves before agents move (default {opening_plies})",
+    )
+    command.add_argument(
+        "--chunk",
+        metavar="N",
+        type=int,
+        default=CHUNK,
+        help=f"{chunks} played side by side, and lost together when a run is stopped (default {CHUNK})",
+    )
+    command.add_argument("--anchor", metavar="SPEC", help="the agent rated 0 (default: the mean is 0)")
+    command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
+    command.add_argument("--fresh", action="store_true", help="delete the run in the folder first")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 

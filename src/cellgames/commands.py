@@ -28,6 +28,7 @@ __all__ = [
     "UserError",
     "counted",
     "file_name",
+    "folder_words",
     "list_all",
     "make_game",
     "parameters",
@@ -100,6 +101,15 @@ def stopped(arguments: argparse.Namespace, kept: str) -> int:
 def file_name(words: Sequence[str]) -> str:
     """A name of a folder made of words, with nothing in it that a shell or a file system minds."""
     return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
+
+
+def folder_words(arguments: argparse.Namespace, opening_plies: int) -> list[str]:
+    """What names the folder of a run by its game and settings, as far as they are not the default ones."""
+    size = [] if arguments.size is None else [f"size={arguments.size}"]
+    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={arguments.seed}"]
+    words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies != opening_plies else []
+    words += [f"chunk={arguments.chunk}"] if arguments.chunk != CHUNK else []
+    return words
 
 
 def counted(games: int, played: int) -> str:
@@ -217,7 +227,8 @@ def round_robin(arguments: argparse.Namespace) -> int:
     from cellgames.arena import round_robin as arena
 
     game = make_game(arguments)
-    out: Path = arguments.out if arguments.out is not None else _default_out(arguments)
+    # Named by what cannot change when a run goes on; agents and games can only grow.
+    out = arguments.out or Path("results") / file_name(folder_words(arguments, OPENING_PLIES))
     try:
         run = arena.round_robin(
             game,
@@ -237,15 +248,6 @@ def round_robin(arguments: argparse.Namespace) -> int:
         return stopped(arguments, f"All whole chunks of games are kept in {out}")
     _report(run, game, arguments)
     return 0
-
-
-def _default_out(arguments: argparse.Namespace) -> Path:
-    """A folder named by what cannot change when a run goes on; agents and games can only grow."""
-    size = [] if arguments.size is None else [f"size={arguments.size}"]
-    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={arguments.seed}"]
-    words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies != OPENING_PLIES else []
-    words += [f"chunk={arguments.chunk}"] if arguments.chunk != CHUNK else []
-    return Path("results") / file_name(words)
 
 
 def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> None:

@@ -1,0 +1,243 @@
+"""Games played chunk by chunk in a folder of their own, which a killed run leaves ready to be continued.
+
+    run.json      the settings, written first
+    games.jsonl   one record a game, appended chunk by chunk (`match.Schedule`)
+
+The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
+equals a bigger one played at once, and the files are the same, byte for byte. Round robins and free-for-all games
+stand on this; their tables are their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias
+
+from cellgames.agents.base import AnyAgent
+from cellgames.envs.core import Game
+
+from .folders import START_OVER, RunError, differences, refuse_foreign
+from .match import Schedule, derive, play_games
+from .progress import progress as show_progress
+from .records import Pairing, Record, append, read, write_atomic
+
+__all__ = ["RECORDS", "RUN", "Chunk", "Key", "Settings", "play_plan", "prepare"]
+
+RUN, RECORDS = "run.json", "games.jsonl"
+
+Key: TypeAlias = tuple[str, int]
+"""Of a chunk: its match, and the number of its first opening."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The content of run.json: all that the games depend on, apart from the agents' own code.
+
+    agents: names, sorted; the order in which they are given does not matter.
+    games:  how many; the file calls them `counted`.
+    """
+
+    game: str
+    parameters: dict[str, Any]
+    agents: list[str]
+    games: int
+    seed: int
+    opening_plies: int
+    chunk: int
+    version: str
+
+    counted: ClassVar[str] = "games"
+    """The name of `games` in the file; every kind of run has its own."""
+    may_join: ClassVar[bool] = False
+    """Whether a run that is continued may have more agents."""
+
+    def to_data(self) -> dict[str, Any]:
+        """As the file holds them."""
+        return {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
+
+    def to_json(self) -> str:
+        """The text of the file."""
+        return json.dumps(self.to_data(), indent=2, ensure_ascii=False) + "\n"
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Games that are played side by side.
+
+    agents:   names, sorted; those that the seats of the pairings count.
+    pairings: of the games, in the order of the file.
+    """
+
+    agents: tuple[str, ...]
+    pairings: tuple[Pairing, ...]
+
+
+# ---------------------------------------------------------------- the folder
+
+
+def prepare(folder: Path, settings: Settings, files: Iterable[str], *, resume: bool) -> None:
+    """Make sure that the folder is empty or holds this run or a smaller one, or else begin anew.
+
+    Args:
+        folder: of the run.
+        settings: of the run.
+        files: what a run of this kind writes besides `RUN` and `RECORDS`.
+        resume: False deletes the run in the folder; run.json stays until the new one takes its place.
+
+    Raises:
+        RunError: the folder holds something else, or a run of another kind, or, to be resumed, another run.
+    """
+    path = folder / RUN
+    refuse_foreign(folder, RUN)
+    if not path.exists():
+        return
+    found: dict[str, Any] = {}
+    try:
+        found = dict(json.loads(path.read_text(encoding="utf-8")))
+        games, agents = int(found[settings.counted]), list(found["agents"])
+    except (ValueError, KeyError, TypeError) as error:
+        if found and settings.counted not in found:
+            raise RunError(
+                f"{folder} holds a run of another kind: expected {settings.counted!r} in {RUN}, got none; "
+                "choose another folder (--out)"
+            ) from None
+        if resume:
+            raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+    else:
+        if resume:
+            _check_smaller(folder, settings, found, games, agents)
+    if not resume:
+        for name in (RECORDS, *files):
+            (folder / name).unlink(missing_ok=True)
+
+
+def _check_smaller(folder: Path, settings: Settings, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
+    """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
+    expected = settings.to_data()
+    grown = {settings.counted} | ({"agents"} if settings.may_join else set())
+    wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
+    if wrong:
+        raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
+    if games > settings.games:
+        raise RunError(
+            f"{folder} holds more {settings.counted.replace('_per_', ' a ')}: expected {games} or more, "
+            f"got {settings.games}; {START_OVER}"
+        )
+    if missing := sorted(set(agents) - set(settings.agents)):
+        raise RunError(
+            f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
+        )
+
+
+# ---------------------------------------------------------------- the games
+
+
+def play_plan(
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    schedule: Schedule,
+    plan: Mapping[Key, Chunk],
+    folder: Path,
+    settings: Settings,
+    *,
+    outdated: Iterable[str] = (),
+    progress: bool = False,
+    warn: Callable[[str], None] = lambda message: None,
+) -> tuple[tuple[Record, ...], int]:
+    """Play what the folder has not yet, and write `RUN` and `RECORDS`.
+
+    Args:
+        game: the rules.
+        agents: by name.
+        schedule: of the run.
+        plan: all chunks in the order of the file.
+        folder: of the run, `prepare`d.
+        settings: of the run.
+        outdated: files that new games make wrong; deleted before the first of them.
+        progress: whether to report on standard error.
+        warn: gets a line for each thing left out, such as a torn line.
+
+    Returns:
+        All games in the order of the plan, and how many of them were played just now.
+
+    Raises:
+        RunError: games.jsonl holds a game that does not belong to the run.
+        RecordError: it has a line that no crash can explain.
+    """
+    path = folder / RECORDS
+    kept, clean = _finished(path, settings, plan, warn)
+    write_atomic(folder / RUN, settings.to_json())
+    if not clean:
+        write_atomic(path, _lines(kept))
+    missing = [key for key in plan if key not in kept]
+    if missing:
+        for name in outdated:
+            (folder / name).unlink(missing_ok=True)
+    done, total = sum(map(len, kept.values())), sum(len(chunk.pairings) for chunk in plan.values())
+    with show_progress(total, done=done, label=game.id, shown=progress and bool(missing)) as finished:
+        for key in missing:
+            players = {name: agents[name] for name in plan[key].agents}
+            kept[key] = play_games(game, players, schedule, plan[key].pairings, finished)
+            append(path, kept[key])
+    ordered = {key: kept[key] for key in plan}
+    if list(kept) != list(ordered):
+        write_atomic(path, _lines(ordered))
+    return tuple(record for records in ordered.values() for record in records), total - done
+
+
+def _finished(
+    path: Path, settings: Settings, plan: Mapping[Key, Chunk], warn: Callable[[str], None]
+) -> tuple[dict[Key, list[Record]], bool]:
+    """The whole chunks of the file in its order, and whether it holds nothing else.
+
+    Raises:
+        RunError: a game that does not belong to the run.
+    """
+    if not path.exists():
+        return {}, True
+    records, torn = read(path)
+    if torn:
+        warn(torn)
+    found: dict[Key, list[Record]] = {}
+    for number, record in enumerate(records, 1):
+        if wrong := _why_foreign(record, settings, plan):
+            raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
+        assert record.pairing is not None  # `_why_foreign` has looked
+        found.setdefault(_key(record.pairing, settings), []).append(record)
+    kept = {key: chunk for key, chunk in found.items() if [record.pairing for record in chunk] == [*plan[key].pairings]}
+    if dropped := len(records) - sum(map(len, kept.values())):
+        warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
+    return kept, path.read_bytes() == _lines(kept)
+
+
+def _key(pairing: Pairing, settings: Settings) -> Key:
+    return pairing.match, pairing.opening - pairing.opening % settings.chunk
+
+
+def _why_foreign(record: Record, settings: Settings, plan: Mapping[Key, Chunk]) -> str:
+    """Why the game cannot be one of the run's, "" if it can."""
+    pairing = record.pairing
+    if pairing is None:
+        return "it belongs to no match"
+    chunk = plan.get(_key(pairing, settings))
+    if chunk is None or pairing not in chunk.pairings:
+        return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
+    wanted = {
+        "game": settings.game,
+        "parameters": settings.parameters,
+        "version": settings.version,
+        "seed": derive(settings.seed, "game", pairing.opening),
+        "agents": tuple(chunk.agents[seat] for seat in pairing.seats),
+    }
+    if record.opening > settings.opening_plies:  # one that would end its game is shorter
+        return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
+    return differences(wanted, {name: getattr(record, name) for name in wanted})
+
+
+def _lines(chunks: Mapping[Key, list[Record]]) -> bytes:
+    """What a file that holds these chunks, in this order, contains."""
+    return "".join(record.to_json() + "\n" for chunk in chunks.values() for record in chunk).encode()
