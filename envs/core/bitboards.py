@@ -112,6 +112,8 @@ class Grid:
     def unpack(self, boards: Tensor) -> Tensor:
         """Bool [B, ..., H, W] of bitboards [..., S, N, B]; the inverse of `pack`."""
         rows = self._check(boards).movedim(-1, 0)[..., : self.rows, :].contiguous()
+        if rows.numel() == 0:
+            return rows.new_zeros((*rows.shape[:-1], self.cols), dtype=torch.bool)
         octets = rows.view(torch.uint8).flatten().int()
         cells = _spread(boards.device).index_select(0, octets).view(torch.bool).view(*rows.shape, WORD)
         parts = [cells[..., word, :width] for word, width in enumerate(self.widths)]

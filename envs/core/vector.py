@@ -70,7 +70,6 @@ class Vector(Generic[S]):
             (`Game.compiled_step`), "always" and "never" as they say.
 
     Attributes:
-        legal_actions: bool [B, A] (or [B, P, A]) for `state`; steps overwrite or replace it.
         compiled: whether steps run compiled.
     """
 
@@ -97,8 +96,7 @@ class Vector(Generic[S]):
         self.compiled = compile == "always" or (
             compile == "auto" and game.compiled_step and lanes >= AUTO_LANES and compiler_found(self._state.device.type)
         )
-        self.legal_actions = game.legal_actions(self._state).clone(memory_format=torch.contiguous_format)
-        self._bytes = self.legal_actions.view(torch.uint8)
+        self._legal: Tensor | None = None  # a compiled step writes it, else it is made when asked for
         self._auto = compile == "auto"
 
     @property
@@ -108,6 +106,14 @@ class Vector(Generic[S]):
         Read it anew after every step: one read before may or may not have been overwritten. Clone what should last.
         """
         return self._state
+
+    @property
+    def legal_actions(self) -> Tensor:
+        """Bool [B, A] (or [B, P, A]) for `state`; read it anew after every step, as the state."""
+        if self._legal is None:
+            mask = self.game._legal(self._state)
+            self._legal = mask.clone(memory_format=torch.contiguous_format) if self.compiled else mask
+        return self._legal
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every lane; games that end are replaced by new ones in the same call."""
@@ -123,11 +129,11 @@ class Vector(Generic[S]):
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self.compiled:
             self._state, transition = _eager(self.game, self.state, random, given)
-            self.legal_actions = self.game._legal(self.state)
+            self._legal = None
             return transition
         function = _compiled(self.game, self.lanes, self.state.device, random)
         try:
-            actions, rewards, *ends = function(self.state.tensors(), self._bytes, given)
+            actions, rewards, *ends = function(self.state.tensors(), self.legal_actions.view(torch.uint8), given)
             return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
             if not self._auto or not is_compile_error(error):
