@@ -68,6 +68,20 @@ _CLOTH_OF_GOLD_DEFAULTS = {
 }
 _CLOTH_OF_GOLD_SMALL = {"height": 32, "width": 32, "generations": 24}
 
+_GRID_ADAPTATION = "cellgames.envs.grid_adaptation.game:GridAdaptation"
+_GRID_ADAPTATION_DEFAULTS = {
+    "size": 15,
+    "players": 8,
+    "rounds": 8,
+    "first_tiles": 3,
+    "starting_garnets": 2,
+    "reserves": 3,
+    "flip_rounds": (4, 7),
+    "reward_scheme": "score",
+    "garnet_value": 0.1,
+}
+_GRID_ADAPTATION_SMALL = {"size": 9, "players": 4, "rounds": 6, "flip_rounds": (3, 5)}
+
 REGISTRY: dict[str, GameSpec] = {
     spec.id: spec
     for spec in (
@@ -107,6 +121,21 @@ REGISTRY: dict[str, GameSpec] = {
             "Cloth of Gold, small enough to train on a laptop",
             _CLOTH_OF_GOLD_SMALL,
             defaults={**_CLOTH_OF_GOLD_DEFAULTS, **_CLOTH_OF_GOLD_SMALL},
+        ),
+        GameSpec(
+            "grid-adaptation-v0",
+            _GRID_ADAPTATION,
+            "Grid Adaptation by pseudonam: Life whose tiles carry the players' secret sequences",
+            simultaneous=True,
+            defaults=_GRID_ADAPTATION_DEFAULTS,
+        ),
+        GameSpec(
+            "grid-adaptation-small-v0",
+            _GRID_ADAPTATION,
+            "Grid Adaptation, small enough to train on a laptop",
+            _GRID_ADAPTATION_SMALL,
+            simultaneous=True,
+            defaults={**_GRID_ADAPTATION_DEFAULTS, **_GRID_ADAPTATION_SMALL},
         ),
     )
 }

@@ -14,6 +14,17 @@ from cellgames.envs.core import Game, seeds
 
 # Where a whole game takes long, what makes it shorter.
 QUICK: dict[str, dict[str, Any]] = {
+    "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 3, "flip_rounds": (2,)},
+    "grid-adaptation-small-v0": {
+        **{
+            "size": 6,
+            "players": 2,
+            "rounds": 4,
+            "flip_rounds": (1, 3),
+            "reward_scheme": "outcome",
+            "garnet_value": 0.5,
+        },
+    },
     "toroidal-cup-v0": {"shapes": 4, "max_generations": 60},
     "toroidal-cup-small-v0": {"max_generations": 300},
     "cloth-of-gold-v0": {"height": 8, "width": 9, "generations": 3, "max_units": 3, "max_rounds": 3, "radius": 3},

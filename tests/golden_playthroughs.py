@@ -24,6 +24,7 @@ FOLDER = Path(__file__).parent / "golden"
 # One short game for every class of game in the registry: small enough that a person reads the file.
 PARAMETERS: dict[str, dict[str, Any]] = {
     "torus-v0": {"size": 3},
+    "grid-adaptation-v0": {"size": 5, "players": 2, "rounds": 3, "flip_rounds": (2,)},
     "toroidal-cup-v0": {"rows": 12, "cols": 24, "pattern": "donutmethuselahs", "shapes": 2, "max_generations": 500},
     "cloth-of-gold-v0": {
         **{"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 2, "radius": 4},
@@ -42,11 +43,14 @@ def turn(
     game: Game[Any], state: State, player: int, legal: Tensor, random: torch.Generator
 ) -> tuple[list[str], Tensor]:
     """What a player sees, may do (bool [A]) and does, as lines; and the action, int64 [1]."""
-    name = game.info.players[player]
-    names = [game.action_to_string(action) for action in legal.nonzero().flatten().tolist()]
-    action = random_legal(pack(legal[None]), random_bits(1, random))
-    lines = [f"{name} sees:", *grid(game.observe(state, player)[0]), f"legal ({len(names)}): {' '.join(names)}"]
-    return [*lines, f"{name} plays {game.action_to_string(int(action))}"], action
+    name, lines, parts = game.info.players[player], [], []
+    for component, mask in enumerate(legal.split(list(game.info.action_nvec))):
+        names = [game.choice_to_string(component, choice) for choice in mask.nonzero().flatten().tolist()]
+        lines.append(f"legal ({len(names)}): {' '.join(names)}")
+        parts.append(random_legal(pack(mask[None]), random_bits(1, random)))
+    played = " ".join(game.choice_to_string(component, int(part)) for component, part in enumerate(parts))
+    action = torch.cat(parts) if len(parts) > 1 else parts[0]
+    return [f"{name} sees:", *grid(game.observe(state, player)[0]), *lines, f"{name} plays {played}"], action
 
 
 def playthrough(id: str, seed: int = 0) -> str:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from pettingzoo.utils.env import ParallelEnv
 
 from cellgames.envs.core.game import Game
@@ -101,13 +100,12 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
                 legal = self._legal[seat, part]
                 if not (0 <= choice < len(legal) and legal[choice]):
                     wrong.append((agent, component, choice))
-                    choice = self._fallback(legal)
+                    choice = self._fallback(legal, component)
                 chosen[seat, component] = choice
         faults: dict[str, str] = {}
         for agent, component, choice in wrong:
             played = int(chosen[self._seats[agent], component])
-            why = self._why_illegal(chosen, self._seats[agent], component, choice)
-            text = f"{why}; played {played} instead"
+            text = f"{self._why_illegal(self._seats[agent], component, choice)}; played {played} instead"
             faults[agent] = f"{faults[agent]}\n{text}" if agent in faults else text
         return chosen, faults
 
@@ -120,23 +118,18 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         numbers: list[int] = given.reshape(-1).tolist()
         return numbers
 
-    def _fallback(self, legal: npt.NDArray[np.bool_]) -> int:
-        """What is played instead of an illegal choice of a component: its last legal one.
+    def _fallback(self, legal: npt.NDArray[np.bool_], component: int) -> int:
+        """What is played instead of an illegal choice: what the game says (`Game.forfeit`), or the last legal one."""
+        given = self.game.forfeit(component)
+        return int(np.flatnonzero(legal)[-1]) if given is None else given
 
-        Games let "none" be the last choice of a component that has such a choice, so this is "none" there.
-        """
-        return int(np.flatnonzero(legal)[-1])
-
-    def _why_illegal(self, chosen: npt.NDArray[np.int64], seat: int, component: int, choice: int) -> str:
-        """The core's words about one choice, all others being legal."""
-        tried = chosen.copy()
-        tried[seat, component] = choice
-        batch = torch.as_tensor(tried if len(self._components) > 1 else tried[:, 0])[None]
-        try:
-            self.game.check(self._solo.state(), batch)
-        except ValueError as error:
-            return str(error)
-        return f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]}"
+    def _why_illegal(self, seat: int, component: int, choice: int) -> str:
+        """As the core says it."""
+        reason = self.game.why_illegal(self._solo.state(), seat, component, choice)
+        part = f", component {component}" if len(self._components) > 1 else ""
+        return (
+            f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]} in lane 0{part}: {reason}"
+        )
 
 
 def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:

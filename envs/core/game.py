@@ -312,6 +312,14 @@ class Game(ABC, Generic[S]):
             return f"expected a number from 0 to {choices - 1}"
         return self._why_illegal(state, seat, component, action)
 
+    def forfeit(self, component: int) -> int | None:
+        """What interfaces play for an illegal choice of a component, legal by the mask or not; None: its last legal."""
+        return None
+
+    def choice_to_string(self, component: int, choice: int) -> str:
+        """One component's choice as people write it; the action's name where there is only one component."""
+        return self.action_to_string(choice) if len(self.info.action_nvec) == 1 else str(choice)
+
     def _why_illegal(self, state: S, seat: int, component: int, action: int) -> str:
         """Why a number in the right range is illegal in the game of a batch of one."""
         return "it is not legal in this position"

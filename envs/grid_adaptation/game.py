@@ -1,0 +1,459 @@
+"""Grid Adaptation on the contract of the suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.core.bitboards import Grid, popcount
+from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from cellgames.envs.core.parameters import check_int
+from cellgames.envs.core.state import along_lanes
+
+from . import ending, legality, notation, observation, rules
+from .notation import Position
+from .state import GridState
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Picture
+
+__all__ = ["COMPONENTS", "GridAdaptation", "RewardScheme"]
+
+RewardScheme = Literal["score", "outcome"]
+
+COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", "vote")
+SLOTS, RESERVE, FLIP, BUY, VOTE = slice(0, 4), 3, 4, 5, 6  # of an action; the first four name spaces
+MOST_TILES = 3
+
+MIN_SIZE, MAX_SIZE = 5, 31
+_DEAL = chance.USER  # purpose of draws
+
+
+@dataclass(frozen=True)
+class GridAdaptation(Game[GridState]):
+    """Grid Adaptation by pseudonam (Genius Game 4, Main Match 6): Life whose tiles carry secret sequences of bits.
+
+    In each step every player names the spaces of its tiles, all at once; spaces named by several stay empty. Then one
+    generation of Life runs, and every player scores the bits of all tiles that match its own sequence.
+
+    Attributes:
+        size: rows and columns of the board, 5 to 31; nothing lies beyond its edges.
+        players: 2 to 8; each has another sequence at the start.
+        rounds: of a match.
+        first_tiles: tiles in round 1, 1 to 3; one in the others.
+        starting_garnets: of every player.
+        reserves: reserve tiles of every player.
+        flip_rounds: in which a digit of one's sequence may be flipped.
+        reward_scheme: "score", the points of a round minus the mean of the others'; or "outcome", at the end Tokens,
+            minus one for the Elimination Candidate, plus `garnet_value` for each garnet gained or spent.
+        garnet_value: see there.
+    """
+
+    size: int = 15
+    players: int = 8
+    rounds: int = 8
+    first_tiles: int = 3
+    starting_garnets: int = 2
+    reserves: int = 3
+    flip_rounds: tuple[int, ...] = (4, 7)
+    reward_scheme: RewardScheme = "score"
+    garnet_value: float = 0.1
+
+    id: ClassVar[str] = "grid-adaptation-v0"
+
+    def __post_init__(self) -> None:
+        for name, low, high in (
+            ("size", MIN_SIZE, MAX_SIZE),
+            ("players", 2, 8),
+            ("rounds", 1, 100),
+            ("first_tiles", 1, MOST_TILES),
+            ("starting_garnets", 0, 1000),
+            ("reserves", 0, 100),
+        ):
+            check_int(self, name, low, high)
+        flips = self.flip_rounds
+        if isinstance(flips, list):
+            object.__setattr__(self, "flip_rounds", flips := tuple(flips))  # as JSON has it
+        if not isinstance(flips, tuple) or not all(type(number) is int and number > 0 for number in flips):
+            raise ValueError(f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {flips!r}")
+        if self.reward_scheme not in get_args(RewardScheme):
+            known = ", ".join(get_args(RewardScheme))
+            raise ValueError(f"{self.id}: parameter 'reward_scheme' must be one of {known}, got {self.reward_scheme!r}")
+        value = self.garnet_value
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+            raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {value!r}")
+
+    @cached_property
+    def grid(self) -> Grid:
+        """How boards are packed; a row is one word."""
+        return Grid(self.size, self.size, wrap=False)
+
+    @property
+    def spaces(self) -> int:
+        """`N`, of the board; as a choice of a space it is "none"."""
+        return self.size * self.size
+
+    @cached_property
+    def info(self) -> GameInfo:
+        """The facts."""
+        space, most = self.spaces + 1, 3.0 * self.spaces
+        gained = self.garnet_value * (3 * self.spaces * self.rounds // ending.GARNETS_EACH)
+        spent = self.garnet_value * self.starting_garnets
+        bounds = (-most, most) if self.reward_scheme == "score" else (-1.0 - spent, 2.0 + gained)
+        return GameInfo(
+            id=self.id,
+            title="Grid Adaptation",
+            credit="Grid Adaptation by pseudonam (Genius Game 4, Main Match 6), Life by John Horton Conway",
+            players=tuple(f"player_{seat}" for seat in range(self.players)),
+            simultaneous=True,
+            perfect_information=False,
+            stochastic=True,
+            zero_sum=False,  # not by outcomes; rewards by score are
+            max_turns=self.rounds + 1,
+            reward_range=bounds,
+            action_nvec=(space, space, space, space, 4, 2, self.players + 1),
+            observation=Space(
+                (observation.num_planes(self.players), self.size, self.size), torch.int16, 0, observation.LARGEST
+            ),
+            board=Space((self.size, self.size), torch.int8, -1, 7),
+        )
+
+    # --- the game -------------------------------------------------------------------------------------------------
+
+    def _init(self, seeds: Tensor) -> GridState:
+        lanes = len(seeds)
+
+        def full(value: int | bool, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
+            return torch.full((lanes, *shape), value, dtype=dtype, device=seeds.device)
+
+        # A sequence's place among the draws of all eight: different for every player, each order as likely.
+        lots = chance.draw(seeds[:, None], _DEAL, torch.arange(8, device=seeds.device))
+        place = (lots[:, None] < lots[:, : self.players, None]).sum(2)
+        return GridState(
+            seed=seeds,
+            turn=full(0, dtype=torch.int32),
+            current_player=full(0),
+            rewards=torch.zeros(lanes, self.players, device=seeds.device),
+            scores=torch.zeros(lanes, self.players, device=seeds.device),
+            terminated=full(False, dtype=torch.bool),
+            truncated=full(False, dtype=torch.bool),
+            planes=seeds.new_zeros((4, *self.grid.shape, lanes)).movedim(-1, 0),
+            placed=seeds.new_zeros((*self.grid.shape, lanes)).movedim(-1, 0),
+            sequence=place,
+            reserves=full(self.reserves, self.players),
+            bought=full(0, self.players),
+            garnets=full(self.starting_garnets, self.players),
+            public=full(0, 8),
+            round=full(1),
+            tied=full(False, self.players, dtype=torch.bool),
+            tokens=full(0, self.players),
+            candidate=full(-1),
+        )
+
+    def _step(self, state: GridState, actions: Tensor) -> GridState:
+        voting = state.round > self.rounds
+        playing = ~voting[:, None]
+        actions = actions.long()
+        sequence = self._flipped(state, actions[:, :, FLIP])
+        cost = rules.price(state.bought)
+        wanted = (actions[:, :, BUY] == 1) | ((actions[:, :, RESERVE] < self.spaces) & (state.reserves == 0))
+        buys = (wanted & (state.garnets >= cost) & playing).long()
+        held, garnets = state.reserves + buys, state.garnets - buys * cost
+        used = self._slots_used(state.round, held)
+        named = actions[:, :, SLOTS].where(used, self.spaces)
+        planes = state.planes.movedim(0, -1)
+        *after, placed = self._generation(planes, named, sequence)
+        planes = torch.where(voting, planes, torch.stack(after))
+        public = torch.stack(rules.bits_matched(*self._counted(planes)), 1)
+        public = torch.where(playing, public, state.public)
+        gained = torch.where(playing, public.gather(1, sequence), 0)
+        after_round = state.replace(
+            turn=state.turn + 1,
+            planes=planes.movedim(-1, 0),
+            placed=placed.movedim(-1, 0),
+            sequence=sequence,
+            reserves=held - (named[:, :, RESERVE] < self.spaces).long(),
+            bought=state.bought + buys,
+            garnets=garnets,
+            public=public,
+            scores=state.scores + gained,
+        )
+        return self._finished(after_round, state, gained, actions[:, :, VOTE])
+
+    def _flipped(self, state: GridState, flip: Tensor) -> Tensor:
+        """Sequences after the flips of flip rounds, int64 [B, P]."""
+        allowed = self.flips_now(state.round)[:, None] & (flip > 0)
+        return torch.where(allowed, state.sequence ^ (1 << (flip - 1).clamp(min=0)), state.sequence)
+
+    def flips_now(self, round: Tensor) -> Tensor:
+        """Bool [B], whether a digit may be flipped in a round, int64 [B]."""
+        now = torch.zeros_like(round, dtype=torch.bool)
+        for number in self.flip_rounds:
+            if number <= self.rounds:
+                now = now | (round == number)
+        return now
+
+    def _slots_used(self, round: Tensor, held: Tensor) -> Tensor:
+        """Bool [B, P, 4], which of the spaces named count."""
+        first, playing = (round == 1)[:, None], (round <= self.rounds)[:, None]
+        tiles = [(first if slot else playing).expand_as(held) for slot in range(self.first_tiles)]
+        tiles += [torch.zeros_like(held, dtype=torch.bool)] * (MOST_TILES - self.first_tiles)
+        return torch.stack((*tiles, playing & (held > 0)), 2)
+
+    def _generation(self, planes: Tensor, named: Tensor, sequence: Tensor) -> list[Tensor]:
+        """Boards [S, 1, B] after spaces, int64 [B, P, 4], were named and a generation has run; planes [4, S, 1, B].
+
+        The last one holds the tiles that were placed, before the generation.
+        """
+        tiles, *digits = planes.unbind()
+        rows = torch.arange(self.grid.shape[0], device=planes.device)[:, None]
+        row, bit = named // self.size, 1 << (named % self.size)  # "none" lies in the spare row
+        spaces = []
+        for player in range(self.players):
+            own = [torch.where(rows == row[:, player, slot], bit[:, player, slot], 0) for slot in range(row.shape[2])]
+            spaces.append((own[0] | own[1] | own[2] | own[3]).unsqueeze(1))
+        landed = rules.land(self.grid.trim(~tiles), spaces)
+        placed = torch.zeros_like(tiles)
+        for seat, new in enumerate(landed):
+            tiles, placed = tiles | new, placed | new
+            for place, value in enumerate(rules.DIGITS):
+                digits[place] = digits[place] | (new & -((sequence[:, seat] & value) != 0).long())
+        tiles, digits = rules.generation(self.grid, tiles, digits)
+        return [tiles, *digits, placed]
+
+    def _counted(self, planes: Tensor) -> tuple[Tensor, list[Tensor]]:
+        """How many tiles there are, and how many have digit 1 in each place, int64 [B] each."""
+        tiles, *digits = popcount(planes).sum((1, 2)).unbind()
+        return tiles, digits
+
+    def _finished(self, state: GridState, before: GridState, gained: Tensor, votes: Tensor) -> GridState:
+        """With rewards, and whatever follows the last round or the vote."""
+        voting, last = before.round > self.rounds, before.round == self.rounds
+        points, now = state.scores, last[:, None]
+        tokens = torch.where(now, ending.tokens(points), before.tokens)
+        garnets = state.garnets + torch.where(now, ending.earned_garnets(points), 0)
+        least = points == points.amin(1, keepdim=True)
+        tied = torch.where(now, least & (least.sum(1, keepdim=True) > 1), before.tied)
+        may_vote = ending.voters(tied, tokens)
+        to_vote = last & may_vote.any(1)
+        lot = ending.candidate_by_lot(least, state.seed)
+        voted = ending.candidate_by_vote(tied, votes, may_vote, garnets, state.seed)
+        over = voting | (last & ~to_vote)
+        candidate = torch.where(voting, voted, torch.where(over, lot, -1))
+        ended = state.replace(
+            terminated=over,
+            round=before.round + (~over).long(),
+            garnets=garnets,
+            tokens=tokens,
+            tied=tied & (voting | to_vote)[:, None],
+            candidate=candidate,
+        )
+        return ended.replace(rewards=self._rewards(ended, gained))
+
+    def _rewards(self, state: GridState, gained: Tensor) -> Tensor:
+        """float32 [B, P]."""
+        if self.reward_scheme == "score":
+            points = gained.to(torch.float32)
+            others = (points.sum(1, keepdim=True) - points) / (self.players - 1)
+            return points - others
+        seats = torch.arange(self.players, device=gained.device)
+        lost = (seats == state.candidate[:, None]).long()
+        worth = (state.tokens - lost) + self.garnet_value * (state.garnets - self.starting_garnets).to(torch.float32)
+        return torch.where(state.terminated[:, None], worth, 0.0)
+
+    def _legal(self, state: GridState) -> Tensor:
+        return legality.mask(self, state)
+
+    def random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+        """See `Game`."""
+        return legality.random_actions(self, state, bits)
+
+    def forfeit(self, component: int) -> int:
+        """See `Game`; "none"."""
+        return 0 if component in (FLIP, BUY) else self.info.action_nvec[component] - 1
+
+    def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
+        return legality.reason(self, state, seat, component, action)
+
+    def board(self, state: GridState) -> Tensor:
+        """int8 [B, H, W]: -1 where there is no tile, else its sequence."""
+        tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
+        sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
+        return torch.where(tiles, sequence, -1).to(torch.int8)
+
+    def observe(self, state: GridState, player: Tensor | int) -> Tensor:
+        """int16 [B, C, H, W], the planes of `observation.PLANES` and two for each player.
+
+        The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
+        for the fewest, are shown to those who vote, and to all when the match is over.
+        """
+        lanes = torch.arange(len(state), device=state.device)
+        seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
+        own = state.sequence[lanes, seat]
+        voting = (state.round > self.rounds) & ~state.over
+        votes = ending.voters(state.tied, state.tokens)[lanes, seat]
+        counted = (state.over | (voting & votes))[:, None]
+        flips = self.flips_now(state.round) & ~state.over
+        numbers = torch.stack(
+            (
+                *((own & value) != 0 for value in rules.DIGITS),
+                state.reserves[lanes, seat],
+                state.garnets[lanes, seat],
+                rules.price(state.bought[lanes, seat]),
+                state.scores[lanes, seat].long(),
+                state.round,
+                flips,
+                voting,
+                *state.public.unbind(1),
+                *(state.scores.long() * counted).unbind(1),
+                *(state.tied & counted).unbind(1),
+            ),
+            1,
+        )
+        numbers = numbers.clamp(max=observation.LARGEST).to(torch.int16)
+        cells = self.grid.unpack(state.planes.movedim(0, -1)).to(torch.int16)
+        return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)), 1)
+
+    def outcome(self, state: GridState) -> Tensor:
+        """See `Game`; who won a Token has won, the Elimination Candidate has lost, for the others it is a draw."""
+        seats = torch.arange(self.players, device=state.device)
+        result = torch.where(state.tokens > 0, WIN, DRAW)
+        result = torch.where(seats == state.candidate[:, None], LOSS, result)
+        return torch.where(state.over[:, None], result, DRAW).to(torch.int8)
+
+    def facts(self, state: GridState, player: int) -> dict[str, Tensor]:
+        """The player's `score`, `sequence`, `reserves`, `garnets`, [B]; and what the match came to, when it is over.
+
+        `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
+        until then.
+        """
+        over = state.over
+        ends = {"points": state.scores.long(), "tokens": state.tokens, "final_garnets": state.garnets}
+        return {
+            **super().facts(state, player),
+            **{name: getattr(state, name)[:, player] for name in ("sequence", "reserves", "garnets")},
+            **{name: torch.where(along_lanes(over, value.ndim), value, -1) for name, value in ends.items()},
+            "candidate": torch.where(over, state.candidate, -1),
+        }
+
+    def story(self, state: GridState) -> dict[str, Any]:
+        """Of everybody: `sequence` in the end, `tokens`, `garnets`; and the seat of the Elimination `candidate`."""
+        return {
+            "sequence": state.sequence[0].tolist(),
+            "tokens": state.tokens[0].tolist(),
+            "garnets": state.garnets[0].tolist(),
+            "candidate": int(state.candidate[0]),
+        }
+
+    # --- text and pictures ----------------------------------------------------------------------------------------
+
+    def action_to_string(self, action: int) -> str:
+        """`r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`, see `notation`.
+
+        Args:
+            action: the number of the action among all combinations of its components, the last one varying fastest.
+        """
+        return notation.action_to_string(action, self.info.action_nvec)
+
+    def string_to_action(self, text: str) -> int:
+        """The inverse of `action_to_string`."""
+        action = notation.string_to_action(text, self.info.action_nvec)
+        if action is None:
+            raise ValueError(
+                f"{self.id}: expected an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1 on a "
+                f"board of {self.size} x {self.size}, got {text!r}"
+            )
+        return action
+
+    def choice_to_string(self, component: int, choice: int) -> str:
+        """One component's choice by itself."""
+        return notation.choice_to_string(component, choice, self.info.action_nvec)
+
+    def state_to_string(self, state: GridState) -> str:
+        """One line with all that the players hold, see `notation`."""
+        number = int(state.round[0])
+        stage: notation.Stage = "over" if state.over[0] else "vote" if number > self.rounds else "play"
+        lists = {
+            name: getattr(state, name)[0].tolist()
+            for name in ("sequence", "reserves", "bought", "garnets", "public", "tokens")
+        }
+        return notation.position_to_string(
+            Position(
+                stage=stage,
+                turn=int(state.turn[0]),
+                round=number,
+                board=self.board(state[0])[0].tolist(),
+                points=state.scores[0].long().tolist(),
+                tied=state.tied[0].nonzero().flatten().tolist(),
+                candidate=int(state.candidate[0]),
+                **lists,
+            )
+        )
+
+    def string_to_state(self, text: str, seed: int = 0) -> GridState:
+        """The inverse of `state_to_string`, but for which tiles were placed last.
+
+        Raises:
+            ValueError: no such line, or numbers that this match cannot come to.
+        """
+        state = self.init(torch.tensor([seed]))
+        position = self._position(text, self.state_to_string(state))
+        board = torch.tensor([position.board])
+        planes = [board >= 0, *((board >= 0) & (board & value != 0) for value in rules.DIGITS)]
+        tied = torch.zeros_like(state.tied)
+        tied[0, list(position.tied)] = True
+
+        def row(values: Sequence[int], like: Tensor) -> Tensor:
+            return torch.tensor([values], dtype=like.dtype)
+
+        names = ("sequence", "reserves", "bought", "garnets", "public", "tokens")
+        return state.replace(
+            turn=torch.full_like(state.turn, position.turn),
+            scores=row(position.points, state.scores),
+            terminated=torch.full_like(state.terminated, position.stage == "over"),
+            planes=self.grid.pack(torch.stack(planes, 1)).movedim(-1, 0),
+            round=torch.full_like(state.round, position.round),
+            tied=tied,
+            candidate=torch.full_like(state.candidate, position.candidate),
+            **{name: row(getattr(position, name), getattr(state, name)) for name in names},
+        )
+
+    def _position(self, text: str, example: str) -> Position:
+        """What the line tells, if this match can hold it."""
+        position = notation.string_to_position(text, self.size, self.players)
+        if position is None:
+            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+        last = self.rounds + (position.stage != "play")
+        first = {"play": 1, "vote": last, "over": self.rounds}[position.stage]
+        wrong = {
+            f"a round from {first} to {last}": not first <= position.round <= last,
+            f"at most {self.info.max_turns} steps": position.turn > self.info.max_turns - (position.stage != "over"),
+            "players tied who vote": position.stage == "vote" and len(position.tied) < 2,
+        }
+        if found := [expected for expected, holds in wrong.items() if holds]:
+            raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
+        return position
+
+    def picture(self, state: GridState) -> Picture:
+        """See `Game`; with births and deaths of the last round where the position before is known, as in films."""
+        from . import scenes
+
+        return scenes.picture(self, state)
+
+    def film(self, before: GridState, after: GridState) -> Iterator[Picture]:
+        """See `Game`; a round as two pictures, the tiles placed and the generation."""
+        from . import scenes
+
+        return scenes.film(self, before, after)
+
+    def text(self, state: GridState) -> str:
+        """See `Game`."""
+        from . import scenes
+
+        return scenes.text(self, state)

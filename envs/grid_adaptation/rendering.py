@@ -1,0 +1,326 @@
+"""Pictures of Grid Adaptation: tiles with their sequences, the round's births and deaths, points, the table.
+
+Each digit of a sequence is an ink: a tile is pale stone, and every 1 lays its ink over it. So 110 looks like 100 and
+010 laid over each other, and what three parents have in common shows in their child. In the tile stand the digits
+themselves, bars for 1 and dots for 0, so that nothing is told by colour alone. Born tiles are ringed discs, others
+squares; ghosts with a cross are tiles that died, and tiles that were placed have a dark corner.
+
+Letters: `H, W` rows and columns of the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, mix
+
+__all__ = ["COLOURS", "Row", "bits", "picture", "text"]
+
+Board: TypeAlias = npt.NDArray[np.integer[Any]]
+Mask: TypeAlias = npt.NDArray[np.bool_]
+
+_STONE = "#dad7ce"
+_INKS = ("#54ceab", "#a127f6", "#ffc927")  # of the digits, the leftmost first: teal, violet, gold
+
+
+class Row(NamedTuple):
+    """A player's row of the table.
+
+    player: the name.
+    sequence: 0 to 7.
+    points, garnets, reserves: so far.
+    tokens: of Life, None before they are awarded.
+    candidate: whether the player is the Elimination Candidate.
+    """
+
+    player: str
+    sequence: int
+    points: int
+    garnets: int
+    reserves: int
+    tokens: int | None = None
+    candidate: bool = False
+
+
+def bits(sequence: int) -> str:
+    """`101` for 5."""
+    return f"{sequence:03b}"
+
+
+def _mixed(sequence: int) -> str:
+    """The stone under the inks of all digits that are 1: linear light is multiplied, as by filters."""
+    layers = [_STONE, *(ink for ink, digit in zip(_INKS, bits(sequence), strict=True) if digit == "1")]
+    channels = (((int(layer[i : i + 2], 16) / 255) ** 2.2 for layer in layers) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 * float(np.prod(list(light))) ** (1 / 2.2)):02x}" for light in channels)
+
+
+COLOURS = tuple(map(_mixed, range(8)))
+"""Of tiles by sequence; told apart in every kind of colour vision, and as greys."""
+
+_PAPER, _INK, _PALE, _BOARD = "#fffdf8", "#3b362f", "#857d70", "#ffffff"
+_DIGIT = ("#ffffff", "#14110e")  # on dark tiles, on light ones
+_RING, _CROSS, _DOOMED = "#14110e", "#5a5346", "#f6d9d5"
+
+_SIDE, _LARGEST = 620, 90  # units of the board's place, and of a cell at most
+_LEFT, _TOP, _MARGIN, _GAP, _PANEL = 38.0, 70.0, 24.0, 28.0, 384.0
+_ROW, _SIGN = 26.0, 22.0  # from line to line of the panel, and of a cell in it
+_COLUMNS = (("points", 204.0), ("tokens", 258.0), ("garnets", 318.0), ("reserves", _PANEL))  # right edges in the panel
+_TITLES = ("points of the last round", "the table")
+
+
+def picture(
+    board: Board,
+    *,
+    title: str,
+    before: Board | None = None,
+    placed: Mask | None = None,
+    public: Sequence[int] | None = None,
+    table: Sequence[Row] = (),
+) -> Picture:
+    """One moment as a drawing; all moments of all games on boards of one size have the same size.
+
+    Args:
+        board: integers [H, W], -1 where there is no tile, else its sequence from 0 to 7.
+        title: a line above the board, such as "round 3 of 8".
+        before: integers [H, W], the board before the generation; births and deaths are the differences to it.
+        placed: bool [H, W], where tiles were placed in this round; they need not stand on `before`, but the ghosts of
+            those that do not have no colour.
+        public: what each sequence would have earned in the last round, by sequence; None before the first.
+        table: rows of players, in the order in which they are to be shown.
+
+    Raises:
+        ValueError: arrays of other shapes or dtypes, other sequences, or not eight public numbers.
+    """
+    _check(board, before, placed, public)
+    height, width = board.shape
+    size = min(_LARGEST, _SIDE // max(height, width))
+    left, top = _LEFT + (_SIDE - width * size) / 2, _TOP + (_SIDE - height * size) / 2
+    panel = _LEFT + _SIDE + _GAP
+    drawn = Picture(width, height, _BOARD, tuple(_draw_board(board, before, placed, size)))
+    shapes: list[Shape] = [
+        Text(_LEFT, 34, title, _font(title, 19, _SIDE), _INK, bold=True),
+        *_draw_ruler(height, width, left, top, size),
+        Inset(left, top, drawn, size),
+        Rectangle(left, top, width * size, height * size, None, _PALE, 1.2),
+        *_draw_public(public, panel),
+        *_draw_changes(_counts(board, before, placed), panel),
+        *_draw_table(table, panel),
+    ]
+    return Picture(panel + _PANEL + _MARGIN, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), title)
+
+
+def _check(board: Board, before: Board | None, placed: Mask | None, public: Sequence[int] | None) -> None:
+    if board.ndim != 2 or board.dtype.kind not in "iu":
+        raise ValueError(
+            f"expected a board as integers [H, W], got {board.dtype} {list(board.shape)}; did you pass a batch?"
+        )
+    for name, cells in (("board", board), ("before", before)):
+        if cells is None:
+            continue
+        if cells.shape != board.shape or cells.dtype.kind not in "iu":
+            raise ValueError(f"expected {name} as integers {list(board.shape)}, got {cells.dtype} {list(cells.shape)}")
+        if cells.size and not -1 <= cells.min() <= cells.max() < len(COLOURS):
+            raise ValueError(f"expected {name} from -1 to 7, got {sorted(set(cells.ravel().tolist()))}")
+    if placed is not None and (placed.shape != board.shape or placed.dtype != np.bool_):
+        raise ValueError(f"expected placed as bool {list(board.shape)}, got {placed.dtype} {list(placed.shape)}")
+    if public is not None and len(public) != len(COLOURS):
+        raise ValueError(f"expected public numbers of {len(COLOURS)} sequences, got {len(public)}")
+
+
+def _changes(board: Board, before: Board | None, placed: Mask | None) -> tuple[Mask, Mask, Mask]:
+    """Bool [H, W] each: placed, born and died, as far as it is known."""
+    nobody = np.zeros(board.shape, np.bool_)
+    put = nobody if placed is None else placed
+    if before is None:
+        return put, nobody, put & (board < 0)
+    stood = (before >= 0) | put
+    return put, (board >= 0) & ~stood, stood & (board < 0)
+
+
+def _counts(board: Board, before: Board | None, placed: Mask | None) -> dict[str, int]:
+    """`{"tiles": 31, "placed": 8, "born": 12, "died": 9}`, without what is not known."""
+    counts = {"tiles": board >= 0}
+    marks = zip(("placed", "born", "died"), _changes(board, before, placed), strict=True)
+    known = {"placed": placed is not None, "born": before is not None, "died": before is not None}
+    counts |= {word: mask for word, mask in marks if known[word]}
+    return {word: int(mask.sum()) for word, mask in counts.items()}
+
+
+# ---------------------------------------------------------------- the board, in units of one cell
+
+
+def _draw_board(board: Board, before: Board | None, placed: Mask | None, size: float) -> Iterator[Shape]:
+    """Everything inside the frame; `size` units of the picture are one cell."""
+    height, width = board.shape
+    for row in range(1, height):
+        yield Polyline(((0, row), (width, row)), _PALE, 1 / size, 0.3)
+    for col in range(1, width):
+        yield Polyline(((col, 0), (col, height)), _PALE, 1 / size, 0.3)
+    put, born, died = _changes(board, before, placed)
+    for row, col in np.argwhere(died).tolist():
+        yield from _draw_ghost(col, row, -1 if before is None else int(before[row, col]))
+    for row, col in np.argwhere(board >= 0).tolist():
+        yield from _draw_tile(col, row, int(board[row, col]), bool(born[row, col]))
+    for row, col in np.argwhere(put).tolist():
+        corner = ((col + 0.03, row + 0.03), (col + 0.34, row + 0.03), (col + 0.03, row + 0.34))
+        yield Polygon(corner, _RING, _BOARD, 0.04)
+
+
+def _draw_tile(x: float, y: float, sequence: int, born: bool) -> Iterator[Shape]:
+    """A square, or a ringed disc, with a bar for each 1 and a dot for each 0."""
+    fill = COLOURS[sequence]
+    if born:
+        yield Circle(x + 0.5, y + 0.5, 0.43, fill, _RING, 0.09)
+    else:
+        yield Rectangle(x + 0.07, y + 0.07, 0.86, 0.86, fill, mix(fill, _RING, 0.35), 0.03)
+    digit = _DIGIT[_light(fill) > 0.3]
+    for place, value in enumerate(bits(sequence)):
+        middle = x + 0.5 + 0.19 * (place - 1)
+        if value == "1":
+            yield Rectangle(middle - 0.05, y + 0.31, 0.1, 0.38, digit)
+        else:
+            yield Circle(middle, y + 0.5, 0.05, digit)
+
+
+def _light(colour: str) -> float:
+    """Luminance from 0 to 1, roughly."""
+    weights = zip((1, 3, 5), (0.21, 0.72, 0.07), strict=True)
+    return sum(share * float((int(colour[i : i + 2], 16) / 255) ** 2.2) for i, share in weights)
+
+
+def _draw_ghost(x: float, y: float, sequence: int) -> Iterator[Shape]:
+    """A pale square with a cross; white where the sequence is not known (-1)."""
+    fill = _BOARD if sequence < 0 else mix(COLOURS[sequence], _BOARD, 0.68)
+    yield Rectangle(x + 0.14, y + 0.14, 0.72, 0.72, fill)
+    for slope in (1, -1):
+        ends = ((x + 0.28, y + 0.5 - 0.22 * slope), (x + 0.72, y + 0.5 + 0.22 * slope))
+        yield Polyline(ends, _CROSS, 0.07)
+
+
+# ---------------------------------------------------------------- around the board
+
+
+def _font(words: str, size: float, wide: float) -> float:
+    """The size of letters that fit, which are about 0.56 as wide as high."""
+    return min(size, wide / (0.56 * max(1, len(words))))
+
+
+def _draw_ruler(height: int, width: int, left: float, top: float, size: float) -> Iterator[Shape]:
+    """Numbers of rows and columns, as in the names of actions."""
+    for col in range(width):
+        yield Text(left + (col + 0.5) * size, top - 6, str(col), 11, _PALE, "middle")
+    for row in range(height):
+        yield Text(left - 6, top + (row + 0.5) * size + 4, str(row), 11, _PALE, "end")
+
+
+def _sample(x: float, y: float, shapes: Iterator[Shape]) -> Inset:
+    """A single cell as a sign of what words beside it mean, its left edge at x and its middle at y."""
+    return Inset(x, y - _SIGN / 2, Picture(1, 1, None, tuple(shapes)), _SIGN)
+
+
+def _draw_public(public: Sequence[int] | None, left: float) -> Iterator[Shape]:
+    """A line a sequence: its tile, its digits, and a bar as long as its points."""
+    heading, most = _TITLES[0], max(1, *(public or (0,)))
+    yield Text(left, _TOP + 4, heading, 13, _PALE)
+    for sequence in range(len(COLOURS)):
+        y = _TOP + 24 + _ROW * sequence
+        yield _sample(left, y, _draw_tile(0, 0, sequence, False))
+        yield Text(left + 32, y + 5, bits(sequence), 14, _INK)
+        if public is not None:
+            length = 230 * public[sequence] / most
+            yield Rectangle(left + 68, y - 8, max(1.0, length), 16, COLOURS[sequence], mix(_STONE, _INK, 0.5), 1)
+            yield Text(left + 78 + length, y + 5, str(public[sequence]), 14, _INK)
+
+
+_ONE, _NO = np.zeros((1, 1), np.int8), np.full((1, 1), -1, np.int8)
+_SIGNS = {  # as `board`, `before` and `placed`
+    "tiles": (_ONE, None, None),
+    "placed": (_ONE, None, np.ones((1, 1), np.bool_)),
+    "born": (_ONE, _NO, None),
+    "died": (_NO, _ONE, None),
+}
+
+
+def _draw_changes(counts: dict[str, int], left: float) -> Iterator[Shape]:
+    """What stands on the board, and what became of it in this round, a sign and a number each."""
+    y = _TOP + 40 + _ROW * len(COLOURS)
+    for place, (word, count) in enumerate(counts.items()):
+        x = left + place * _PANEL / 4
+        yield _sample(x, y, _draw_board(*_SIGNS[word], _SIGN))
+        yield Text(x + 27, y + 5, f"{word} {count}", 13, _INK)
+
+
+def _draw_table(table: Sequence[Row], left: float) -> Iterator[Shape]:
+    if not table:
+        return
+    top = _TOP + 84 + _ROW * len(COLOURS)
+    yield Text(left, top, "player", 13, _PALE)
+    for heading, right in _COLUMNS:
+        yield Text(left + right, top, heading, 13, _PALE, "end")
+    for place, row in enumerate(table):
+        y = top + 20 + _ROW * place
+        if row.candidate:
+            yield Rectangle(left - 8, y - _ROW / 2, _PANEL + 12, _ROW, _DOOMED)
+        bold = bool(row.tokens)
+        yield Text(left, y + 5, row.player, _font(row.player, 14, 78), _INK, bold=bold)
+        yield _sample(left + 86, y, _draw_tile(0, 0, row.sequence, False))
+        yield Text(left + 116, y + 5, bits(row.sequence), 14, _INK)
+        for (_, right), value in zip(_COLUMNS, _numbers(row), strict=True):
+            yield Text(left + right, y + 5, value, 14, _INK, "end", bold)
+    doomed = [row.player for row in table if row.candidate]
+    if doomed:
+        words = f"Elimination Candidate: {', '.join(doomed)}"
+        yield Text(left, top + 24 + _ROW * len(table), words, _font(words, 14, _PANEL), _INK, bold=True)
+
+
+def _numbers(row: Row) -> list[str]:
+    """As `_COLUMNS` are called."""
+    values = {**row._asdict(), "tokens": "-" if row.tokens is None else row.tokens}
+    return [str(values[heading]) for heading, _ in _COLUMNS]
+
+
+# ---------------------------------------------------------------- as text
+
+
+def text(
+    board: Board,
+    *,
+    title: str,
+    before: Board | None = None,
+    placed: Mask | None = None,
+    public: Sequence[int] | None = None,
+    table: Sequence[Row] = (),
+) -> str:
+    """One moment for a terminal: a digit from 0 to 7 and a mark a cell.
+
+    Args and errors as for `picture`.
+    """
+    _check(board, before, placed, public)
+    put, born, died = _changes(board, before, placed)
+    marks = np.select([born, put], ["+", "'"], " ")
+    tiles = np.where(board >= 0, board.astype(str), np.where(died, "x", "."))
+    margin = len(str(board.shape[0] - 1))
+    lines = [title, ", ".join(f"{word} {count}" for word, count in _counts(board, before, placed).items())]
+    lines[1] += "; 5 is a tile of 101, 5+ a born one, 5' a placed one, x one that died"
+    lines.append(" " * (margin + 1) + "".join(f"{col:<4}" for col in range(0, board.shape[1], 2)).rstrip())
+    for row, (digits, signs) in enumerate(zip(tiles.tolist(), marks.tolist(), strict=True)):
+        cells = "".join(digit + sign for digit, sign in zip(digits, signs, strict=True))
+        lines.append(f"{row:>{margin}} {cells}".rstrip())
+    if public is not None:
+        lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(public)))
+    return "\n".join([*lines, *_table_lines(table)])
+
+
+def _table_lines(table: Sequence[Row]) -> Iterator[str]:
+    if not table:
+        return
+    wide = max(len("player"), *(len(row.player) for row in table))
+    yield f"{'player':<{wide}} sequence " + " ".join(f"{heading:>8}" for heading, _ in _COLUMNS)
+    for row in table:
+        numbers = " ".join(f"{value:>8}" for value in _numbers(row))
+        doomed = "  Elimination Candidate" if row.candidate else ""
+        yield f"{row.player:<{wide}} {bits(row.sequence):<8} {numbers}{doomed}"

@@ -1,0 +1,78 @@
+"""The rules of Grid Adaptation that boards follow, on batches of bitboards and on one board as an integer.
+
+Sources: the game's sheet by pseudonam (Genius Game 4, Main Match 6) and its clarifications.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+import torch
+
+__all__ = ["DIGITS", "Board", "bits_matched", "generation", "land", "price"]
+
+W = TypeVar("W", torch.Tensor, int)
+"""Words of boards: an int64 tensor or an integer."""
+
+N = TypeVar("N", torch.Tensor, int)
+
+DIGITS = (4, 2, 1)
+"""Values of a sequence's digits, in the order in which boards are stored and sequences written."""
+
+FIRST_PRICE = 2
+
+
+class Board(Protocol[W]):
+    """What rules ask of a host."""
+
+    def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
+        """Live neighbours modulo 2 ** bits as bit planes, ones first."""
+
+    def trim(self, boards: W) -> W:
+        """The cells of the board alone."""
+
+
+def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[W]]:
+    """The next generation: a tile with two or three neighbours stays, an empty space with three gets one.
+
+    Each digit of a new tile is the one that most of its three parents have.
+
+    Args:
+        board: the host.
+        tiles: where a tile is.
+        digits: where it has digit 1, for each digit of its sequence.
+    """
+    ones, twos, fours = board.neighbour_counts(tiles)
+    enough = board.trim(twos & ~fours)
+    stays, born = tiles & enough, enough & ones & ~tiles
+    # Two or three of three parents is the second bit of their number.
+    return stays | born, [(stays & digit) | (born & board.neighbour_counts(digit, 2)[1]) for digit in digits]
+
+
+def land(free: W, named: Sequence[W]) -> list[W]:
+    """The tiles that each player gets of the spaces that all have named: those free and named by no other player."""
+    once = twice = free & ~free
+    for spaces in named:
+        twice = twice | (once & spaces)
+        once = once | spaces
+    alone = free & ~twice
+    return [spaces & alone for spaces in named]
+
+
+def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:
+    """What each of the eight sequences earns: 3 less the Hamming distance for every tile.
+
+    Args:
+        tiles: how many there are.
+        ones: how many of them have digit 1, for each digit.
+    """
+    return [
+        sum((one if sequence & value else tiles - one for value, one in zip(DIGITS, ones, strict=True)), tiles - tiles)
+        for sequence in range(8)
+    ]
+
+
+def price(bought: N) -> N:
+    """Garnets for the next extra tile of a player who has bought so many: 2, 4, 8, ..."""
+    return FIRST_PRICE << bought

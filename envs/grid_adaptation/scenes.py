@@ -1,0 +1,68 @@
+"""Moments and films of matches of Grid Adaptation, as `rendering` draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import rendering
+from .rendering import Row
+from .state import GridState
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Picture
+
+    from .game import GridAdaptation
+
+__all__ = ["film", "picture", "text"]
+
+
+def picture(game: GridAdaptation, state: GridState) -> Picture:
+    """The first match of the batch."""
+    return rendering.picture(**_scene(game, state[:1]))
+
+
+def text(game: GridAdaptation, state: GridState) -> str:
+    """The first match of the batch for a terminal."""
+    return rendering.text(**_scene(game, state[:1]))
+
+
+def film(game: GridAdaptation, before: GridState, after: GridState) -> Iterator[Picture]:
+    """See `Game.film`."""
+    scene = _scene(game, after[:1])
+    if int(after.turn[0]) > int(before.turn[0]) and int(before.round[0]) <= game.rounds:
+        placed = game.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
+        scene |= {"before": game.board(before[:1])[0].numpy(force=True), "placed": placed}
+    yield rendering.picture(**scene)
+
+
+def _scene(game: GridAdaptation, state: GridState) -> dict[str, Any]:
+    """What the drawing of a single match needs."""
+    counted, candidate = bool(state.over) or int(state.round) > game.rounds, int(state.candidate)
+    table = [
+        Row(
+            player,
+            int(state.sequence[0, seat]),
+            int(state.scores[0, seat]),
+            int(state.garnets[0, seat]),
+            int(state.reserves[0, seat]),
+            int(state.tokens[0, seat]) if counted else None,
+            candidate == seat,
+        )
+        for seat, player in enumerate(game.info.players)
+    ]
+    return {
+        "board": game.board(state)[0].numpy(force=True),
+        "title": _title(game, state),
+        "public": state.public[0].tolist() if int(state.turn) else None,
+        "table": sorted(table, key=lambda row: -row.points) if counted else table,
+    }
+
+
+def _title(game: GridAdaptation, state: GridState) -> str:
+    number = int(state.round)
+    if bool(state.over):
+        return f"After round {game.rounds}: {game.info.players[int(state.candidate)]} is the Elimination Candidate"
+    if number > game.rounds:
+        return "The vote for the Elimination Candidate"
+    return f"Round {number} of {game.rounds}"

@@ -1,0 +1,45 @@
+"""The state of a batch of Grid Adaptation matches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from cellgames.envs.core.state import State
+
+__all__ = ["GridState"]
+
+
+@dataclass(frozen=True, eq=False)
+class GridState(State):
+    """Letters: `P` players, `S` stored rows (see `core.bitboards`; a row is one word).
+
+    planes:     [B, 4, S, 1] int64, bitboards: tiles, and where the first, second and third digit of their sequence
+                is 1.
+    placed:     [B, S, 1] int64, bitboard of the tiles that were placed in the last round.
+    sequence:   [B, P] int64, the players' own, 0 to 7, the first digit the most significant.
+    reserves:   [B, P] int64, reserve tiles held.
+    bought:     [B, P] int64, extra tiles bought so far.
+    garnets:    [B, P] int64.
+    public:     [B, 8] int64, what each sequence would have earned in the last round; zeros before the first.
+    round:      [B] int64, to be played, from 1; one more than there are in the voting step. The last one played when
+                the match is over.
+    tied:       [B, P] bool, among whom the vote is; false but in the voting step and after it.
+    tokens:     [B, P] int64, Tokens of Life; zeros until the rounds are over.
+    candidate:  [B] int64, the Elimination Candidate's seat; -1 until the match is over.
+
+    Scores are points so far.
+    """
+
+    planes: Tensor
+    placed: Tensor
+    sequence: Tensor
+    reserves: Tensor
+    bought: Tensor
+    garnets: Tensor
+    public: Tensor
+    round: Tensor
+    tied: Tensor
+    tokens: Tensor
+    candidate: Tensor

@@ -1,0 +1,730 @@
+"""Matches of Grid Adaptation: against the slow reference, their ends, the vote, what players may know, lanes."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import itertools
+import random
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from grid_adaptation_reference import BUY, FLIP, NO_TILE, RESERVE, VOTE, ReferenceMatch, random_actions
+from grid_adaptation_table import Table, agree, make, packed, reference_of
+from torch import Tensor
+
+from cellgames.envs import grid_adaptation_v0
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, seeds
+from cellgames.envs.core.compiling import compiler_found
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
+
+# Matches of all kinds; on the small boards players meet, and in the short ones many are tied in the end.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "outcome": {"reward_scheme": "outcome", "garnet_value": 0.25, "starting_garnets": 10},
+    "tiny": {"size": 5, "first_tiles": 1},
+    "three-players": {
+        **{"size": 6, "players": 3, "flip_rounds": (1,), "reserves": 0, "starting_garnets": 10},
+        "reward_scheme": "outcome",
+    },
+    "two-players": {"size": 5, "players": 2, "flip_rounds": (), "reserves": 0, "starting_garnets": 0},
+    "largest": {"size": 31, "players": 3, "first_tiles": 2, "starting_garnets": 10, "flip_rounds": (2, 3, 8)},
+    "short": {"size": 5, "players": 3, "rounds": 1, "first_tiles": 1, "flip_rounds": (1, 2)},
+    "short-of-four": {"size": 5, "players": 4, "rounds": 1, "first_tiles": 2, "starting_garnets": 3},
+    "short-of-eight": {"size": 5, "rounds": 2, "reward_scheme": "outcome", "starting_garnets": 6},
+    "long": {"size": 8, "players": 5, "rounds": 14, "reserves": 8, "starting_garnets": 100},
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+# --- matches beside the reference -------------------------------------------------------------------------------
+
+
+def beside(game: GridAdaptation, lanes: int, seed: int) -> Iterator[tuple[GridState, list[ReferenceMatch], Tensor]]:
+    """Random matches of every lane until all are over: states, the reference's matches, the actions that come next."""
+    state = game.init(seeds(seed, lanes))
+    matches = [reference_of(game, state[lane]) for lane in range(lanes)]
+    rngs = [random.Random(f"{seed}, {lane}") for lane in range(lanes)]
+    while not all(one.terminated for one in matches):
+        actions = [random_actions(one, rng) for one, rng in zip(matches, rngs, strict=True)]
+        yield state, matches, torch.tensor(actions)
+        state = game.step(state, torch.tensor(actions))
+        for one, action, candidate in zip(matches, actions, state.candidate.tolist(), strict=True):
+            one.step(action, always(candidate))
+    yield state, matches, torch.tensor(actions)
+
+
+def always(candidate: int) -> Callable[[list[int]], int]:
+    """Chance as the game had it; the reference refuses a player who is not among those it asks about."""
+    return lambda among: candidate
+
+
+@every_family
+def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
+    game = make(**FAMILIES[family])
+    lanes = 60 if family.startswith("short") else 4
+    seen = Counter[str]()
+    for state, matches, _ in beside(game, lanes, seed=5):
+        agree(game, state, matches)
+        assert state.rewards.min() >= game.info.reward_range[0]
+        assert state.rewards.max() <= game.info.reward_range[1]
+        seen["tiles"] += sum(tile >= 0 for one in matches for row in one.board for tile in row)
+        seen["votes"] += sum(one.voting for one in matches)
+    seen["lots"] = sum(bool(one.lot) for one in matches)
+    assert seen["tiles"] > 20
+    assert int(state.turn.max()) <= game.info.max_turns
+    if family.startswith("short"):
+        assert seen["votes"] > 2
+        assert seen["lots"]
+
+
+def test_a_batch_of_matches_in_different_phases_is_each_of_them_alone() -> None:
+    game, lanes = make(**FAMILIES["short-of-four"]), 12
+    alone = [game.init(seeds(8, lanes)[[lane]]) for lane in range(lanes)]
+    phases: set[tuple[bool, bool]] = set()
+    mixed = 0
+    for state, matches, actions in beside(game, lanes, seed=8):
+        legal = game.legal_actions(state)
+        for lane, one in enumerate(alone):
+            assert state[lane].equal(one)
+            assert torch.equal(legal[lane], game.legal_actions(one)[0])
+            for player in range(game.players):
+                assert torch.equal(game.observe(state, player)[lane], game.observe(one, player)[0])
+            alone[lane] = game.step(one, actions[[lane]])
+        now = {(one.terminated, one.voting) for one in matches}
+        phases |= now
+        mixed += len(now) > 1
+    assert phases == {(False, False), (False, True), (True, False)}
+    assert mixed
+    assert state.terminated.all()
+
+
+def test_parameters_default_to_those_of_the_rules() -> None:
+    fields = dataclasses.fields(ReferenceMatch)
+    assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
+
+
+def test_the_facts_of_the_game() -> None:
+    info = make(size=6, players=3, rounds=5).info
+    assert info.players == ("player_0", "player_1", "player_2")
+    assert info.action_nvec == (37, 37, 37, 37, 4, 2, 4)
+    assert info.simultaneous
+    assert not info.perfect_information
+    assert info.max_turns == 5 + 1
+    assert info.board.shape == (6, 6)
+    assert "pseudonam" in info.credit
+    assert not make(reward_scheme="outcome").info.zero_sum
+    assert make().info.action_nvec == (226, 226, 226, 226, 4, 2, 9)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "allowed"),
+    [
+        ("size", [4, 32, 15.0, True], "from 5 to 31"),
+        ("players", [1, 9, "8"], "from 2 to 8"),
+        ("rounds", [0, 101], "from 1 to 100"),
+        ("first_tiles", [0, 4], "from 1 to 3"),
+        ("starting_garnets", [-1, 1001], "from 0 to 1000"),
+        ("reserves", [-1, 101], "from 0 to 100"),
+        ("flip_rounds", [4, (0,), (1.5,), ("4",)], "round"),
+        ("reward_scheme", ["points", None], "score, outcome"),
+        ("garnet_value", ["0.1", float("nan"), float("inf")], "number"),
+    ],
+)
+def test_a_bad_parameter_is_refused(name: str, values: list[Any], allowed: str) -> None:
+    for value in values:
+        with pytest.raises(ValueError, match=rf"grid-adaptation-v0: parameter '{name}' .*{allowed}.*, got") as refused:
+            make(**{name: value})
+        assert repr(value) in str(refused.value) or name == "flip_rounds"
+
+
+# --- the start --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("players", [2, 3, 8])
+def test_every_player_draws_a_sequence_of_its_own_each_as_often(players: int) -> None:
+    lanes = 4000
+    state = make(players=players).init(seeds(3, lanes))
+    assert state.sequence.sort(1).values.diff(dim=1).min() > 0
+    for player in range(players):
+        shares = state.sequence[:, player].bincount(minlength=8) / lanes
+        assert len(shares) == 8
+        assert (shares - 1 / 8).abs().max() < 0.025  # sd 0.0052
+    pairs = Counter(map(tuple, state.sequence[:, [0, players - 1]].tolist()))
+    assert len(pairs) == 56
+    assert max(pairs.values()) < 2 * lanes / 56  # sd 8.4 around 71
+
+
+def test_a_match_starts_on_an_empty_board_with_what_the_parameters_give() -> None:
+    state = make(starting_garnets=7, reserves=5).init(seeds(0, 2))
+    assert (make().board(state) == -1).all()
+    assert state.round.tolist() == [1, 1]
+    assert state.candidate.tolist() == [-1, -1]
+    assert (state.garnets == 7).all()
+    assert (state.reserves == 5).all()
+    for name in ("scores", "public", "bought", "tokens", "tied", "turn", "terminated"):
+        assert not getattr(state, name).any(), name
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+
+def last_round(points: list[int], **fields: Any) -> Table:
+    """A match before its last round, in which nobody will score: all name one space of an empty board."""
+    parameters = {name: fields.pop(name) for name in ("reward_scheme", "garnet_value") if name in fields}
+    game = make(size=6, players=len(points), **parameters)
+    return Table(game, scores=points, round=game.rounds, **fields)
+
+
+@pytest.mark.parametrize(
+    ("points", "tokens", "candidate"),
+    [
+        ([9, 8, 7, 6, 5, 4, 3, 2], [2, 0, 0, 0, 0, 0, 0, 0], 7),
+        ([1, 8, 7, 9], [0, 0, 0, 2], 0),
+        ([9, 8, 9, 6, 5, 4, 3, 2], [1, 0, 1, 0, 0, 0, 0, 0], 7),
+        ([9, 8, 9, 6, 5, 4, 0, 9], [1, 0, 1, 0, 0, 0, 0, 1], 6),
+        ([9, 9, 9, 9, 5, 4, 3, 6], [0, 0, 0, 0, 0, 0, 0, 0], 6),
+        ([9, 9, 9, 9, 9, 9, 9, 0], [0, 0, 0, 0, 0, 0, 0, 0], 7),
+        ([5, 9], [0, 2], 0),
+        ([9, 9, 1], [1, 1, 0], 2),
+    ],
+)
+def test_tokens_by_how_many_are_first_and_the_match_ends_without_a_tie_for_last(
+    points: list[int], tokens: list[int], candidate: int
+) -> None:
+    table = last_round(points).play()
+    assert table.read("tokens") == tokens
+    assert table.read("candidate") == candidate
+    assert table.read("terminated") is True
+    assert table.read("round") == 8
+    assert not any(table.read("tied"))
+    assert table.match.lot == []
+    outcome = table.game.outcome(table.state)[0].tolist()
+    assert outcome == [LOSS if player == candidate else WIN if won else DRAW for player, won in enumerate(tokens)]
+
+
+def test_the_points_of_the_last_round_count() -> None:
+    game = make(size=7, players=2)
+    table = Table(game, ".......\n..7....\n" + ".......\n" * 5, sequence=[7, 0], scores=[100, 111], round=8)
+    table.play({0: (2, 2)}, reserve={0: (1, 3)})
+    assert table.read("scores") == [112, 111]
+    assert (table.read("tokens"), table.read("candidate")) == ([2, 0], 1)
+
+
+@pytest.mark.parametrize(
+    ("points", "garnets"),
+    [(0, 0), (199, 0), (200, 1), (201, 1), (249, 1), (250, 2), (299, 2), (300, 3), (349, 3), (350, 4), (1000, 17)],
+)
+def test_garnets_at_200_points_and_for_every_further_50(points: int, garnets: int) -> None:
+    table = last_round([points, 2000, 1], garnets=[0, 5, 2]).play()
+    assert table.read("garnets") == [garnets, 5 + 37, 2]
+    facts = table.game.facts(table.state, 2)
+    assert facts["final_garnets"].tolist() == [[garnets, 42, 2]]
+
+
+def test_garnets_are_given_at_the_end_alone() -> None:
+    game = make(size=6, players=2)
+    table = Table(game, scores=[300, 250], round=7).play()
+    assert table.read("garnets") == [2, 2]
+    assert table.play().read("garnets") == [5, 4]
+
+
+@pytest.mark.parametrize("garnet_value", [0.1, 0.0, 2.5])
+def test_rewards_of_the_outcome_stand_on_the_last_step(garnet_value: float) -> None:
+    game = make(size=6, players=3, reward_scheme="outcome", garnet_value=garnet_value)
+    table = Table(game, scores=[250, 200, 10], round=6)
+    for _ in range(2):
+        assert table.play(buy=[0] if table.read("round") == 6 else []).read("rewards") == [0, 0, 0]
+    table.play()
+    expected = [2 + garnet_value * (2 - 2), garnet_value * 1, -1]
+    assert table.read("rewards") == pytest.approx(expected, abs=1e-6)
+    assert table.play().read("rewards") == [0, 0, 0]
+
+
+def test_rewards_of_the_outcome_wait_for_the_vote() -> None:
+    table = last_round([250, 10, 10], reward_scheme="outcome").play()
+    assert table.read("rewards") == [0, 0, 0]
+    table.play(vote={0: 2})
+    assert table.read("rewards") == pytest.approx([2 + 0.2, 0, -1], abs=1e-6)
+
+
+def test_the_vote_of_the_default_rewards_earns_nothing() -> None:
+    table = Table(make(size=7, players=3), ".......\n.77....\n.77....\n" + ".......\n" * 4, sequence=[7, 1, 2], round=8)
+    table.play()
+    assert table.read("rewards") == [8, -4, -4]
+    public = table.read("public")
+    table.play(vote={0: 2})
+    assert table.read("rewards") == [0, 0, 0]
+    assert table.read("public") == public
+    assert table.board[1][1:3] == [7, 7]
+
+
+# --- the vote ---------------------------------------------------------------------------------------------------
+
+
+def test_a_tie_for_the_fewest_points_is_voted_on_by_those_who_won_a_token() -> None:
+    table = last_round([9, 9, 5, 3, 3, 8, 3]).play()
+    assert table.read("terminated") is False
+    assert table.read("round") == 9
+    assert table.read("candidate") == -1
+    assert table.read("tied") == [False, False, False, True, True, False, True]
+    legal = [table.match.legal(player) for player in range(7)]
+    assert [choices[VOTE] for choices in legal] == [{3, 4, 6}] * 2 + [{7}] * 5
+    assert all([*choices[:VOTE]] == [{36}] * 4 + [{0}] * 2 for choices in legal)
+    table.play(vote={0: 4, 1: 4})
+    assert table.read("candidate") == 4
+    assert table.read("terminated") is True
+    assert table.read("round") == 9
+    assert table.read("tied") == [False, False, False, True, True, False, True]
+    assert table.match.lot == []
+
+
+def test_a_single_voter_decides() -> None:
+    for choice in (1, 2, 3):
+        table = last_round([9, 0, 0, 0, 4]).play().play(vote={0: choice})
+        assert table.read("candidate") == choice
+
+
+def test_the_most_votes_decide_whatever_garnets_voters_hold() -> None:
+    table = last_round([9, 9, 9, 1, 1, 1], garnets=[1, 1, 50, 90, 0, 0]).play()
+    table.play(vote={0: 4, 1: 4, 2: 3})
+    assert table.read("candidate") == 4
+    assert table.match.lot == []
+
+
+@pytest.mark.parametrize(("garnets", "candidate"), [([5, 3], 4), ([3, 5], 2), ([0, 1], 2)])
+def test_a_tie_in_votes_goes_to_the_one_whose_voters_hold_most_garnets(garnets: list[int], candidate: int) -> None:
+    """Not to the one who holds most, nor to one without votes."""
+    table = last_round([9, 9, 1, 1, 1], garnets=[*garnets, 0, 80, 7]).play().play(vote={0: 4, 1: 2})
+    assert table.read("candidate") == candidate
+    assert table.match.lot == []
+
+
+def test_voters_garnets_are_counted_after_purchases_and_rewards() -> None:
+    table = last_round([300, 300, 1, 1], garnets=[6, 5, 0, 0], bought=[1, 0, 0, 0])
+    table.play(buy=[0, 1]).play(vote={0: 2, 1: 3})  # 6 - 4 + 3 against 5 - 2 + 3
+    assert table.read("garnets") == [5, 6, 0, 0]
+    assert table.read("candidate") == 3
+
+
+def test_still_tied_it_is_one_of_those_still_tied() -> None:
+    for seed in range(8):
+        table = last_round([9, 9, 9, 1, 1, 1, 1], garnets=[4, 4, 3, 9, 9, 9, 9], seed=seed)
+        table.play().play(vote={0: 3, 1: 5, 2: 6})
+        assert table.match.lot == [3, 5]
+
+
+def test_without_voters_chance_decides_at_once() -> None:
+    for points in ([9, 9, 9, 9, 1, 2, 1], [4, 4, 4, 4]):
+        table = last_round(points).play()
+        assert table.match.lot == [player for player, each in enumerate(points) if each == min(points)]
+        assert table.read("terminated") is True
+        assert table.read("round") == 8
+        assert not any(table.read("tied"))
+
+
+def test_whoever_is_tied_for_first_and_last_votes_for_another() -> None:
+    table = last_round([4, 4, 4]).play()
+    assert table.read("tokens") == [1, 1, 1]
+    assert [table.match.legal(player)[VOTE] for player in range(3)] == [{1, 2}, {0, 2}, {0, 1}]
+    for player in range(3):
+        with pytest.raises(ValueError, match=rf"action {player} of player player_{player} in lane 0, component 6: .+"):
+            table.game.step(table.state, table.actions(vote={0: 1, 1: 2, 2: 0} | {player: player}))
+    table.play(vote={0: 1, 1: 2, 2: 1})
+    assert table.game.outcome(table.state).tolist() == [[WIN, LOSS, WIN]]
+    assert table.read("rewards") == [0, 0, 0]
+    # Of two, each votes for the other; garnets decide, or chance.
+    for garnets, lot in (([3, 2], []), ([2, 2], [0, 1])):
+        table = last_round([4, 4], garnets=garnets).play().play(vote={0: 1, 1: 0})
+        assert table.match.lot == lot
+        assert lot or table.read("candidate") == 1
+
+
+def test_votes_of_none_count_for_nobody() -> None:
+    """As PettingZoo's environment plays for an illegal vote; whoever checks refuses them."""
+    table = last_round([9, 9, 1, 1, 1]).play()
+    with pytest.raises(ValueError, match="action 5 of player player_0 in lane 0, component 6"):
+        table.game.step(table.state, table.actions(vote={1: 4}))
+    table.step(table.actions(vote={1: 4}), checked=False)
+    assert table.read("candidate") == 4
+    table = last_round([9, 9, 1, 1, 1]).play()
+    table.step(table.actions(), checked=False)
+    assert table.match.lot == [2, 3, 4]
+
+
+def shares(candidates: Tensor) -> list[float]:
+    return (candidates.bincount(minlength=7) / len(candidates)).tolist()
+
+
+def test_chance_draws_each_of_the_tied_as_often_from_the_lanes_seed() -> None:
+    """Without voters, and after a vote."""
+    lanes, third = 3000, pytest.approx(1 / 3, abs=0.045)  # sd 0.0086
+    table = last_round([9, 9, 9, 9, 1, 1, 1])
+    start = GridState.cat([table.state] * lanes).replace(seed=seeds(4, lanes))
+    actions = table.actions().expand(lanes, -1, -1)
+    drawn = table.game.step(start, actions).candidate
+    assert shares(drawn) == [0, 0, 0, 0, third, third, third]
+    assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
+
+    table = last_round([9, 9, 9, 1, 1, 1, 1]).play()
+    start = GridState.cat([table.state] * lanes).replace(seed=seeds(4, lanes))
+    actions = table.actions(vote={0: 5, 1: 3, 2: 4}).expand(lanes, -1, -1)
+    drawn = table.game.step(start, actions).candidate
+    assert shares(drawn) == [0, 0, 0, third, third, third, 0]
+    assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
+
+
+# --- what is told, and what is not ------------------------------------------------------------------------------
+
+
+def told(table: Table, player: int) -> dict[str, Any]:
+    return {name: value[0].tolist() for name, value in table.game.facts(table.state, player).items()}
+
+
+def test_at_the_end_everybody_is_told_everything() -> None:
+    table = last_round([250, 9, 1, 1, 3], garnets=[1, 2, 3, 4, 5])
+    unknown = {**dict.fromkeys(("points", "tokens", "final_garnets"), [-1] * 5), "candidate": -1}
+    for _ in ("the last round", "the vote"):
+        for player in range(5):
+            facts = told(table, player)
+            assert {name: facts.pop(name) for name in unknown} == unknown
+            assert set(facts) == {"score", "sequence", "reserves", "garnets"}
+        table.play(vote={0: 3} if table.match.voting else {})
+    known = {"points": [250, 9, 1, 1, 3], "tokens": [2, 0, 0, 0, 0], "final_garnets": [3, 2, 3, 4, 5], "candidate": 3}
+    for player in range(5):
+        facts = told(table, player)
+        assert {name: facts.pop(name) for name in known} == known
+        assert set(facts) == {"score", "sequence", "reserves", "garnets"}
+
+
+Views = list[list[Tensor]]
+
+
+def known(game: GridAdaptation, state: GridState) -> Views:
+    """All that each player is shown: observation, mask, facts."""
+    legal = game.legal_actions(state)
+    return [
+        [game.observe(state, player), legal[:, player], *game.facts(state, player).values()]
+        for player in range(game.players)
+    ]
+
+
+def same(one: list[Tensor], other: list[Tensor]) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def changed(values: Tensor, player: int, random: torch.Generator, high: int) -> Tensor:
+    """Others' values drawn anew, and different."""
+    new = (values + torch.randint(1, high, values.shape, generator=random)) % high
+    new[:, player] = values[:, player]
+    return new.to(values.dtype)
+
+
+HIDDEN = {"sequence": 8, "reserves": 5, "garnets": 30, "bought": 4}
+
+
+def with_others_secrets_changed(
+    game: GridAdaptation, state: GridState, player: int, random: torch.Generator
+) -> GridState:
+    """What a player may not know, drawn anew: all of it, but for totals where it votes; and where tiles were placed."""
+    new = {name: changed(getattr(state, name), player, random, high) for name, high in HIDDEN.items()}
+    voting = state.tied.any(1, keepdim=True) & (state.tokens[:, [player]] > 0)
+    scores = changed(state.scores, player, random, 400)
+    new["scores"] = torch.where(voting, state.scores, scores)
+    placed = torch.rand(len(state), game.size, game.size, generator=random) < 0.3
+    new["placed"] = game.grid.pack(placed).movedim(-1, 0)
+    return state.replace(**new, seed=state.seed + 1)
+
+
+@pytest.mark.parametrize("family", ["default", "outcome", "tiny", "three-players", "short", "short-of-four"])
+def test_nothing_that_a_player_sees_tells_what_others_hold(family: str) -> None:
+    game, random = make(**FAMILIES[family]), torch.Generator().manual_seed(6)
+    voters = 0
+    for state, matches, _ in beside(game, 20 if family.startswith("short") else 3, seed=6):
+        if all(one.terminated for one in matches):
+            break
+        state = state[~state.over]
+        voters += sum(one.voting for one in matches)
+        before = known(game, state)
+        for player in range(game.players):
+            other = with_others_secrets_changed(game, state, player, random)
+            assert same(known(game, other)[player], before[player])
+    assert voters > 2 or not family.startswith("short")
+
+
+def test_what_a_player_holds_it_sees_itself() -> None:
+    """So the test above looks at something."""
+    game, random = make(size=6, players=3), torch.Generator().manual_seed(1)
+    state = game.init(seeds(2, 1))
+    before = known(game, state)
+    for name, high in {**HIDDEN, "scores": 400}.items():
+        for keeper in range(3):
+            after = known(game, state.replace(**{name: changed(getattr(state, name), keeper, random, high)}))
+            unchanged = [player for player in range(3) if same(before[player], after[player])]
+            assert unchanged == [keeper], name
+
+
+def test_totals_are_seen_by_voters_alone_and_only_in_the_vote() -> None:
+    table = last_round([9, 9, 1, 1, 4])
+    for observers in ([], [0, 1]):
+        other = table.state.replace(scores=table.state.scores + torch.tensor([0, 0, 0, 0, 2]))
+        pairs = zip(known(table.game, table.state), known(table.game, other), strict=True)
+        seen = [player for player, (view, again) in enumerate(pairs) if not same(view, again)]
+        assert seen == [*observers, 4]
+        table = table.play() if not observers else table
+
+
+def test_others_do_not_see_who_votes_and_who_is_tied() -> None:
+    """That would tell totals. Two matches in which the same is known to the players 4 and 6."""
+    tables = [last_round(points).play() for points in ([9, 9, 1, 1, 4, 5, 3], [5, 8, 9, 2, 4, 2, 3])]
+    assert [table.match.tied for table in tables] == [{2, 3}, {3, 5}]
+    views = [known(table.game, table.state) for table in tables]
+    for player in (4, 6):
+        assert same(views[0][player], views[1][player])
+    assert not same(views[0][0], views[1][0])
+
+
+def test_who_placed_a_tile_is_not_seen() -> None:
+    """Two players of one sequence change roles, and tiles of the two kinds too."""
+    game = make(size=7, players=4)
+    board = ".......\n.44....\n" + ".......\n" * 5
+    fields: dict[str, Any] = {"sequence": [6, 6, 1, 3], "round": 2}
+    tables = [Table(game, board, **fields) for _ in range(3)]
+    tables[0].play({0: (2, 1), 1: (1, 4), 2: (5, 5), 3: (6, 0)}, reserve={0: (4, 4)})
+    tables[1].play({1: (2, 1), 0: (1, 4), 2: (5, 5), 3: (6, 0)}, reserve={1: (4, 4)})
+    tables[2].play({0: (4, 4), 1: (1, 4), 2: (5, 5), 3: (6, 0)}, reserve={0: (2, 1)})
+    assert tables[0].board[2][1] == 6
+    views = [known(game, table.state) for table in tables]
+    for player in (2, 3):
+        assert same(views[0][player], views[1][player])
+    for player in range(4):
+        assert same(views[0][player], views[2][player])
+
+
+def test_a_player_sees_its_own_reserves_by_its_own_doing_only() -> None:
+    """Whatever others submit that leads to one board, one observes the same."""
+    game = make(size=7, players=3)
+    tables = [Table(game, round=2) for _ in range(3)]
+    tables[0].play({0: (0, 0), 1: (3, 3)})
+    tables[1].play({0: (0, 0), 1: (5, 2), 2: (0, 0)}, reserve={2: (5, 2)}, buy=[1])
+    tables[2].play({0: (0, 0), 1: (0, 0), 2: (0, 0)})
+    views = [known(game, table.state)[0] for table in tables]
+    assert same(views[0], views[1])
+    assert same(views[0], views[2])
+
+
+# --- what is refused --------------------------------------------------------------------------------------------
+
+
+def refusal(table: Table, player: int, component: int, choice: int) -> str:
+    """The reason, after all that the core says of every game."""
+    actions, before = table.actions(), table.state.clone()
+    if table.match.voting:
+        actions = table.actions(vote={p: min(table.match.legal(p)[VOTE]) for p in range(table.match.players)})
+    actions[0, player, component] = choice
+    start = f"grid-adaptation-v0: illegal action {choice} of player player_{player} in lane 0, component {component}: "
+    with pytest.raises(ValueError, match=f"^{start}") as refused:
+        table.game.step(table.state, actions)
+    assert table.state.equal(before)
+    return str(refused.value)[len(start) :]
+
+
+def test_every_illegal_choice_has_a_reason() -> None:
+    game = make(size=7, players=3)
+    board = ".......\n.44....\n" + ".......\n" * 5
+    first, later = Table(game, board), Table(game, board, round=2)
+    poor = Table(game, board, round=4, reserves=[3, 0, 0], garnets=[1, 2, 3], bought=[0, 1, 1])
+    full = Table(game, "7777777\n" * 7)
+    vote = last_round([9, 9, 1, 1, 4]).play()
+    single = last_round([4, 4, 4]).play()
+    for table, player, component, choice, reason in (
+        (first, 0, 0, 8, "tile|taken|free"),
+        (first, 2, 2, 9, "tile|taken|free"),
+        (first, 1, RESERVE, 8, "tile|taken|free"),
+        (first, 1, 1, 49, "must|free"),
+        (full, 1, 1, 30, "tile|taken|free"),
+        (later, 0, 0, 49, "must|free"),
+        (later, 0, 1, 3, "round"),
+        (later, 1, 2, 8, "round"),
+        (first, 0, FLIP, 1, "flip|round"),
+        (poor, 1, RESERVE, 3, "garnet"),
+        (poor, 0, BUY, 1, "garnet"),
+        (poor, 2, BUY, 1, "4 garnets"),
+        (first, 0, VOTE, 2, "vot"),
+        (vote, 0, 0, 3, "vot"),
+        (vote, 1, RESERVE, 3, "vot"),
+        (vote, 1, FLIP, 1, "flip|vot"),
+        (vote, 1, BUY, 1, "vot"),
+        (vote, 0, VOTE, 4, "tied"),
+        (vote, 0, VOTE, 5, "must"),
+        (vote, 2, VOTE, 3, "[Tt]oken"),
+        (single, 1, VOTE, 1, "self|own|itself"),
+        (first, 0, FLIP, 4, "from 0 to 3"),
+        (first, 0, BUY, -1, "from 0 to 1"),
+        (first, 0, 0, 50, "from 0 to 49"),
+        (first, 0, VOTE, 4, "from 0 to 3"),
+    ):
+        assert re.search(reason, refusal(table, player, component, choice)), (component, choice, reason)
+
+
+def test_choices_of_one_component_do_not_close_others() -> None:
+    """Every legal choice of each, whatever the others are, one match for each pair of components."""
+    game = make(size=5, players=2, starting_garnets=3)
+    table = Table(game, "..7..\n" + ".....\n" * 4, round=4, reserves=[0, 1])
+    legal = [sorted(choices) for choices in table.match.legal(0)]
+    other = table.actions()[0, 1].tolist()
+    chosen = [
+        [{a: x, b: y}.get(component, choices[-1]) for component, choices in enumerate(legal)]
+        for a, b in itertools.combinations(range(7), 2)
+        for x, y in itertools.product(legal[a], legal[b])
+    ]
+    batch = GridState.cat([table.state] * len(chosen))
+    after = game.step(batch, torch.tensor([[action, other] for action in chosen]))
+    boards = game.board(after).tolist()
+    for lane, action in enumerate(chosen):
+        one = reference_of(game, table.state)
+        one.step([action, other])
+        assert boards[lane] == one.board
+        assert after.garnets[lane].tolist() == one.garnets
+        assert after.reserves[lane].tolist() == one.held
+        assert after.sequence[lane].tolist() == one.sequences
+
+
+# --- lanes, files, lines ----------------------------------------------------------------------------------------
+
+
+def test_matches_go_on_from_what_was_saved() -> None:
+    game = make(**FAMILIES["short-of-four"])
+    before: tuple[GridState, Tensor] | None = None
+    for state, _, actions in beside(game, 6, seed=9):
+        if before is not None:
+            assert game.step(*before).equal(state)
+        file = io.BytesIO()
+        torch.save(state, file)
+        file.seek(0)
+        before = torch.load(file), actions
+        assert before[0].equal(state)
+
+
+@pytest.mark.parametrize("family", ["default", "three-players", "short-of-four", "long"])
+def test_matches_go_on_from_their_lines(family: str) -> None:
+    game = make(**FAMILIES[family])
+    for state, matches, actions in beside(game, 3, seed=10):
+        for lane, one in enumerate(matches):
+            line = game.state_to_string(state[lane])
+            assert "\n" not in line
+            back = game.string_to_state(line, seed=int(state.seed[lane]))
+            assert game.state_to_string(back) == line
+            untold = {"rewards": state.rewards[[lane]], "placed": state.placed[[lane]]}
+            assert back.replace(**untold).equal(state[lane])
+            if not one.terminated:
+                assert game.step(back, actions[[lane]]).equal(game.step(state[lane], actions[[lane]]))
+
+
+def test_a_choice_of_no_matches_is_a_batch() -> None:
+    game = make(size=6, players=3)
+    batch = game.init(seeds(0, 4))
+    for none in (batch[[]], batch[batch.over]):
+        assert game.board(none).shape == (0, 6, 6)
+        assert game.legal_actions(none).shape == (0, 3, game.info.num_actions)
+        assert game.observe(none, 0).shape == (0, *game.info.observation.shape)
+        assert len(game.step(none, torch.zeros(0, 3, 7, dtype=torch.int64))) == 0
+
+
+@every_family
+def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
+    game, lanes = make(**FAMILIES[family]), 12 if family.startswith("short") else 2
+    for state, matches, _ in beside(game, lanes, seed=13):
+        bits = torch.randint(1 << 31, (lanes, game.players, 7), generator=torch.Generator().manual_seed(len(state)))
+        bits[:, 0], bits[:, -1] = 0, (1 << 31) - 1
+        drawn, expected = game.random_actions(state, bits), Game.random_actions(game, state, bits)
+        running = [lane for lane, one in enumerate(matches) if not one.terminated]
+        assert drawn.dtype == torch.int64
+        assert torch.equal(drawn[running], expected[running])
+
+
+def test_random_actions_on_crowded_boards_are_those_drawn_from_the_masks() -> None:
+    game, random = make(size=31, players=2), torch.Generator().manual_seed(3)
+    share = torch.rand(64, 1, 1, generator=random)
+    boards = torch.where(torch.rand(64, 31, 31, generator=random) < share, 5, NO_TILE)
+    boards[0], boards[1], boards[2, :, :30] = 5, NO_TILE, 5
+    state = game.init(seeds(0, 64)).replace(planes=packed(boards))
+    bits = torch.randint(1 << 31, (64, 2, 7), generator=random)
+    assert torch.equal(game.random_actions(state, bits), Game.random_actions(game, state, bits))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compiler_found("cpu"), reason="needs a C++ compiler")
+def test_compiled_steps_are_the_eager_ones() -> None:
+    game, lanes = make(size=5, players=2, rounds=2, flip_rounds=(2,), reward_scheme="outcome"), 5
+    if not game.compiled_step:
+        pytest.skip("this game's step is not compiled")
+    eager, compiled = (game.vector(lanes, seed=12, compile=how) for how in ("never", "always"))
+    rng, ended = random.Random(12), 0
+    for _ in range(12):
+        assert torch.equal(eager.legal_actions, compiled.legal_actions)
+        matches = [reference_of(game, eager.state[lane]) for lane in range(lanes)]
+        actions = torch.tensor([random_actions(one, rng) for one in matches])
+        steps = [vector.step(actions) for vector in (eager, compiled)]
+        torch.testing.assert_close(steps[0].rewards, steps[1].rewards, rtol=0, atol=1e-6)
+        assert torch.equal(steps[0].terminated, steps[1].terminated)
+        assert not steps[1].truncated.any()
+        ended += int(steps[0].terminated.sum())
+        assert compiled.state.replace(rewards=eager.state.rewards).equal(eager.state)
+    assert ended >= 2 * lanes
+
+
+# --- PettingZoo -------------------------------------------------------------------------------------------------
+
+
+def test_an_illegal_choice_is_none_in_the_environment_and_told() -> None:
+    env = grid_adaptation_v0.parallel_env(size=7, players=3)
+    game = make(size=7, players=3)
+    board = ".......\n.44....\n" + ".......\n" * 5
+    table = Table(game, board, sequence=[6, 4, 3])
+    env.reset(seed=0, options={"position": game.state_to_string(table.state)})
+    actions = table.actions({0: [(2, 1), (2, 1), (2, 1)], 1: (0, 6), 2: (6, 0)})[0].numpy()
+    given = {f"player_{player}": actions[player].copy() for player in range(3)}
+    given["player_0"][1] = 8  # a space with a tile
+    given["player_1"][:3] = (9, 6, 48)
+    given["player_2"][[FLIP, BUY]] = (2, 1)  # no flips in this round; the purchase is legal
+    given["player_2"][VOTE] = 0
+    *_, infos = env.step(given)
+    after = env.core_state()
+    assert isinstance(after, GridState)
+    assert game.board(after)[0].tolist() == [[-1] * 7, [-1, 4, 4, *[-1] * 4], [-1, 6, 4, *[-1] * 4], *[[-1] * 7] * 4]
+    told = [infos[f"player_{player}"]["illegal_action"] for player in range(3)]
+    assert re.search(r"illegal action 8 of player player_0 .*component 1", told[0])
+    assert re.search(r"illegal action 9 of player player_1 .*component 0", told[1])
+    assert re.search(r"component 4.*\n.*component 6", told[2])
+    assert after.sequence.tolist() == [[6, 4, 3]]
+    assert after.garnets.tolist() == [[2, 2, 0]]
+
+
+def test_the_final_infos_tell_the_match() -> None:
+    env = grid_adaptation_v0.parallel_env(size=6, players=3)
+    table = last_round([210, 9, 9])
+    env.reset(seed=0, options={"position": table.game.state_to_string(table.state)})
+    rounds = table.actions()[0].numpy()
+    _, _, terminations, _, infos = env.step(dict(zip(env.agents, rounds, strict=True)))
+    assert not any(terminations.values())
+    assert infos["player_1"]["points"] == [-1, -1, -1]
+    none = np.array(table.match.none)
+    illegal = {agent: none.copy() for agent in env.agents}
+    illegal["player_0"][VOTE] = 0
+    _, _, terminations, _, infos = env.step(illegal)
+    assert all(terminations.values())
+    assert "illegal_action" in infos["player_0"]
+    assert "illegal_action" not in infos["player_1"]
+    for agent in env.possible_agents:
+        assert infos[agent]["points"] == [210, 9, 9]
+        assert infos[agent]["tokens"] == [2, 0, 0]
+        assert infos[agent]["final_garnets"] == [3, 2, 2]
+        assert infos[agent]["candidate"] in (1, 2)
+    assert env.agents == []

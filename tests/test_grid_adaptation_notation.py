@@ -1,0 +1,199 @@
+"""Grid Adaptation as text: actions of seven components, and positions that come back from their line."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from cellgames.envs.grid_adaptation.notation import (
+    Position,
+    Stage,
+    action_to_string,
+    choice_to_string,
+    position_to_string,
+    string_to_action,
+    string_to_position,
+)
+
+
+def nvec(size: int, players: int) -> tuple[int, ...]:
+    return (size * size + 1,) * 4 + (4, 2, players + 1)
+
+
+FIFTEEN = nvec(15, 8)
+NONE, NOBODY = 225, 8
+
+
+def number(choices: tuple[int, ...], counts: tuple[int, ...] = FIFTEEN) -> int:
+    """Of the action among all combinations."""
+    return int(np.ravel_multi_index(choices, counts))
+
+
+@pytest.mark.parametrize(
+    ("choices", "name"),
+    [
+        ((112, NONE, NONE, NONE, 0, 0, NOBODY), "r7c7"),
+        ((112, 113, 127, NONE, 0, 0, NOBODY), "r7c7,r7c8,r8c7"),
+        ((0, NONE, 224, NONE, 0, 0, NOBODY), "r0c0,none,r14c14"),
+        ((NONE, NONE, 1, NONE, 0, 0, NOBODY), "none,none,r0c1"),
+        ((112, NONE, NONE, 32, 0, 0, NOBODY), "r7c7+r2c2"),
+        ((NONE, NONE, NONE, 32, 0, 1, NOBODY), "none+r2c2/buy"),
+        ((112, NONE, NONE, NONE, 1, 0, NOBODY), "r7c7/flip:001"),
+        ((112, NONE, NONE, NONE, 2, 0, NOBODY), "r7c7/flip:010"),
+        ((112, NONE, NONE, NONE, 3, 0, NOBODY), "r7c7/flip:100"),
+        ((NONE, NONE, NONE, NONE, 0, 0, 0), "none/vote:0"),
+        ((NONE, NONE, NONE, NONE, 0, 0, 7), "none/vote:7"),
+        ((NONE, NONE, NONE, NONE, 0, 0, NOBODY), "none"),
+        ((112, 113, 127, 32, 3, 1, 3), "r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3"),
+    ],
+)
+def test_an_action_is_named_by_what_is_done(choices: tuple[int, ...], name: str) -> None:
+    assert action_to_string(number(choices), FIFTEEN) == name
+    assert string_to_action(name, FIFTEEN) == number(choices)
+
+
+@pytest.mark.parametrize(("size", "players"), [(5, 2), (9, 4), (15, 8), (31, 8)])
+def test_names_come_back(size: int, players: int) -> None:
+    counts = nvec(size, players)
+    total, random = math.prod(counts), np.random.default_rng(size)
+    none = size * size
+    little = [(n, none, none, n, n % 4, n % 2, players) for n in range(0, none + 1, 7)]  # few things are done
+    actions = [0, 1, 2, total - 1, *random.integers(0, total, 300).tolist()]
+    actions += [number(choices, counts) for choices in little]
+    names = [action_to_string(action, counts) for action in actions]
+    assert [string_to_action(name, counts) for name in names] == actions
+    assert len(set(names)) == len(set(actions))
+    assert not any(" " in name for name in names)  # as records put them in one line
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "r7", "r7c", "c7r7", "r-1c2", "r07c7", "r15c0", "r0c15", "R7C7", "r7c7 ", "r٧c7", "r7c7\n"),
+        *("r7c7,", "r7c7,none", "none,none", "r7c7,r7c8,none", "r1c1,r1c2,r1c3,r1c4", "r1c1,,r1c3"),
+        *("+r2c2", "r7c7+", "r7c7+none", "r7c7+r15c0", "r7c7+r1c1+r2c2", "buy", "/buy"),
+        *("r7c7/flip:000", "r7c7/flip:110", "r7c7/flip:1", "r7c7/buy/buy", "r7c7/buy/flip:100", "r7c7/vote:3/buy"),
+        *("none/vote:8", "none/vote:", "none/vote:-1", "none/vote:10", "none/vote:player_1", "no such action"),
+    ],
+)
+def test_what_names_no_action_is_none(text: str) -> None:
+    assert string_to_action(text, FIFTEEN) is None
+
+
+def test_a_choice_by_itself_tells_its_component() -> None:
+    named = [[choice_to_string(k, choice, FIFTEEN) for choice in range(count)] for k, count in enumerate(FIFTEEN)]
+    assert named[0] == named[1] == named[2]
+    assert named[0][:2] == ["r0c0", "r0c1"]
+    assert named[0][-2:] == ["r14c14", "none"]
+    assert named[3] == [f"+{space}" for space in named[0][:-1]] + ["none"]
+    assert named[4:6] == [["none", "flip:001", "flip:010", "flip:100"], ["none", "buy"]]
+    assert named[6] == [*(f"vote:{seat}" for seat in range(8)), "none"]
+    assert all(len(set(names)) == len(names) for names in named)
+
+
+# ---------------------------------------------------------------- positions
+
+BOARD = [[-1, -1, 0, -1, -1], [-1] * 5, [7, 7, -1, 5, -1], [-1] * 5, [-1] * 5]
+POSITION = Position(
+    stage="play",
+    turn=3,
+    round=4,
+    board=BOARD,
+    sequence=[5, 0, 3],
+    reserves=[3, 0, 1],
+    bought=[0, 2, 0],
+    garnets=[2, 0, 1000],
+    points=[31, 118, 0],
+    public=[9, 8, 7, 6, 5, 4, 3, 2],
+    tied=[],
+    tokens=[0, 0, 0],
+    candidate=-1,
+)
+LINE = (
+    "play turn:3 round:4 tiles:2.A2$2H.F! sequences:101,000,011 reserves:3,0,1 bought:0,2,0 garnets:2,0,1000 "
+    "points:31,118,0 public:9,8,7,6,5,4,3,2 tied:- tokens:0,0,0 candidate:-"
+)
+
+
+def test_a_position_is_one_line_and_comes_back() -> None:
+    assert position_to_string(POSITION) == LINE
+    assert string_to_position(LINE, 5, 3) == POSITION
+    assert string_to_position(f"  {LINE}\n", 5, 3) == POSITION
+
+
+@pytest.mark.parametrize(
+    ("stage", "tied", "candidate", "part"),
+    [
+        ("vote", [0, 2], -1, "tied:0,2 tokens:0,2,0 candidate:-"),
+        ("over", [], 1, "tied:- tokens:0,2,0 candidate:1"),
+        ("over", [0, 1, 2], 0, "tied:0,1,2 tokens:0,2,0 candidate:0"),
+    ],
+)
+def test_the_vote_and_the_end_come_back(stage: Stage, tied: list[int], candidate: int, part: str) -> None:
+    position = POSITION._replace(stage=stage, tied=tied, candidate=candidate, tokens=[0, 2, 0])
+    line = position_to_string(position)
+    assert line.startswith(f"{stage} turn:3 ")
+    assert line.endswith(f" {part}")
+    assert string_to_position(line, 5, 3) == position
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("play ", ""),
+        ("play", "played"),
+        ("turn:3", "turn:-3"),
+        ("turn:3", "turn:03"),
+        ("turn:3", f"turn:{10**9}"),
+        ("round:4 ", ""),
+        ("2H.F", "2H.I"),  # no such sequence
+        ("2H.F", "4H.F"),  # too wide
+        ("2H.F", "2H.F3$A"),  # too high
+        ("!", ""),
+        ("101,000,011", "101,000"),  # one player too few
+        ("101,000,011", "101,000,011,111"),
+        ("101,000,011", "101,000,11"),
+        ("101,000,011", "5,0,3"),
+        ("reserves:3,0,1", "reserves:3,0"),
+        ("bought:0,2,0", "bought:0,2,0,0"),
+        ("garnets:2,0,1000", "garnets:2,0"),
+        ("garnets:2,0,1000", "garnets:2,0,-1"),
+        ("points:31,118,0", "points:31"),
+        ("public:9,8,", "public:8,"),
+        ("tied:-", "tied:"),
+        ("tied:-", "tied:3"),  # no such seat
+        ("tied:-", "tied:1,0"),  # out of order
+        ("tied:-", "tied:1,1"),
+        ("tokens:0,0,0", "tokens:-"),
+        ("candidate:-", "candidate:3"),
+        ("candidate:-", "candidate:-1"),
+        ("candidate:-", "candidate:- x"),
+    ],
+)
+def test_what_is_no_position_is_none(old: str, new: str) -> None:
+    assert old in LINE
+    assert string_to_position(LINE.replace(old, new, 1), 5, 3) is None
+
+
+def test_other_boards_and_numbers_of_players_are_none() -> None:
+    assert string_to_position(LINE, 5, 2) is None
+    assert string_to_position(LINE, 5, 4) is None
+    tall = position_to_string(POSITION._replace(board=[[-1] * 6] * 5 + [[0, *[-1] * 5]]))
+    assert string_to_position(tall, 5, 3) is None
+    assert string_to_position(tall, 6, 3) is not None
+
+
+@pytest.mark.parametrize(("size", "players"), [(5, 2), (15, 8), (31, 8)])
+def test_random_positions_come_back(size: int, players: int) -> None:
+    random = np.random.default_rng(size)
+
+    def numbers(high: int, count: int = players) -> list[int]:
+        return [int(value) for value in random.integers(0, high, count)]
+
+    board = random.integers(-8, 8, (size, size)).clip(-1).tolist()
+    seats = sorted(set(numbers(players)))
+    lists = (numbers(8), numbers(4), numbers(3), numbers(1000), numbers(9999), numbers(3000, 8), seats, numbers(3))
+    position = Position("over", 9, 8, board, *lists, players - 1)
+    assert string_to_position(position_to_string(position), size, players) == position

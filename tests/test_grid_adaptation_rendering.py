@@ -1,0 +1,270 @@
+"""Pictures of Grid Adaptation: a picture says what the board holds, for every kind of colour vision; and text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from test_cloth_of_gold_rendering import VISION, lab
+
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
+from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, bits, picture, text
+
+Board = npt.NDArray[np.int8]
+Mask = npt.NDArray[np.bool_]
+
+# Before the generation, and after it; a bar of three turns round its middle tile.
+BEFORE = np.array(
+    [[-1, -1, -1, -1, -1], [-1, -1, -1, -1, -1], [-1, 3, 6, 5, -1], [-1, -1, -1, -1, -1], [-1, -1, -1, -1, 4]], np.int8
+)
+AFTER = np.array(
+    [[-1, -1, -1, -1, -1], [-1, -1, 7, -1, -1], [-1, -1, 6, -1, -1], [-1, -1, 7, -1, -1], [-1, -1, -1, -1, -1]], np.int8
+)
+PLACED = BEFORE == 5
+TABLE = [
+    Row("player_0", 5, 250, 4, 0, 2),
+    Row("player_1", 2, 187, 2, 1, 0),
+    Row("player_2", 7, 42, 0, 3, 0, candidate=True),
+]
+
+
+def boards(size: int, seed: int = 1) -> tuple[Board, Board, Mask]:
+    """A board with tiles of all sequences, one before it, and tiles placed on that one or not to be seen there."""
+    random = np.random.default_rng(seed)
+    before, board = (random.integers(-6, 8, (size, size)).clip(-1).astype(np.int8) for _ in range(2))
+    board[(before >= 0) & (board >= 0)] = before[(before >= 0) & (board >= 0)]
+    return board, before, random.random((size, size)) < 0.1
+
+
+def words(drawn: Picture) -> list[str]:
+    return [shape.text for shape in drawn.shapes if isinstance(shape, Text)]
+
+
+def board_of(drawn: Picture) -> Inset:
+    return max((s for s in drawn.shapes if isinstance(s, Inset)), key=lambda inset: inset.picture.width * inset.scale)
+
+
+def read_back(drawn: Picture) -> tuple[Board, Board, dict[str, Mask]]:
+    """From shapes alone: tiles by their colours and by their digits; what is placed, born, dead."""
+    inset = board_of(drawn)
+    shape = int(inset.picture.height), int(inset.picture.width)
+    tiles, digits = np.full(shape, -1, np.int8), np.full(shape, -1, np.int8)
+    marks = {name: np.zeros(shape, np.bool_) for name in ("placed", "born", "died")}
+    for drawn_shape in inset.picture.shapes:
+        match drawn_shape:
+            case Circle(x, y, fill=str(fill), stroke=str()):
+                tiles[int(y), int(x)] = COLOURS.index(fill)
+                marks["born"][int(y), int(x)] = True
+            case Rectangle(x, y, fill=str(fill), stroke=str()):
+                tiles[int(y), int(x)] = COLOURS.index(fill)
+            case Rectangle(x, y, width) if width < 0.2:  # a bar, left, in the middle or right
+                at = int(y), int(x)
+                digits[at] = max(0, digits[at]) + (4, 2, 1)[round((x + width / 2 - at[1] - 0.5) / 0.19) + 1]
+            case Circle(x, y):
+                digits[int(y), int(x)] = max(0, digits[int(y), int(x)])
+            case Polygon(points):
+                marks["placed"][int(points[0][1]), int(points[0][0])] = True
+            case Polyline(((x, y), (right, below))) if x != right and y != below:
+                marks["died"][int(y), int(x)] = True
+    return tiles, digits, marks
+
+
+@pytest.mark.parametrize("size", [5, 6, 9, 15, 22, 31])
+def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
+    board, before, placed = boards(size)
+    drawn = picture(board, title="round 3 of 8", before=before, placed=placed)
+    tiles, digits, marks = read_back(drawn)
+    stood = (before >= 0) | placed
+    assert np.array_equal(tiles, board)
+    assert np.array_equal(digits, board)
+    assert np.array_equal(marks["placed"], placed)
+    assert np.array_equal(marks["born"], (board >= 0) & ~stood)
+    assert np.array_equal(marks["died"], (board < 0) & stood)
+    assert words(drawn)[0] == drawn.title == "round 3 of 8"
+    said = {"tiles": board >= 0, **marks}
+    assert {f"{word} {mask.sum()}" for word, mask in said.items()} <= set(words(drawn))
+
+
+def test_births_and_deaths_of_a_bar_of_three() -> None:
+    _, _, marks = read_back(picture(AFTER, title="", before=BEFORE, placed=PLACED))
+    assert np.argwhere(marks["born"]).tolist() == [[1, 2], [3, 2]]
+    assert np.argwhere(marks["died"]).tolist() == [[2, 1], [2, 3], [4, 4]]
+    assert np.argwhere(marks["placed"]).tolist() == [[2, 3]]
+
+
+def test_ghosts_have_the_colour_of_the_tile_if_it_is_known() -> None:
+    def ghosts(before: Board) -> list[str | None]:
+        shapes = board_of(picture(AFTER, title="", before=before, placed=PLACED)).picture.shapes
+        return [s.fill for s in shapes if isinstance(s, Rectangle) and s.stroke is None and s.width > 0.2]
+
+    left, right, corner = ghosts(BEFORE)
+    assert len({left, right, corner, "#ffffff"}) == 4
+    assert ghosts(np.where(PLACED, -1, BEFORE)) == [left, "#ffffff", corner]
+
+
+def test_without_the_board_before_nothing_is_said_of_births() -> None:
+    plain = picture(AFTER, title="")
+    assert not any(mask.any() for mask in read_back(plain)[2].values())
+    assert not any(word.startswith(("born", "died", "placed")) for word in words(plain))
+    _, _, marks = read_back(picture(AFTER, title="", placed=PLACED))
+    assert np.array_equal(marks["placed"], PLACED)
+    assert np.array_equal(marks["died"], PLACED)  # it is not there any more
+    assert not marks["born"].any()
+
+
+def test_pixels_have_the_colour_of_the_tile() -> None:
+    board, before, _ = boards(31)
+    drawn = picture(board, title="", before=before)
+    image, inset = to_rgb(drawn), board_of(drawn)
+    for row, col in np.argwhere(board >= 0).tolist():
+        pixel = image[int(inset.y + (row + 0.22) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
+        assert "#" + bytes(pixel.tolist()).hex() == COLOURS[board[row, col]]
+
+
+def test_bars_are_as_long_as_the_points() -> None:
+    public = [0, 40, 80, 10, 20, 30, 60, 70]
+    drawn = picture(AFTER, title="", public=public)
+    bars = {COLOURS.index(s.fill): s.width for s in drawn.shapes if isinstance(s, Rectangle) and s.fill in COLOURS}
+    assert [bars[n] / bars[2] for n in range(1, 8)] == pytest.approx([points / 80 for points in public[1:]])
+    assert bars[0] < 2
+    said = words(drawn)
+    assert [said[said.index(bits(n)) + 1] for n in range(8)] == list(map(str, public))
+    nothing = picture(AFTER, title="", public=[0] * 8)
+    assert [s.width for s in nothing.shapes if isinstance(s, Rectangle) and s.fill in COLOURS] == [1.0] * 8
+
+
+def test_the_table_tells_of_every_player_and_marks_the_candidate() -> None:
+    drawn = picture(AFTER, title="", table=TABLE)
+    lines: dict[float, list[Text]] = {}
+    for shape in drawn.shapes:
+        if isinstance(shape, Text):
+            lines.setdefault(shape.y, []).append(shape)
+    rows = {line[0].text: line for line in lines.values()}
+    assert [t.text for t in rows["player"]] == ["player", "points", "tokens", "garnets", "reserves"]
+    assert [t.text for t in rows["player_0"]] == ["player_0", "101", "250", "2", "4", "0"]
+    assert [t.text for t in rows["player_1"]] == ["player_1", "010", "187", "0", "2", "1"]
+    assert [t.text for t in rows["player_2"]] == ["player_2", "111", "42", "0", "0", "3"]
+    assert rows["player_0"][0].bold  # who has won a Token
+    assert not rows["player_1"][0].bold
+    assert "Elimination Candidate: player_2" in rows
+    behind = [s for s in drawn.shapes if isinstance(s, Rectangle) and s.width > 300 and s.stroke is None]
+    assert [s.y < rows["player_2"][0].y < s.y + s.height for s in behind] == [True]
+    going_on = picture(AFTER, title="", table=[row._replace(tokens=None, candidate=False) for row in TABLE])
+    assert words(going_on).count("-") == 3
+    assert not any("Elimination" in word for word in words(going_on))
+
+
+@pytest.mark.parametrize("size", [5, 15, 31])
+def test_all_moments_have_one_size_and_everything_lies_within(size: int) -> None:
+    board, before, placed = boards(size)
+    rows = [Row(f"player_{i}", i, 10 * i, i, 3, 1, i == 7) for i in range(8)]
+    moments = [
+        picture(np.full_like(board, -1), title=""),
+        picture(board, title="a long title " * 9, before=before, placed=placed, public=[9999] * 8, table=rows),
+        picture(board, title="over", public=list(range(8)), table=rows[:2]),
+    ]
+    assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
+    for drawn in moments:
+        for shape in drawn.shapes:
+            if isinstance(shape, Text):
+                wide = 0.56 * shape.size * len(shape.text)
+                left = shape.x - {"start": 0, "middle": wide / 2, "end": wide}[shape.anchor]
+                assert left >= 0
+                assert left + wide <= drawn.width
+                assert 0 < shape.y < drawn.height
+        inset = board_of(drawn)
+        assert inset.x + inset.scale * size <= drawn.width
+        assert inset.y + inset.scale * size <= drawn.height
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) -> None:
+    """By the colours alone; a difference of about 2 in Lab can just be seen."""
+    colours = np.array([[int(colour[i : i + 2], 16) for i in (1, 3, 5)] for colour in COLOURS], np.uint8)
+    seen = lab(colours, VISION[vision])
+    least = min(float(np.linalg.norm(a - b)) for a, b in combinations(seen, 2))
+    assert least > {"all cones": 30, "greyscale": 6}.get(vision, 20)
+    for sequence in range(8):
+        for digit in (1, 2, 4):
+            if not sequence & digit:  # another ink makes it darker
+                assert seen[sequence, 0] > seen[sequence | digit, 0] + 6
+
+
+def test_digits_stand_out_against_their_tile() -> None:
+    row = np.arange(8, dtype=np.int8)[None]
+    seen = lab(np.array(to_rgb(drawn := picture(row, title=""))), VISION["greyscale"])[..., 0]
+    inset = board_of(drawn)
+    for col in range(8):
+        y, x = (np.array([0.5, 0.2]) * inset.scale + inset.y).astype(int), int(inset.x + (col + 0.5) * inset.scale)
+        assert abs(seen[y[0], x] - seen[y[1], x]) > 45  # the middle digit, and the tile above it
+
+
+def test_a_picture_is_svg_that_parses() -> None:
+    board, before, placed = boards(7)
+    drawn = picture(board, title="a < b", before=before, placed=placed, public=range(8), table=TABLE)
+    root = ElementTree.fromstring(to_svg(drawn))
+    assert "a < b" in "".join(root.itertext())
+    assert to_rgb(drawn).shape == (drawn.height, drawn.width, 3)
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_text_of_a_round() -> None:
+    lines = text(AFTER, title="Round 8", before=BEFORE, placed=PLACED, public=range(8), table=TABLE).split("\n")
+    assert lines[0] == "Round 8"
+    assert lines[1].startswith("tiles 3, placed 1, born 2, died 3;")
+    assert lines[2:8] == [
+        "  0   2   4",
+        "0 . . . . .",
+        "1 . . 7+. .",
+        "2 . x 6 x'.",
+        "3 . . 7+. .",
+        "4 . . . . x",
+    ]
+    assert lines[8] == "points of the last round: 000 0, 001 1, 010 2, 011 3, 100 4, 101 5, 110 6, 111 7"
+    assert [line.split() for line in lines[9:]] == [
+        ["player", "sequence", "points", "tokens", "garnets", "reserves"],
+        ["player_0", "101", "250", "2", "4", "0"],
+        ["player_1", "010", "187", "0", "2", "1"],
+        ["player_2", "111", "42", "0", "0", "3", "Elimination", "Candidate"],
+    ]
+
+
+def test_text_shows_placed_tiles_and_columns_of_two_digits() -> None:
+    board = np.full((31, 31), -1, np.int8)
+    board[30, 30], board[12, 10] = 5, 0
+    lines = text(board, title="", placed=board == 5).split("\n")
+    assert lines[2].split() == list(map(str, range(0, 31, 2)))
+    assert lines[3 + 30].startswith("30 . .")
+    assert lines[3 + 30].endswith(" . 5'")
+    assert lines[3 + 12].index("0") == lines[2].index("10")
+    assert len(lines) == 34
+    assert max(map(len, lines)) <= 100
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@pytest.mark.parametrize("show", [picture, text])
+@pytest.mark.parametrize(
+    ("board", "more", "message"),
+    [
+        (AFTER[None], {}, r"expected a board as integers \[H, W\], got int8 \[1, 5, 5\]; did you pass a batch"),
+        (AFTER.astype(np.float32), {}, "expected a board as integers"),
+        (AFTER + 1, {}, r"expected board from -1 to 7, got \[.*8\]"),
+        (AFTER - 1, {}, r"expected board from -1 to 7, got \[-2"),
+        (AFTER, {"before": BEFORE[:4]}, r"expected before as integers \[5, 5\], got int8 \[4, 5\]"),
+        (AFTER, {"before": BEFORE + 2}, "expected before from -1 to 7"),
+        (AFTER, {"placed": PLACED.astype(np.int8)}, r"expected placed as bool \[5, 5\], got int8"),
+        (AFTER, {"placed": PLACED[1:]}, r"expected placed as bool \[5, 5\], got bool \[4, 5\]"),
+        (AFTER, {"public": [1] * 7}, "expected public numbers of 8 sequences, got 7"),
+    ],
+)
+def test_bad_input_is_named(show: Any, board: Any, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        show(board, title="", **more)
