@@ -66,6 +66,7 @@ class GridAdaptation(Game[GridState]):
     garnet_value: float = 0.1
 
     id: ClassVar[str] = "grid-adaptation-v0"
+    compiled_step: ClassVar[bool] = False  # as one graph it compiles for minutes, and is slow
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -266,6 +267,10 @@ class GridAdaptation(Game[GridState]):
         lost = (seats == state.candidate[:, None]).long()
         worth = (state.tokens - lost) + self.garnet_value * (state.garnets - self.starting_garnets).to(torch.float32)
         return torch.where(state.terminated[:, None], worth, 0.0)
+
+    def is_last_turn(self, state: GridState) -> Tensor:
+        """See `Game`; after the vote nothing follows."""
+        return (state.round > self.rounds) & ~state.over
 
     def _legal(self, state: GridState) -> Tensor:
         return legality.mask(self, state)

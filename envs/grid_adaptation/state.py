@@ -17,7 +17,7 @@ class GridState(State):
 
     planes:     [B, 4, S, 1] int64, bitboards: tiles, and where the first, second and third digit of their sequence
                 is 1.
-    placed:     [B, S, 1] int64, bitboard of the tiles that were placed in the last round.
+    placed:     [B, S, 1] int64, bitboard of the tiles that were placed in the last step.
     sequence:   [B, P] int64, the players' own, 0 to 7, the first digit the most significant.
     reserves:   [B, P] int64, reserve tiles held.
     bought:     [B, P] int64, extra tiles bought so far.
