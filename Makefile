@@ -37,8 +37,9 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
+# A process a core, each on one thread.
 unit: setup
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 wheel: setup
 	$(BIN)/python tests/check_distributions.py

@@ -185,7 +185,7 @@ def test_the_turn_that_is_said_to_be_the_last_is(game: Game[Any]) -> None:
         assert (last.shape, last.dtype) == (state.over.shape, torch.bool)
         state = game.step(state, random_actions(game, state, random))
         assert bool(state.over[last].all())
-    assert bool(last.any()) == isinstance(game, ToroidalCup)
+    assert last.any() or not isinstance(game, ToroidalCup)
     assert not game.is_last_turn(state).any()
 
 
