@@ -8,7 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellgames.envs.cloth_of_gold import placement, rules
+from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.simulation import simulate
 from cellgames.envs.cloth_of_gold.state import ClothState
@@ -68,12 +68,8 @@ def worth(game: ClothOfGold, state: ClothState, units: Tensor) -> Tensor:
     """What units after the round mean for the mover, float64 [L, C]: the lead, far more or less if it decides."""
     a, b = units.unbind(2)
     lead, before = a - b, state.scores[:, :1].to(units.dtype)
-    if game.win_rule == "extinction":
-        (won_a, won_b, lost), first = rules.verdict_extinction(a, b), 1
-    else:
-        (won_a, won_b, lost), first = rules.verdict(before, lead), game.first_verdict
-    due = (state.round >= first)[:, None]
+    won_a, won_b, lost = game.decided(state.round[:, None], before, a, b)
     sign = 1 - 2 * state.current_player[:, None]
     result = torch.where(won_a, 1, 0) - torch.where(won_b, 1, 0)
-    value = lead * sign + _DECIDED * torch.where(due, result * sign - torch.where(lost, 1, 0), 0)
+    value = lead * sign + _DECIDED * (result * sign - torch.where(lost, 1, 0))
     return value.double()

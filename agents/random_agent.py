@@ -27,11 +27,9 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
     Returns:
         int64 [L], or [L, K] for K > 1 components.
     """
-    parts = [
-        sampling.random_legal(sampling.pack(part), sampling.random_bits(len(mask), generator, mask.device))
-        for part in torch.split(mask, list(nvec), dim=1)
-    ]
-    return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
+    bits = torch.stack([sampling.random_bits(len(mask), generator, mask.device) for _ in nvec], 1)
+    parts = sampling.random_parts(mask, nvec, bits)
+    return parts.squeeze(1) if len(nvec) == 1 else parts
 
 
 def random_turn(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:

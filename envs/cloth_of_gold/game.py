@@ -16,8 +16,9 @@ from cellgames.envs.core.game import DRAW, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.state import State
 
-from . import notation, observation, placement, rounds
+from . import notation, observation, placement, rounds, rules
 from .notation import Position
+from .rules import N
 from .state import COLUMNS, ClothState
 from .territory import territory
 
@@ -198,6 +199,22 @@ class ClothOfGold(Game[ClothState]):
         after = state.replace(turn=state.turn + going.int(), rewards=torch.zeros_like(state.rewards))
         after = placement.place(self.grid, after, self.radius, torch.where(going[:, None], cells, -1))
         return self._shaped(state, rounds.end_turns(self, after, going))
+
+    def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
+        """Whether player_a has won, player_b has won, and both have lost with the score of a round, if that can decide.
+
+        Args:
+            round: its number; integers, or tensors that broadcast, as all of these.
+            before: a's lead in units in the round before.
+            a: units of player_a after the round.
+            b: units of player_b.
+        """
+        if self.win_rule == "extinction":
+            found, due = rules.verdict_extinction(a, b), round >= 1
+        else:
+            found, due = rules.verdict(before, a - b), round >= self.first_verdict
+        won_a, won_b, lost = found
+        return won_a & due, won_b & due, lost & due
 
     def _shaped(self, before: ClothState, after: ClothState) -> ClothState:
         """With the dense part of the reward, if there is one."""

@@ -13,7 +13,6 @@ from torch import Tensor
 from cellgames.envs.core.bitboards import Grid, count
 from cellgames.envs.core.state import along_lanes
 
-from . import rules
 from .simulation import simulate
 from .state import ClothState
 from .territory import territory
@@ -45,7 +44,7 @@ def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
     numbers = tally(game.grid, state)
     lead = state.live[:, 0] - state.live[:, 1]
     before = state.scores[:, 0].to(lead.dtype)
-    won_a, won_b, lost = _verdict(game, state, before, lead)
+    won_a, won_b, lost = game.decided(state.round, before, *state.live.unbind(1))
     terminated = won_a | won_b | lost
     truncated = ~terminated & (state.round == game.max_rounds)
     over = terminated | truncated
@@ -73,16 +72,6 @@ def _lived(game: ClothOfGold, state: ClothState) -> ClothState:
         territory=field.movedim(-1, 0),
         live=count(planes[:2]).t().int(),
     )
-
-
-def _verdict(game: ClothOfGold, state: ClothState, before: Tensor, lead: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Whether a has won, b has won and both have lost, bool [n] each."""
-    if game.win_rule == "extinction":
-        found, first = rules.verdict_extinction(*state.live.unbind(1)), 1
-    else:
-        found, first = rules.verdict(before, lead), game.first_verdict
-    a, b, both = (flag & (state.round >= first) for flag in found)
-    return a, b, both
 
 
 def judged(lead: Tensor) -> Tensor:

@@ -104,11 +104,7 @@ class ClothSolo:
         units = [side.bit_count() for side in self._units]
         self._rounds[self._round] = [*units, *self._sizes(), self._killed.bit_count()]
         lead, before = units[0] - units[1], int(self.scores[0])
-        if game.win_rule == "extinction":
-            found, first = rules.verdict_extinction(*units), 1
-        else:
-            found, first = rules.verdict(before, lead), game.first_verdict
-        self.terminated = self._round >= first and any(found)
+        self.terminated = any(game.decided(self._round, before, *units))
         self.truncated = not self.terminated and self._round == game.max_rounds
         self.scores = [float(lead), float(-lead)]
         if self.terminated or self.truncated:

@@ -170,11 +170,7 @@ class Game(ABC, Generic[S]):
         if not info.simultaneous and len(info.action_nvec) == 1:
             return sampling.random_legal(self.packed_legal_actions(state), bits)
         mask, lots = self._legal(state).reshape(-1, info.num_actions), bits.reshape(-1, len(info.action_nvec))
-        parts = mask.split(list(info.action_nvec), 1)
-        drawn = [
-            sampling.random_legal(sampling.pack(part), lot) for part, lot in zip(parts, lots.unbind(1), strict=True)
-        ]
-        return torch.stack(drawn, 1).view(bits.shape)
+        return sampling.random_parts(mask, info.action_nvec, lots).view(bits.shape)
 
     def packed_legal_actions(self, state: S) -> Tensor:
         """The mask of a game in turns as bits, int64 [B, W] (see `sampling`); finished games are not masked."""

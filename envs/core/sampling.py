@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import Tensor
@@ -17,7 +17,7 @@ from torch import Tensor
 from .bitboards import GATHER
 from .tables import table
 
-__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal"]
+__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts"]
 
 WORD_SHIFT = 5
 WORD = 1 << WORD_SHIFT
@@ -117,6 +117,18 @@ def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, 
         before = torch.where(later, upto, before)
         place = place + later * WORD
     return word, octet, place, rank - before, total
+
+
+def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
+    """Uniformly random legal choices of each component for itself: int64 [B, K].
+
+    Args:
+        mask: bool [B, A] with A the sum of `nvec`; components one after the other.
+        nvec: choices of each component.
+        bits: int64 [B, K], from `random_bits`.
+    """
+    parts = zip(mask.split(list(nvec), 1), bits.unbind(1), strict=True)
+    return torch.stack([random_legal(pack(part), lot) for part, lot in parts], 1)
 
 
 def _octets(words: Tensor) -> Tensor:
