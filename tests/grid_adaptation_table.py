@@ -11,7 +11,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.envs.core import seeds
-from cellgames.envs.core.bitboards import Grid
+from cellgames.envs.core.packedboards import PackedGrid
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 
@@ -43,7 +43,7 @@ def packed(boards: Tensor) -> Tensor:
     tiles = boards != NO_TILE
     cells = torch.stack([tiles, *(tiles & (boards >> place & 1 == 1) for place in (2, 1, 0))], 1)
     size = boards.shape[-1]
-    return Grid(size, size, wrap=False).pack(cells).movedim(-1, 0).contiguous()
+    return PackedGrid(size, size).pack(cells).movedim(-1, 0).contiguous()
 
 
 def position(game: GridAdaptation, board: Board | None = None, *, seed: int = 0, **fields: Any) -> GridState:

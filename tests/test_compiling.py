@@ -17,7 +17,7 @@ from torch import Tensor
 from torch._inductor.exc import CppCompileError
 
 from cellgames.envs.core import compiling
-from cellgames.envs.core.compiling import check_compile, compiler_found, is_compile_error, kernel
+from cellgames.envs.core.compiling import check_compile, compiler_found, is_compile_error, kernel, planned
 from cellgames.envs.core.life import Life
 
 Function = Callable[..., None]
@@ -90,6 +90,15 @@ def test_what_is_compiled_does_the_same() -> None:
     assert not examples[1].any()
 
 
+def test_parts_of_larger_tensors_are_read_and_written_where_they_lie() -> None:
+    source, target = torch.arange(24.0).view(2, 3, 4), torch.zeros(2, 3, 4)
+    run = kernel(double, [source[:, 1], target[:, 2]], compile="always")
+    assert run.compiled
+    run([source[:, 1], target[:, 2]])
+    assert torch.equal(target[:, 2], source[:, 1] * 2)
+    assert not target[:, :2].any()
+
+
 def test_without_the_compilers_insides_its_front_door_does() -> None:
     """As in a version of torch where they are elsewhere."""
     arguments = [torch.zeros(4), torch.zeros(4)]
@@ -119,6 +128,30 @@ def test_a_kernel_is_compiled_once_for_code_closure_shapes_and_threads(compilati
     assert len({id(run) for run in [first, *others]}) == len(compilations) == 8
     assert kernel(double, tensors(3)) is first
     assert kernel(times(3), tensors(3)) is others[1]
+
+
+def test_a_key_stands_for_code_and_shapes(compilations: list[list[Tensor]]) -> None:
+    first = kernel(double, tensors(3), compile="always", key="three")
+    assert kernel(double, tensors(3), key="three") is first
+    assert kernel(double, tensors(4), compile="always", key="four") is not first
+    assert kernel(double, tensors(3), compile="always") is not first
+    assert len(compilations) == 3
+
+
+def test_a_plan_is_for_those_who_ask_for_nothing_else(compilations: list[list[Tensor]]) -> None:
+    with planned("auto", compiling.ENDLESS):
+        assert kernel(double, tensors(3)).compiled
+        assert not kernel(times(3), tensors(3), calls=1).compiled
+        with planned("never", 1):
+            assert not kernel(double, tensors(3)).compiled
+            assert kernel(double, tensors(3), compile="always").compiled
+        assert kernel(times(4), tensors(3)).compiled
+    assert not kernel(times(5), tensors(3)).compiled
+    with pytest.raises(RuntimeError, match="lost"), planned("never", 1):
+        raise RuntimeError("lost")
+    assert kernel(double, tensors(3)).compiled, "the plan has outlived its block"
+    with pytest.raises(ValueError, match="compile must be"), planned("soon", 1):  # type: ignore[arg-type]  # on purpose
+        pass
 
 
 def test_examples_are_not_what_is_traced(compilations: list[list[Tensor]]) -> None:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from every_game import every_game_in_turns, generator, midway
 
-from cellgames.envs.core import Game, chance, seeds
+from cellgames.envs.core import Game, chance, sampling, seeds
 from cellgames.envs.core.sampling import _look_up, _walk, pack, random_bits, random_legal
 
 
@@ -35,6 +35,46 @@ def test_a_draw_is_a_threefry_block_of_seed_and_counter() -> None:
     extremes = chance.draw(torch.tensor([least, most, -1, 0]), 2**32 - 1, torch.tensor(2**32 - 1))
     assert (extremes >= 0).all()
     assert len(set(extremes.tolist())) == 4
+
+
+def test_draws_are_the_same_from_tensor_operations_as_from_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On other devices, and for the compiler, there are only the former."""
+    most = torch.iinfo(torch.int64).max
+    cases = [
+        (seeds(3, 50)[:, None], torch.arange(9)),
+        (torch.tensor([-most - 1, most, -1, 0]), torch.tensor(2**32 - 1)),
+        (seeds(4, 12).view(3, 4).t(), torch.arange(3)),
+        (torch.tensor(7), torch.tensor(8)),
+        (seeds(5, 0), torch.zeros(0, dtype=torch.int64)),
+    ]
+    for purpose in (chance.USER, 2**32 - 1):
+        quick = [chance.draw(*case[:1], purpose, *case[1:]) for case in cases]
+        with monkeypatch.context() as patch:
+            patch.setattr(chance, "_threefry_numpy", None)
+            patch.setattr(chance, "_plain", lambda *tensors: False)
+            slow = [chance.draw(*case[:1], purpose, *case[1:]) for case in cases]
+        assert all(torch.equal(one, other) for one, other in zip(quick, slow, strict=True))
+    assert torch.equal(cases[0][0], seeds(3, 50)[:, None]), "a draw has written into its seeds"
+
+
+def splitmix(state: int, count: int) -> list[int]:
+    """As its authors publish it; upper 31 bits."""
+    found, word = [], (1 << 64) - 1
+    for _ in range(count):
+        state = (state + 0x9E3779B97F4A7C15) & word
+        mixed = ((state ^ state >> 30) * 0xBF58476D1CE4E5B9) & word
+        mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & word
+        found.append((mixed ^ mixed >> 31) >> 33)
+    return found
+
+
+def test_many_random_bits_are_those_of_splitmix() -> None:
+    assert splitmix(1234567, 1) == [6457827717110365317 >> 33]  # a known answer
+    bits = random_bits(sampling.MANY, generator(3))
+    root = int(torch.randint(1 << 62, (1,), generator=generator(3)))
+    assert bits[:500].tolist() == splitmix(root, 500)
+    assert bits.tolist() == splitmix(root, sampling.MANY)
+    assert not torch.equal(bits, random_bits(sampling.MANY, generator(4)))
 
 
 def test_draws_do_not_depend_on_the_batch() -> None:

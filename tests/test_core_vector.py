@@ -125,7 +125,15 @@ def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generat
 
 @pytest.mark.slow
 @pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
-@pytest.mark.parametrize("game", [cellgames.make("torus-v0", size=2), Race()], ids=lambda game: str(game.id))
+@pytest.mark.parametrize(
+    "game",
+    [
+        cellgames.make("torus-v0", size=2),
+        cellgames.make("grid-adaptation-v0", size=8, players=3, rounds=2, starting_garnets=6, flip_rounds=(2,)),
+        Race(),
+    ],
+    ids=lambda game: str(game.id),
+)
 def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
     compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
 

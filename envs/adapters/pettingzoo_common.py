@@ -220,10 +220,10 @@ class PettingZooGame:
 
     def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
         """The core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""
-        mask = legal.view(np.int8)
+        mask = legal.view(np.int8).copy()
         if len(self._components) == 1:
-            return mask.copy()
-        return tuple(mask[part].copy() for part in self._components)
+            return mask
+        return tuple([mask[part] for part in self._components])
 
 
 def _box(space: Space) -> spaces.Box:

@@ -92,16 +92,17 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
 
     def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
         """Legal choices [P, K], and a text for every agent of whom one had to be replaced."""
-        chosen = np.empty((len(self.possible_agents), len(self._components)), np.int64)
-        wrong = []
+        flags, nvec = self._legal.tobytes(), self.game.info.action_nvec  # bytes are quick to read one by one
+        rows, wrong, place = [], [], 0  # of a component's first choice among the flags
         for agent, seat in self._seats.items():
-            given = self._whole_numbers(agent, actions[agent])
-            for component, (choice, part) in enumerate(zip(given, self._components, strict=True)):
-                legal = self._legal[seat, part]
-                if not (0 <= choice < len(legal) and legal[choice]):
+            row = self._whole_numbers(agent, actions[agent])
+            for component, (choice, choices) in enumerate(zip(row, nvec, strict=True)):
+                if not (0 <= choice < choices and flags[place + choice]):
                     wrong.append((agent, component, choice))
-                    choice = self._fallback(legal, component)
-                chosen[seat, component] = choice
+                    row[component] = self._fallback(self._legal[seat, self._components[component]], component)
+                place += choices
+            rows.append(row)
+        chosen = np.array(rows, np.int64)
         faults: dict[str, str] = {}
         for agent, component, choice in wrong:
             played = int(chosen[self._seats[agent], component])

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.core import chance
 from cellgames.envs.core.bitboards import Grid
-from cellgames.envs.core.game import DRAW, Game, GameInfo, Space
+from cellgames.envs.core.game import DRAW, Compilation, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.state import State
 
@@ -71,7 +71,7 @@ class ClothOfGold(Game[ClothState]):
     shaping: float = 0.0
 
     id: ClassVar[str] = "cloth-of-gold-v0"
-    compiled_step: ClassVar[bool] = False  # only the worlds whose round ends are simulated
+    compilation: ClassVar[Compilation] = "none"  # only the worlds whose round ends are simulated
 
     def __post_init__(self) -> None:
         for name, low, high in (

@@ -24,7 +24,7 @@ from .dilation import Footprint
 from .parameters import check_whole
 from .tables import table
 
-__all__ = ["Grid", "count", "full_adder", "majority", "popcount"]
+__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "majority", "popcount"]
 
 WORD = 64
 ALL = -1  # every bit of a word
@@ -312,6 +312,32 @@ def popcount(x: Tensor) -> Tensor:
     """int64 [...], the number of bits set in each word."""
     x = _halves(_pairs(_octets(_nibbles(x))))
     return (x + (x >> 32)) & 0xFF
+
+
+_EACH, _TOPS = 0x0101010101010101, -0x7F7F7F7F7F7F7F80  # the lowest and the highest bit of each byte
+_DIAGONAL = -0x7FBFDFEFF7FBFDFF  # bit i of byte i
+
+
+def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
+    """Where the set bit stands that has `rank` set ones below it; any number where a word has fewer.
+
+    Vigna, "Broadword implementation of rank/select queries", WEA 2008: counts of all bytes at once, then all bits of
+    the byte that is found.
+
+    Args:
+        words: int64 [...], of which the highest bit is not set.
+        rank: int64, broadcastable, 0 to 63.
+    """
+    upto = _octets(_nibbles(words)) * _EACH  # in byte i: bits set in it and below
+    start = _passed(upto, rank) << 3
+    octet = ((words >> start) & 0xFF) * _EACH & _DIAGONAL
+    rank = rank - ((upto << 8 >> start) & 0xFF)
+    return start + _passed(((octet + 0x7F7F7F7F7F7F7F7F >> 7) & _EACH) * _EACH, rank)
+
+
+def _passed(upto: Tensor, rank: Tensor) -> Tensor:
+    """How many bytes of `upto` are at most `rank`."""
+    return ((((rank * _EACH | _TOPS) - upto & _TOPS) >> 7) & _EACH) * _EACH >> 56
 
 
 def count(boards: Tensor) -> Tensor:

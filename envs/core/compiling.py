@@ -12,14 +12,16 @@ import shutil
 import threading
 import warnings
 from collections import Counter
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-__all__ = ["Compile", "Kernel", "check_compile", "compiler_found", "is_compile_error", "kernel"]
+__all__ = ["ENDLESS", "Compile", "Kernel", "check_compile", "compiler_found", "is_compile_error", "kernel", "planned"]
 
 Compile = Literal["auto", "always", "never"]
 
@@ -43,6 +45,8 @@ class Kernel:
 
 BREAK_EVEN = 4000  # eager calls of a few dozen operations take about as long as compiling them
 _LOAD = 1 << 14  # so many elements of an argument cost an eager call about as much again
+ENDLESS = 1 << 40  # calls of a loop without a known end
+_PLANNED: ContextVar[tuple[Compile, int]] = ContextVar("_PLANNED", default=("auto", 1))
 _LOCK = threading.Lock()
 _COMPILED: dict[Hashable, Kernel | None] = {}  # None where the compiler failed
 _EAGER_CALLS: Counter[Hashable] = Counter()
@@ -81,13 +85,25 @@ def is_compile_error(error: Exception) -> bool:
     return isinstance(error, OSError) or type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
 
 
+@contextmanager
+def planned(compile: Compile, calls: int) -> Iterator[None]:
+    """What `kernel` takes inside where it is told nothing else: for those who know how often rules will be called."""
+    check_compile(compile)
+    token = _PLANNED.set((compile, calls))
+    try:
+        yield
+    finally:
+        _PLANNED.reset(token)
+
+
 def kernel(
     function: Callable[..., None],
     examples: list[Tensor],
     *,
-    compile: Compile = "auto",
-    calls: int = 1,
+    compile: Compile | None = None,
+    calls: int | None = None,
     fused: bool = True,
+    key: Hashable = None,
 ) -> Kernel:
     """`function` as a callable of one list of tensors, of the shapes, strides and device of `examples`.
 
@@ -100,22 +116,27 @@ def kernel(
         examples: arguments to trace with; not changed.
         compile: "always"; "never", then the function itself is called; or "auto", compiled, where a compiler is
             found, as soon as the calls asked for would take about as long eagerly as compiling takes. If the
-            compiler fails, a warning tells, and "auto" goes on eagerly.
-        calls: how many calls will follow.
+            compiler fails, a warning tells, and "auto" goes on eagerly. None: as `planned`, else "auto".
+        calls: how many calls will follow; None: as `planned`, else one.
         fused: run through memory once, whatever is worked out again for that; where results are used again and again,
             as in dilation, that grows exponentially, and it is for the compiler to cut the code into passes.
+        key: stands for the function with the values around it, and for shapes, strides and device of the examples,
+            where the caller knows that they are the same whenever it is; looking at them all takes longer than to
+            run a small kernel.
 
     Returns:
         The kernel; nothing checks what it is called with, so tensors of other shapes or strides are undefined
         behaviour.
     """
+    plan = _PLANNED.get()
+    compile, calls = compile or plan[0], plan[1] if calls is None else calls
     check_compile(compile)
     if compile != "never":
-        place = _place(function, examples)
+        place = _place(function, examples) if key is None else (key, torch.get_num_threads())
         with _LOCK:  # the compiler is for one thread at a time
             untried = place not in _COMPILED or (compile == "always" and not _COMPILED[place])
             if untried and _pays(place, examples[0].device, compile, calls, examples[0].numel()):
-                _COMPILED[place] = _tried(function, [torch.zeros_like(x) for x in examples], compile, fused)
+                _COMPILED[place] = _tried(function, list(map(_blank, examples)), compile, fused)
             if compiled := _COMPILED.get(place):
                 return compiled
 
@@ -126,10 +147,15 @@ def kernel(
     return Kernel(eager, False)
 
 
+def _blank(example: Tensor) -> Tensor:
+    """Zeros that lie in memory like the example, also where it is a part of something larger."""
+    return torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device).zero_()
+
+
 def _place(function: Callable[..., None], examples: list[Tensor]) -> Hashable:
     """What a compiled function depends on."""
     around = tuple(cell.cell_contents for cell in function.__closure__ or ())
-    shapes = tuple((tuple(x.shape), x.stride(), x.dtype, x.device) for x in examples)
+    shapes = tuple((x.shape, x.stride(), x.dtype, x.device) for x in examples)
     return (function.__module__, function.__code__, around, shapes, torch.get_num_threads())
 
 
@@ -173,7 +199,7 @@ def _compile(
 
     known = {name: value for name, value in options.items() if hasattr(config, name)}  # by other versions of torch
     with torch.no_grad(), config.patch(known):
-        pure = torch.func.functionalize(traced, remove="mutations_and_views")
+        pure = torch.func.functionalize(traced, remove="mutations")
         graph = make_fx(pure, decomposition_table=select_decomp_table())(*examples)
         # The compiler's cache on disk serves only who says where shapes come from, though ours are fixed.
         with tracing(TracingContext(FakeTensorMode(shape_env=ShapeEnv(), allow_non_fake_inputs=True))):

@@ -10,12 +10,13 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 import torch
 from torch import Tensor
 
 from . import sampling
+from .chance import next_seed
 from .state import State, along_lanes, choose_lanes
 
 if TYPE_CHECKING:
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
     from .solo import Solo
     from .vector import Vector
 
-__all__ = ["DRAW", "LOSS", "WIN", "Game", "GameInfo", "Space"]
+__all__ = ["DRAW", "LOSS", "WIN", "Compilation", "Game", "GameInfo", "Space"]
 
 S = TypeVar("S", bound=State)
+
+Compilation = Literal["whole", "stages", "none"]
+"""A step as one graph; as `compiling.kernel`s for the shapes of the batch; or nothing, where its work depends on the
+data, as Life's end does, and what is repeated is compiled by itself."""
 
 WIN, DRAW, LOSS = 1, 0, -1  # values of Game.outcome; a game that all players lose has LOSS for each
 
@@ -98,8 +103,8 @@ class Game(ABC, Generic[S]):
 
     id: ClassVar[str]
 
-    compiled_step: ClassVar[bool] = True
-    """Whether a step is one graph for the compiler; not where its work depends on the data, as Life's end does."""
+    compilation: ClassVar[Compilation] = "whole"
+    """What of a step a `Vector` can have compiled: see `Compilation`."""
 
     @property
     @abstractmethod
@@ -268,6 +273,18 @@ class Game(ABC, Generic[S]):
     @abstractmethod
     def _legal(self, state: S) -> Tensor:
         """The mask; whatever is convenient where a game is over."""
+
+    def _legal_again(self, state: S, mask: Tensor) -> Tensor:
+        """`_legal`; may be written into `mask`, an earlier one of as many lanes that nobody needs any more."""
+        return self._legal(state)
+
+    def _restart(self, state: S, over: Tensor) -> S:
+        """With new games, of the seeds that follow, in the lanes of bool [B] `over`; may overwrite `state`."""
+        lanes = over.nonzero().squeeze(1)
+        fresh = self.init(next_seed(state.seed[lanes]))
+        for field, new in zip(state.tensors(), fresh.tensors(), strict=True):
+            field[lanes] = new
+        return state
 
     # --- checks -----------------------------------------------------------------------------------------------
 

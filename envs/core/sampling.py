@@ -15,10 +15,12 @@ import torch
 from torch import Tensor
 
 from .bitboards import GATHER
+from .compiling import kernel
 from .tables import table
 
 __all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts"]
 
+MANY = 1 << 15  # numbers that take a generator longer than spreading them
 WORD_SHIFT = 5
 WORD = 1 << WORD_SHIFT
 
@@ -48,9 +50,30 @@ def _joined(parts: Iterable[Tensor], width: int) -> Tensor:
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
-    """What `random_legal` consumes: int64 [count], 0 to 2^31 - 1, from a generator on any device."""
+    """What `random_legal` consumes: int64 [count], 0 to 2^31 - 1, from a generator on any device.
+
+    Many are spread out of a single number of the generator's, which is about as good and much quicker.
+    """
+    if count >= MANY:
+        root = torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
+        return _spread(root, count)
     bits = torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
     return bits.to(device)
+
+
+def _spread(root: Tensor, count: int) -> Tensor:
+    """SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014), upper bits."""
+
+    def fill(root: Tensor, out: Tensor) -> None:
+        state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
+        state = (state ^ (state >> 30 & (1 << 34) - 1)) * -0x40A7B892E31B1A47
+        state = (state ^ (state >> 27 & (1 << 37) - 1)) * -0x6B2FB644ECCEEE15
+        out.copy_((state ^ (state >> 31 & (1 << 33) - 1)) >> 33 & 0x7FFFFFFF)
+
+    out = root.new_empty(count)
+    arguments = [root, out]
+    kernel(fill, arguments)(arguments)
+    return out
 
 
 def random_legal(words: Tensor, bits: Tensor) -> Tensor:

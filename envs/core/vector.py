@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from .chance import next_seed, seeds
-from .compiling import Compile, check_compile, compiler_found, is_compile_error
+from .compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
 from .game import Game
 from .sampling import random_bits
 from .state import State, choose_lanes
@@ -66,8 +66,8 @@ class Vector(Generic[S]):
         lanes: `B`, how many games.
         seed: from which the lanes' seeds are spread; a lane's next game takes `chance.next_seed` of the last.
         device: where the games live.
-        compile: "auto" compiles from 1,024 lanes on if a compiler is found and the game's step is one graph
-            (`Game.compiled_step`), "always" and "never" as they say.
+        compile: "auto" compiles from 1,024 lanes on if a compiler is found and the game's step can be compiled
+            (`Game.compilation`), "always" and "never" as they say.
 
     Attributes:
         compiled: whether steps run compiled.
@@ -85,7 +85,7 @@ class Vector(Generic[S]):
         if lanes < 1:
             raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
         check_compile(compile)
-        if compile == "always" and not game.compiled_step:
+        if compile == "always" and game.compilation == "none":
             raise ValueError(
                 f"{game.id}: expected compile='auto' or 'never', got 'always'; "
                 "a step of this game depends on the data, so that it is no graph for the compiler"
@@ -94,10 +94,15 @@ class Vector(Generic[S]):
         self.lanes = lanes
         self._state = game.init(seeds(seed, lanes, device)).clone()
         self.compiled = compile == "always" or (
-            compile == "auto" and game.compiled_step and lanes >= AUTO_LANES and compiler_found(self._state.device.type)
+            compile == "auto"
+            and game.compilation != "none"
+            and lanes >= AUTO_LANES
+            and compiler_found(self._state.device.type)
         )
-        self._legal: Tensor | None = None  # a compiled step writes it, else it is made when asked for
-        self._auto = compile == "auto"
+        self._whole = self.compiled and game.compilation == "whole"  # else the kernels that the rules call, if at all
+        self._plan: tuple[Compile, int] = (compile, ENDLESS if self.compiled else 1)
+        self._legal: Tensor | None = None  # a step compiled whole writes it, else it is made when asked for
+        self._stale = False  # whether it is that of an earlier state
 
     @property
     def state(self) -> S:
@@ -110,10 +115,14 @@ class Vector(Generic[S]):
     @property
     def legal_actions(self) -> Tensor:
         """Bool [B, A] (or [B, P, A]) for `state`; read it anew after every step, as the state."""
-        if self._legal is None:
-            mask = self.game._legal(self._state)
-            self._legal = mask.clone(memory_format=torch.contiguous_format) if self.compiled else mask
-        return self._legal
+        mask = self._legal
+        if mask is None or self._stale:
+            with planned(*self._plan):
+                state = self._state
+                mask = self.game._legal(state) if mask is None else self.game._legal_again(state, mask)
+            self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._whole else mask
+            self._stale = False
+        return mask
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every lane; games that end are replaced by new ones in the same call."""
@@ -124,22 +133,25 @@ class Vector(Generic[S]):
     def step_random(self, generator: torch.Generator) -> Transition:
         """Like `step`, with uniformly random legal actions (`Game.random_actions`) in every lane."""
         shape = (self.lanes, *self.game.info.action_shape)
-        return self._run(True, random_bits(math.prod(shape), generator, self.state.device).view(shape))
+        with planned(*self._plan):
+            bits = random_bits(math.prod(shape), generator, self.state.device)
+        return self._run(True, bits.view(*shape[1:], self.lanes).movedim(-1, 0))  # lanes innermost, as the state's
 
     def _run(self, random: bool, given: Tensor) -> Transition:
-        if not self.compiled:
-            self._state, transition = _eager(self.game, self.state, random, given)
-            self._legal = None
+        if not self._whole:
+            with planned(*self._plan):
+                self._state, transition = _by_parts(self.game, self.state, random, given)
+            self._stale = True
             return transition
         function = _compiled(self.game, self.lanes, self.state.device, random)
         try:
             actions, rewards, *ends = function(self.state.tensors(), self.legal_actions.view(torch.uint8), given)
             return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
-            if not self._auto or not is_compile_error(error):
+            if self._plan[0] != "auto" or not is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
-            self.compiled = False
+            self.compiled = self._whole = False
             return self._run(random, given)
 
     def __repr__(self) -> str:
@@ -151,19 +163,18 @@ def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
     return game.random_actions(state, given) if random else given
 
 
-def _eager(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
-    """Restart only the lanes that ended."""
+def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
+    """A step of the contract's; only the lanes that ended start over."""
     actions = _actions(game, state, random, given)
     after = game._step(state, actions)
     over = after.over
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
     if over.any():
-        lanes = over.nonzero().squeeze(1)
         # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
-        transition = Transition(*(getattr(transition, f.name).clone() for f in dataclasses.fields(Transition)))
-        fresh = game.init(next_seed(after.seed[lanes]))
-        for field, new in zip(after.tensors(), fresh.tensors(), strict=True):
-            field[lanes] = new
+        ours = {field.untyped_storage().data_ptr() for field in after.tensors()}
+        told = (getattr(transition, field.name) for field in dataclasses.fields(Transition))
+        transition = Transition(*(x.clone() if x.untyped_storage().data_ptr() in ours else x for x in told))
+        after = game._restart(after, over)
     return after, transition
 
 

@@ -10,29 +10,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import chance
-from cellgames.envs.core.bitboards import Grid, popcount
-from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
+from cellgames.envs.core.packedboards import PackedGrid
 from cellgames.envs.core.parameters import check_int
-from cellgames.envs.core.state import along_lanes
+from cellgames.envs.core.state import State, along_lanes
 
-from . import ending, legality, notation, observation, rules
+from . import ending, legality, matches, notation, observation, rules
 from .notation import Position
-from .state import GridState
+from .state import BUY, FLIP, MOST_TILES, GridState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
 
-__all__ = ["COMPONENTS", "GridAdaptation", "RewardScheme"]
+    from .solo import GridSolo
+
+__all__ = ["GridAdaptation", "RewardScheme"]
 
 RewardScheme = Literal["score", "outcome"]
 
-COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", "vote")
-SLOTS, RESERVE, FLIP, BUY, VOTE = slice(0, 4), 3, 4, 5, 6  # of an action; the first four name spaces
-MOST_TILES = 3
-
 MIN_SIZE, MAX_SIZE = 5, 31
-_DEAL = chance.USER  # purpose of draws
 
 
 @dataclass(frozen=True)
@@ -66,7 +62,7 @@ class GridAdaptation(Game[GridState]):
     garnet_value: float = 0.1
 
     id: ClassVar[str] = "grid-adaptation-v0"
-    compiled_step: ClassVar[bool] = False  # as one graph it compiles for minutes, and is slow
+    compilation: ClassVar[Compilation] = "stages"  # as one graph it compiles for minutes, and is slow
 
     def __post_init__(self) -> None:
         for name, low, high in (
@@ -91,14 +87,22 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {value!r}")
 
     @cached_property
-    def grid(self) -> Grid:
-        """How boards are packed; a row is one word."""
-        return Grid(self.size, self.size, wrap=False)
+    def grid(self) -> PackedGrid:
+        """How boards are packed."""
+        return PackedGrid(self.size, self.size)
 
     @property
     def spaces(self) -> int:
         """`N`, of the board; as a choice of a space it is "none"."""
         return self.size * self.size
+
+    @property
+    def most_bought(self) -> int:
+        """The most extra tiles that a player can pay for."""
+        bought, garnets = 0, self.starting_garnets
+        while garnets >= (cost := rules.price(bought)):
+            bought, garnets = bought + 1, garnets - cost
+        return bought
 
     @cached_property
     def info(self) -> GameInfo:
@@ -128,69 +132,13 @@ class GridAdaptation(Game[GridState]):
     # --- the game -------------------------------------------------------------------------------------------------
 
     def _init(self, seeds: Tensor) -> GridState:
-        lanes = len(seeds)
-
-        def full(value: int | bool, *shape: int, dtype: torch.dtype = torch.int64) -> Tensor:
-            return torch.full((lanes, *shape), value, dtype=dtype, device=seeds.device)
-
-        # A sequence's place among the draws of all eight: different for every player, each order as likely.
-        lots = chance.draw(seeds[:, None], _DEAL, torch.arange(8, device=seeds.device))
-        place = (lots[:, None] < lots[:, : self.players, None]).sum(2)
-        return GridState(
-            seed=seeds,
-            turn=full(0, dtype=torch.int32),
-            current_player=full(0),
-            rewards=torch.zeros(lanes, self.players, device=seeds.device),
-            scores=torch.zeros(lanes, self.players, device=seeds.device),
-            terminated=full(False, dtype=torch.bool),
-            truncated=full(False, dtype=torch.bool),
-            planes=seeds.new_zeros((4, *self.grid.shape, lanes)).movedim(-1, 0),
-            placed=seeds.new_zeros((*self.grid.shape, lanes)).movedim(-1, 0),
-            sequence=place,
-            reserves=full(self.reserves, self.players),
-            bought=full(0, self.players),
-            garnets=full(self.starting_garnets, self.players),
-            public=full(0, 8),
-            round=full(1),
-            tied=full(False, self.players, dtype=torch.bool),
-            tokens=full(0, self.players),
-            candidate=full(-1),
-        )
+        return matches.begin(self, seeds)
 
     def _step(self, state: GridState, actions: Tensor) -> GridState:
-        voting = state.round > self.rounds
-        playing = ~voting[:, None]
-        actions = actions.long()
-        sequence = self._flipped(state, actions[:, :, FLIP])
-        cost = rules.price(state.bought)
-        wanted = (actions[:, :, BUY] == 1) | ((actions[:, :, RESERVE] < self.spaces) & (state.reserves == 0))
-        buys = (wanted & (state.garnets >= cost) & playing).long()
-        held, garnets = state.reserves + buys, state.garnets - buys * cost
-        used = self._slots_used(state.round, held)
-        named = actions[:, :, SLOTS].where(used, self.spaces)
-        planes = state.planes.movedim(0, -1)
-        *after, placed = self._generation(planes, named, sequence)
-        planes = torch.where(voting, planes, torch.stack(after))
-        public = torch.stack(rules.bits_matched(*self._counted(planes)), 1)
-        public = torch.where(playing, public, state.public)
-        gained = torch.where(playing, public.gather(1, sequence), 0)
-        after_round = state.replace(
-            turn=state.turn + 1,
-            planes=planes.movedim(-1, 0),
-            placed=placed.movedim(-1, 0),
-            sequence=sequence,
-            reserves=held - (named[:, :, RESERVE] < self.spaces).long(),
-            bought=state.bought + buys,
-            garnets=garnets,
-            public=public,
-            scores=state.scores + gained,
-        )
-        return self._finished(after_round, state, gained, actions[:, :, VOTE])
+        return matches.step(self, state, actions)
 
-    def _flipped(self, state: GridState, flip: Tensor) -> Tensor:
-        """Sequences after the flips of flip rounds, int64 [B, P]."""
-        allowed = self.flips_now(state.round)[:, None] & (flip > 0)
-        return torch.where(allowed, state.sequence ^ (1 << (flip - 1).clamp(min=0)), state.sequence)
+    def _restart(self, state: GridState, over: Tensor) -> GridState:
+        return matches.restart(self, state, over)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Bool [B], whether a digit may be flipped in a round, int64 [B]."""
@@ -200,80 +148,15 @@ class GridAdaptation(Game[GridState]):
                 now = now | (round == number)
         return now
 
-    def _slots_used(self, round: Tensor, held: Tensor) -> Tensor:
-        """Bool [B, P, 4], which of the spaces named count."""
-        first, playing = (round == 1)[:, None], (round <= self.rounds)[:, None]
-        tiles = [(first if slot else playing).expand_as(held) for slot in range(self.first_tiles)]
-        tiles += [torch.zeros_like(held, dtype=torch.bool)] * (MOST_TILES - self.first_tiles)
-        return torch.stack((*tiles, playing & (held > 0)), 2)
-
-    def _generation(self, planes: Tensor, named: Tensor, sequence: Tensor) -> list[Tensor]:
-        """Boards [S, 1, B] after spaces, int64 [B, P, 4], were named and a generation has run; planes [4, S, 1, B].
-
-        The last one holds the tiles that were placed, before the generation.
-        """
-        tiles, *digits = planes.unbind()
-        rows = torch.arange(self.grid.shape[0], device=planes.device)[:, None]
-        row, bit = named // self.size, 1 << (named % self.size)  # "none" lies in the spare row
-        spaces = []
-        for player in range(self.players):
-            own = [torch.where(rows == row[:, player, slot], bit[:, player, slot], 0) for slot in range(row.shape[2])]
-            spaces.append((own[0] | own[1] | own[2] | own[3]).unsqueeze(1))
-        landed = rules.land(self.grid.trim(~tiles), spaces)
-        placed = torch.zeros_like(tiles)
-        for seat, new in enumerate(landed):
-            tiles, placed = tiles | new, placed | new
-            for place, value in enumerate(rules.DIGITS):
-                digits[place] = digits[place] | (new & -((sequence[:, seat] & value) != 0).long())
-        tiles, digits = rules.generation(self.grid, tiles, digits)
-        return [tiles, *digits, placed]
-
-    def _counted(self, planes: Tensor) -> tuple[Tensor, list[Tensor]]:
-        """How many tiles there are, and how many have digit 1 in each place, int64 [B] each."""
-        tiles, *digits = popcount(planes).sum((1, 2)).unbind()
-        return tiles, digits
-
-    def _finished(self, state: GridState, before: GridState, gained: Tensor, votes: Tensor) -> GridState:
-        """With rewards, and whatever follows the last round or the vote."""
-        voting, last = before.round > self.rounds, before.round == self.rounds
-        points, now = state.scores, last[:, None]
-        tokens = torch.where(now, ending.tokens(points), before.tokens)
-        garnets = state.garnets + torch.where(now, ending.earned_garnets(points), 0)
-        least = points == points.amin(1, keepdim=True)
-        tied = torch.where(now, least & (least.sum(1, keepdim=True) > 1), before.tied)
-        may_vote = ending.voters(tied, tokens)
-        to_vote = last & may_vote.any(1)
-        lot = ending.candidate_by_lot(least, state.seed)
-        voted = ending.candidate_by_vote(tied, votes, may_vote, garnets, state.seed)
-        over = voting | (last & ~to_vote)
-        candidate = torch.where(voting, voted, torch.where(over, lot, -1))
-        ended = state.replace(
-            terminated=over,
-            round=before.round + (~over).long(),
-            garnets=garnets,
-            tokens=tokens,
-            tied=tied & (voting | to_vote)[:, None],
-            candidate=candidate,
-        )
-        return ended.replace(rewards=self._rewards(ended, gained))
-
-    def _rewards(self, state: GridState, gained: Tensor) -> Tensor:
-        """float32 [B, P]."""
-        if self.reward_scheme == "score":
-            points = gained.to(torch.float32)
-            others = (points.sum(1, keepdim=True) - points) / (self.players - 1)
-            return points - others
-        seats = torch.arange(self.players, device=gained.device)
-        lost = (seats == state.candidate[:, None]).long()
-        worth = (state.tokens - lost) + self.garnet_value * (state.garnets - self.starting_garnets).to(torch.float32)
-        return torch.where(state.terminated[:, None], worth, 0.0)
-
     def is_last_turn(self, state: GridState) -> Tensor:
         """See `Game`; after the vote nothing follows."""
         return (state.round > self.rounds) & ~state.over
 
     def _legal(self, state: GridState) -> Tensor:
         return legality.mask(self, state)
+
+    def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
+        return legality.mask(self, state, mask)
 
     def random_actions(self, state: GridState, bits: Tensor) -> Tensor:
         """See `Game`."""
@@ -302,7 +185,7 @@ class GridAdaptation(Game[GridState]):
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         own = state.sequence[lanes, seat]
         voting = (state.round > self.rounds) & ~state.over
-        votes = ending.voters(state.tied, state.tokens)[lanes, seat]
+        votes = ending.voters(state.tied.t(), state.tokens.t())[seat, lanes]
         counted = (state.over | (voting & votes))[:, None]
         flips = self.flips_now(state.round) & ~state.over
         numbers = torch.stack(
@@ -355,6 +238,12 @@ class GridAdaptation(Game[GridState]):
             "garnets": state.garnets[0].tolist(),
             "candidate": int(state.candidate[0]),
         }
+
+    def solo(self, state: State) -> GridSolo:
+        """One match on plain integers."""
+        from .solo import GridSolo
+
+        return GridSolo(self, state)
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 
@@ -440,6 +329,7 @@ class GridAdaptation(Game[GridState]):
             f"a round from {first} to {last}": not first <= position.round <= last,
             f"at most {self.info.max_turns} steps": position.turn > self.info.max_turns - (position.stage != "over"),
             "players tied who vote": position.stage == "vote" and len(position.tied) < 2,
+            f"at most {self.most_bought} extra tiles": max(position.bought) > self.most_bought,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")

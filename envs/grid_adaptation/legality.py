@@ -5,15 +5,14 @@ Letters: `B` matches, `P` players, `N` spaces.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import popcount
-
-from . import ending, rules
-from .state import GridState
+from . import ending, rules, stages
+from .state import BUY, COMPONENTS, FLIP, MOST_TILES, RESERVE, SLOTS, VOTE, GridState
 
 if TYPE_CHECKING:
     from .game import GridAdaptation
@@ -23,91 +22,91 @@ __all__ = ["free_spaces", "mask", "random_actions", "reason"]
 
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
     """Bool [B, N], spaces without a tile; none in the voting step."""
-    free = ~game.grid.unpack(state.planes[:, 0].movedim(0, -1)).flatten(1)
-    return free & (state.round <= game.rounds)[:, None]
+    free = torch.empty((game.spaces, len(state)), dtype=torch.bool, device=state.device)
+    stages.run(game, stages.shown, [stages.innermost(state.planes[:, 0]), state.round.contiguous()], [free])
+    return free.t()
 
 
-def mask(game: GridAdaptation, state: GridState) -> Tensor:
-    """Bool [B, P, A], the components one after the other; each has a legal choice."""
-    shape = (len(state), game.players)
-    free = free_spaces(game, state)
-    one = torch.ones_like(free[:, :1])
-    must = torch.cat((free, ~free.any(1, keepdim=True)), 1)  # "none" where nothing is left
-    nothing = torch.cat((torch.zeros_like(free), one), 1)
-    first = (state.round == 1)[:, None]
-    slots = [must, *(torch.where(first, must, nothing) for _ in range(1, game.first_tiles))]
-    slots += [nothing] * (3 - game.first_tiles)
-    playing = (state.round <= game.rounds)[:, None]
-    pays = (state.garnets >= rules.price(state.bought)) & playing
-    reserve = free[:, None] & ((state.reserves > 0) | pays)[:, :, None]
-    always = torch.ones(*shape, 1, dtype=torch.bool, device=state.device)
-    flip = game.flips_now(state.round)[:, None, None].expand(*shape, 3)
-    voting = ~playing & ending.voters(state.tied, state.tokens)
-    vote = ending.ballot(state.tied) & voting[:, :, None]
-    parts = [slot[:, None].expand(*shape, -1) for slot in slots]
-    parts += [torch.cat((reserve, always), 2), torch.cat((always, flip), 2), torch.stack((always[..., 0], pays), 2)]
-    return torch.cat((*parts, vote, ~voting[:, :, None]), 2)
+def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> Tensor:
+    """Bool [B, P, A], the components one after the other; each has a legal choice.
+
+    Args:
+        game: the rules.
+        state: the matches.
+        out: a mask of as many matches to write into; fresh memory for many takes longer than the mask.
+    """
+    parts = dict(zip(("slots", "reserve", "flip", "buy", "vote"), _parts(game), strict=True))
+    free, first = free_spaces(game, state).contiguous(), state.round == 1
+    pays = stages.may_pay(game, state.round[:, None], state.bought, state.garnets)
+    # Players' masks differ in little: two rows a match, without and with a reserve tile, serve as patterns.
+    rows = free.new_zeros(len(state), 2, game.info.num_actions)
+    slots = rows[:, :, parts["slots"]].unflatten(2, (MOST_TILES, -1))
+    some, early = free.any(1), free & first[:, None]
+    slots[:, :, 0, :-1], slots[:, :, 0, -1] = free[:, None], ~some[:, None]
+    for slot in range(1, game.first_tiles):
+        slots[:, :, slot, :-1], slots[:, :, slot, -1] = early[:, None], ~(some & first)[:, None]
+    slots[:, :, game.first_tiles :, -1] = True
+    reserve, flip = rows[:, :, parts["reserve"]], rows[:, :, parts["flip"]]
+    reserve[:, 1, :-1], reserve[:, :, -1] = free, True
+    flip[:, :, 0], flip[:, :, 1:] = True, game.flips_now(state.round)[:, None, None]
+    rows[:, :, parts["buy"].start], rows[:, :, -1] = True, True
+    lanes = torch.arange(len(state), device=state.device)[:, None]
+    pattern = (2 * lanes + ((state.reserves > 0) | pays).long()).flatten()
+    out = rows.new_empty(len(pattern), rows.shape[2]) if out is None else out.view(len(pattern), rows.shape[2])
+    torch.index_select(rows.flatten(0, 1), 0, pattern, out=out)
+    players = out.view(*state.reserves.shape, rows.shape[2])
+    players[:, :, parts["buy"].stop - 1] = pays
+    if len(voting := (state.round > game.rounds).nonzero().squeeze(1)):
+        vote = torch.zeros(len(voting), game.players, game.players + 1, dtype=torch.bool, device=state.device)
+        votes, allowed = _votes(state.tied[voting], state.tokens[voting])
+        vote[:, :, :-1], vote[:, :, -1] = allowed & votes[:, :, None], ~votes
+        players[voting, :, parts["vote"]] = vote
+    return players
+
+
+def _parts(game: GridAdaptation) -> Iterator[slice]:
+    """Where in a mask the tiles of a round stand, the reserve tile, the flip, the purchase, and the vote."""
+    start = 0
+    spaces, *others = game.info.action_nvec[MOST_TILES - 1 :]
+    for width in (MOST_TILES * spaces, *others):
+        yield slice(start, start + width)
+        start += width
 
 
 def random_actions(game: GridAdaptation, state: GridState, bits: Tensor) -> Tensor:
     """Uniformly random legal actions, int64 [B, P, 7], for bits of the same shape; without the masks."""
-    playing = (state.round <= game.rounds)[:, None]
-    rows = game.grid.trim(~state.planes[:, 0].movedim(0, -1))[: game.size, 0]  # [H, B], free spaces
-    counts = popcount(rows)
-    upto = counts.cumsum(0)
-    total = torch.where(playing[:, 0], upto[-1], 0)[:, None]
-    pays = (state.garnets >= rules.price(state.bought)) & playing
-    reserve = torch.where((state.reserves > 0) | pays, total, 0)
-    spaces = torch.cat((total[:, :, None].expand(-1, game.players, 3), reserve[:, :, None]), 2)
-    tiles = torch.arange(4, device=bits.device)
-    rank = (bits[:, :, :4] * (spaces + (tiles == 3))) >> 31  # with a reserve tile the last choice is "none"
-    first = (state.round == 1)[:, None, None]
-    used = (tiles == 0) | (tiles == 3) | (first & (tiles < game.first_tiles))
-    none = ~used | (rank >= spaces)
-    space = torch.where(none, game.spaces, _space_of_rank(game.size, rows, counts, upto, rank))
-    flip = torch.where(game.flips_now(state.round)[:, None], (bits[:, :, 4] * 4) >> 31, 0)
-    buy = torch.where(pays, (bits[:, :, 5] * 2) >> 31, 0)
-    voting = ~playing & ending.voters(state.tied, state.tokens)
-    allowed = ending.ballot(state.tied).long()
-    place = (bits[:, :, 6] * allowed.sum(2)) >> 31
-    vote = ((allowed.cumsum(2) <= place[:, :, None]).sum(2)).where(voting, game.players)
-    return torch.cat((space, torch.stack((flip, buy, vote), 2)), 2)
+    tiles, lots = stages.innermost(state.planes[:, 0]), stages.innermost(bits)
+    round, *purse = map(stages.innermost, (state.round, state.reserves, state.bought, state.garnets))
+    free, counts, actions = torch.empty_like(tiles), torch.empty_like(tiles), torch.empty_like(lots)
+    stages.run(game, stages.vacant, [tiles, round], [free, counts])
+    reserve, found = torch.empty_like(purse[0]), [torch.empty_like(actions[:, SLOTS]) for _ in range(2)]
+    outputs = [reserve, actions[:, FLIP], actions[:, BUY]]
+    stages.run(game, stages.offered, [counts, round, *purse, lots], outputs)
+    stages.run(game, stages.drawn, [free, counts, round, reserve, lots], found)
+    stages.run(game, stages.located, found, [actions[:, SLOTS]])
+    actions[:, VOTE] = game.players
+    voting = (state.round > game.rounds).nonzero().squeeze(1)
+    if len(voting):
+        tied, tokens = (field[voting].t() for field in (state.tied, state.tokens))
+        actions[:, VOTE, voting] = _random_votes(tied, tokens, lots[:, VOTE, voting])
+    return actions.movedim(-1, 0)
 
 
-def _space_of_rank(size: int, rows: Tensor, counts: Tensor, upto: Tensor, rank: Tensor) -> Tensor:
-    """The free space with `rank` free ones before it, int64 [B, P, K], of rows [H, B]; any where there is none."""
-    row = torch.zeros_like(rank)
-    for index in range(size - 1):
-        row = row + (upto[index, :, None, None] <= rank).long()
-    flat = row.flatten(1).t()  # [P * K, B]
-    word = rows.gather(0, flat).t().view_as(rank)
-    left = rank - (upto - counts).gather(0, flat).t().view_as(rank)
-    shift = torch.zeros_like(rank)
-    for width in (16, 8, 4, 2, 1):  # is it in the lower half of what is left of the word?
-        part = (word >> shift) & ((1 << width) - 1)
-        lower = _bits_set(part, width)
-        later = (left >= lower).long()
-        left = left - later * lower
-        shift = shift + later * width
-    return row * size + shift
+def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
+    """int64 [P, B] for matches in the voting step and bits [P, B]."""
+    allowed = ending.ballot(tied)
+    place = (bits * allowed.sum(1)) >> 31
+    vote = (allowed.cumsum(1) <= place[:, None]).sum(1)
+    return vote.where(ending.voters(tied, tokens), len(tied))
 
 
-def _bits_set(part: Tensor, width: int) -> Tensor:
-    """How many of the lowest `width` bits are set, of numbers that have no other ones."""
-    if width == 1:
-        return part
-    part = part - ((part >> 1) & 0x5555)
-    if width > 2:
-        part = (part & 0x3333) + ((part >> 2) & 0x3333)
-    if width > 4:
-        part = (part + (part >> 4)) & 0x0F0F
-    return (part + (part >> 8)) & 0x1F if width > 8 else part
+def _votes(tied: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Who votes in the voting step, bool [B, P], and for whom each may, bool [B, P, P]; arguments are [B, P]."""
+    return ending.voters(tied.t(), tokens.t()).t(), ending.ballot(tied.t()).movedim(2, 0)
 
 
 def reason(game: GridAdaptation, state: GridState, seat: int, component: int, choice: int) -> str:
     """Why a choice in the right range is illegal in the match of a batch of one."""
-    from .game import BUY, COMPONENTS, FLIP, RESERVE, VOTE
-
     number, name = int(state.round), COMPONENTS[component]
     if component == VOTE:
         return _why_not_vote(game, state, seat, choice)
@@ -131,7 +130,7 @@ def reason(game: GridAdaptation, state: GridState, seat: int, component: int, ch
 def _why_not_vote(game: GridAdaptation, state: GridState, seat: int, choice: int) -> str:
     if int(state.round) <= game.rounds:
         return "nobody votes before the rounds are over"
-    if not bool(ending.voters(state.tied, state.tokens)[0, seat]):
+    if not bool(_votes(state.tied, state.tokens)[0][0, seat]):
         return "only who won a Token votes"
     if choice == game.players:
         return "who won a Token must vote"

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from torch import Tensor
 
 from cellgames.envs.core.state import State
 
-__all__ = ["GridState"]
+if TYPE_CHECKING:
+    from .game import GridAdaptation
+
+__all__ = ["BUY", "COMPONENTS", "FLIP", "MOST_TILES", "RESERVE", "SLOTS", "VOTE", "GridState", "first_values"]
+
+COMPONENTS = ("tile 1", "tile 2", "tile 3", "reserve tile", "flip", "purchase", "vote")
+"""Of an action; the first four name spaces."""
+
+SLOTS = slice(0, 4)
+RESERVE, FLIP, BUY, VOTE = range(3, 7)
+MOST_TILES = 3
 
 
 @dataclass(frozen=True, eq=False)
 class GridState(State):
-    """Letters: `P` players, `S` stored rows (see `core.bitboards`; a row is one word).
+    """Letters: `P` players, `N` words of a board (see `core.packedboards`).
 
-    planes:     [B, 4, S, 1] int64, bitboards: tiles, and where the first, second and third digit of their sequence
-                is 1.
-    placed:     [B, S, 1] int64, bitboard of the tiles that were placed in the last step.
+    planes:     [B, 4, N] int64, boards: tiles, and where the first, second and third digit of their sequence is 1.
+    placed:     [B, N] int64, board of the tiles that were placed in the last step.
     sequence:   [B, P] int64, the players' own, 0 to 7, the first digit the most significant.
     reserves:   [B, P] int64, reserve tiles held.
     bought:     [B, P] int64, extra tiles bought so far.
@@ -43,3 +53,11 @@ class GridState(State):
     tied: Tensor
     tokens: Tensor
     candidate: Tensor
+
+
+def first_values(game: GridAdaptation) -> dict[str, float]:
+    """What fields hold when a match begins, the same everywhere in a field; seeds and sequences are by chance."""
+    first = dict.fromkeys(("turn", "current_player", "planes", "placed", "bought", "public", "tokens"), 0)
+    held = {"reserves": game.reserves, "garnets": game.starting_garnets}
+    flags = dict.fromkeys(("terminated", "truncated", "tied"), False)
+    return {**first, **held, **flags, "rewards": 0.0, "scores": 0.0, "round": 1, "candidate": -1}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
 
 from . import dealing, notation, observation, placement
@@ -59,7 +59,7 @@ class ToroidalCup(Game[CupState]):
     max_generations: int = MAX_GENERATIONS
 
     id: ClassVar[str] = "toroidal-cup-v0"
-    compiled_step: ClassVar[bool] = False  # Life runs as long as it takes; the simulator compiles what it repeats
+    compilation: ClassVar[Compilation] = "none"  # Life runs as long as it takes; the simulator compiles what it repeats
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols"):
