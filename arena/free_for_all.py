@@ -30,7 +30,7 @@ from .folders import RunError, opened
 from .free_for_all_reports import FILES, write_reports
 from .free_for_all_tables import FreeForAllTables, make_tables
 from .match import derive, generator, hire
-from .records import Pairing, PathLike, Record
+from .records import Pairing, PathLike, Record, plain
 
 __all__ = ["MATCH", "FreeForAll", "RunError", "Schedule", "free_for_all", "seatings"]
 
@@ -109,7 +109,9 @@ def free_for_all(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {games}"
         )
-    settings = Settings(game.id, game.parameters, names, games, seed, opening_plies, chunk, cellgames.__version__)
+    settings = Settings(
+        game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, cellgames.__version__
+    )
     folder = Path(out)
     with opened(folder, (RUN, RECORDS, *FILES)):
         prepare(folder, settings, FILES, resume=resume)

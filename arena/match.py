@@ -26,7 +26,7 @@ from cellgames.envs.core.parameters import check_whole
 
 from .defaults import CHUNK, GAMES, OPENING_PLIES
 from .openings import lengths, match_openings
-from .records import Pairing, Record
+from .records import Pairing, Record, plain
 from .replays import result
 from .tables import Tally, tally
 
@@ -212,7 +212,7 @@ def record(
     return Record(
         game=game.id,
         version=cellgames.__version__,
-        parameters=game.parameters,
+        parameters=plain(game.parameters),
         seed=seed,
         agents=agents,
         opening=opening,

@@ -23,6 +23,7 @@ __all__ = [
     "RecordError",
     "Result",
     "append",
+    "plain",
     "read",
     "read_lines",
     "to_line",
@@ -32,6 +33,12 @@ __all__ = [
 Outcome = Literal["win", "draw", "loss"]
 PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As they come back from a file: lists for tuples."""
+    copy: dict[str, Any] = json.loads(json.dumps(values))
+    return copy
 
 
 class RecordError(ValueError):

@@ -25,7 +25,7 @@ from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
 from .defaults import CHUNK, GAMES, OPENING_PLIES
 from .folders import RunError, opened
 from .match import Schedule, both_seats, derive, entrants, match_id
-from .records import PathLike, Record
+from .records import PathLike, Record, plain
 from .replays import gif as save_gif
 from .tables import Tables, make_tables
 
@@ -102,7 +102,7 @@ def round_robin(
     if anchor is not None and anchor not in players:
         raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {anchor!r}")
     settings = Settings(
-        game.id, game.parameters, names, games_per_pair, seed, opening_plies, chunk, cellgames.__version__
+        game.id, plain(game.parameters), names, games_per_pair, seed, opening_plies, chunk, cellgames.__version__
     )
     folder = Path(out)
     with opened(folder, (RUN, RECORDS, GIF, *reports.FILES)):

@@ -8,7 +8,6 @@ Letters: `B` games, `P` seats.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +23,7 @@ from .defaults import OPENING_PLIES
 from .folders import differences
 from .match import counter, generator, record
 from .openings import lengths, openings
-from .records import Record
+from .records import Record, plain
 from .season_games import Fixture, Played
 from .season_teams import Team
 
@@ -62,7 +61,7 @@ class BotUmpire:
         if without := [team.name for team in teams if not team.agent]:
             raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
         self.game, self.opening_plies, self.chunk = game, opening_plies, chunk
-        self._parameters = json.loads(json.dumps(game.parameters))  # as records and settings hold them
+        self._parameters = plain(game.parameters)
         self._names = {team.name: team.agent for team in teams}
         own = agents or {}
         self._agents = {

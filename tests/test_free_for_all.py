@@ -296,6 +296,15 @@ def test_games_of_two_are_played_from_both_seats_after_openings(tmp_path: Path) 
     assert "each after a random opening of 2 plies" in (tmp_path / "report.md").read_text()
 
 
+def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
+    """Files hold it as a list."""
+    bots = [RandomAgent("one"), RandomAgent("two")]
+    game, other = (cellgames.make("grid-adaptation-small-v0", flip_rounds=(2, last), rounds=4) for last in (4, 3))
+    assert [free_for_all(game, bots, games, out=tmp_path, chunk=2).played for games in (2, 6)] == [2, 4]
+    with pytest.raises(RunError, match=r"parameters.*flip_rounds"):
+        free_for_all(other, bots, 6, out=tmp_path, chunk=2)
+
+
 def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
     other = run(tmp_path / "run", seed=1)
     assert not {r.moves for r in other.records} & {r.moves for r in read(whole / "games.jsonl").records}
