@@ -23,14 +23,18 @@ GREEDY: dict[str, str] = {
     "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
     "toroidal-cup-v0": "cellgames.agents.toroidal_cup_greedy:ToroidalCupGreedy",
     "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_greedy:ClothGreedy",
+    "grid-adaptation-v0": "cellgames.agents.grid_adaptation_greedy:GridGreedy",
 }
 """The agent that `greedy` is, by a game's id; a game gets one by a line here."""
 
 RANDOM: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_turns:ClothRandom"}
 """The agent that `random` is in games whose turns are several actions, so that equal chances make no turns."""
 
-ROLLOUT: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_rollout:ClothRollout"}
-"""The agent that `rollout:N` is in those games; made with the number of playouts."""
+ROLLOUT: dict[str, str] = {
+    "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_rollout:ClothRollout",
+    "grid-adaptation-v0": "cellgames.agents.grid_adaptation_rollout:GridRollout",
+}
+"""The agent that `rollout:N` is where it is the game's own; made with the number of playouts."""
 
 IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup_imagined:imagine"}
 """What makes a position out of an observation in a simultaneous game, by its id, so that playouts can start there.

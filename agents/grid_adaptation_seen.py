@@ -1,0 +1,88 @@
+"""What a player of Grid Adaptation sees, taken apart again.
+
+Letters: `L` games, `P` players, `W` words of a board (see `core.packedboards`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.grid_adaptation import observation, rules
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+
+__all__ = ["Seen", "seen"]
+
+_PLACE = {name: place for place, name in enumerate(observation.PLANES)}
+_SEQUENCES = _PLACE["what sequence 000 would have earned in the last round"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Observations of players.
+
+    planes:    [4, W, L] int64, boards as in `GridState.planes`.
+    sequence:  [L] int64, one's own; so are reserves, garnets, price, points.
+    round:     [L] int64; one more than there are in the voting step.
+    flips:     [L] bool, rounds with a flip.
+    voting:    [L] bool.
+    public:    [L, 8] int64, what each sequence would have earned in the last round.
+    totals:    [L, P] int64, everybody's points, for voters; else zeros.
+    tied:      [L, P] bool, likewise.
+    """
+
+    planes: Tensor
+    sequence: Tensor
+    reserves: Tensor
+    garnets: Tensor
+    price: Tensor
+    points: Tensor
+    round: Tensor
+    flips: Tensor
+    voting: Tensor
+    public: Tensor
+    totals: Tensor
+    tied: Tensor
+
+    def __len__(self) -> int:
+        return len(self.sequence)
+
+    def __getitem__(self, rows: Tensor) -> Seen:
+        parts = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        planes = parts.pop("planes")[..., rows]
+        return Seen(planes, **{name: part[rows] for name, part in parts.items()})
+
+    def matches(self) -> list[Tensor]:
+        """Where a tile's digit is one's own, boards [W, L] for each digit."""
+        tiles, *digits = self.planes.unbind()
+        own = [-((self.sequence & value) != 0).long() for value in rules.DIGITS]
+        return [tiles & ~(digit ^ mine) for digit, mine in zip(digits, own, strict=True)]
+
+
+def seen(game: GridAdaptation, observed: Tensor) -> Seen:
+    """What observations tell, int16 [L, C, H, W]."""
+    boards = game.grid.pack(observed[:, : observation.BOARDS])
+    numbers = observed[:, :, 0, 0].long()
+
+    def number(name: str) -> Tensor:
+        return numbers[:, _PLACE[name]]
+
+    own = zip(rules.DIGITS, (number(f"own digit {place}") for place in (1, 2, 3)), strict=True)
+    players = numbers[:, len(observation.PLANES) :]
+    return Seen(
+        planes=boards,
+        sequence=sum((value * digit for value, digit in own), torch.zeros_like(numbers[:, 0])),
+        reserves=number("own reserve tiles"),
+        garnets=number("own garnets"),
+        price=number("price of the next extra tile"),
+        points=number("own points"),
+        round=number("round"),
+        flips=number("1 in rounds with a flip") == 1,
+        voting=number("1 in the voting step") == 1,
+        public=numbers[:, _SEQUENCES : _SEQUENCES + 8],
+        totals=players[:, : game.players],
+        tied=players[:, game.players :] == 1,
+    )
