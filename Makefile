@@ -49,6 +49,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.random_play
 	$(BIN)/python -m benchmarks.life
 	$(BIN)/python -m benchmarks.cloth
+	$(BIN)/python -m benchmarks.grid
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
