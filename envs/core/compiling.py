@@ -44,7 +44,7 @@ class Kernel:
 
 
 BREAK_EVEN = 4000  # eager calls of a few dozen operations take about as long as compiling them
-_LOAD = 1 << 14  # so many elements of an argument cost an eager call about as much again
+_LOAD = 1 << 14  # so many elements of the largest argument cost an eager call about as much again
 ENDLESS = 1 << 40  # calls of a loop without a known end
 _PLANNED: ContextVar[tuple[Compile, int]] = ContextVar("_PLANNED", default=("auto", 1))
 _LOCK = threading.Lock()
@@ -135,7 +135,7 @@ def kernel(
         place = _place(function, examples) if key is None else (key, torch.get_num_threads())
         with _LOCK:  # the compiler is for one thread at a time
             untried = place not in _COMPILED or (compile == "always" and not _COMPILED[place])
-            if untried and _pays(place, examples[0].device, compile, calls, examples[0].numel()):
+            if untried and _pays(place, examples[0].device, compile, calls, max(x.numel() for x in examples)):
                 _COMPILED[place] = _tried(function, list(map(_blank, examples)), compile, fused)
             if compiled := _COMPILED.get(place):
                 return compiled

@@ -152,6 +152,13 @@ class GridAdaptation(Game[GridState]):
         """See `Game`; after the vote nothing follows."""
         return (state.round > self.rounds) & ~state.over
 
+    def free_spaces(self, state: GridState) -> Tensor:
+        """Bool [B, N], the spaces without a tile, the same for all players and much smaller than their masks.
+
+        None in the voting step.
+        """
+        return legality.free_spaces(self, state)
+
     def _legal(self, state: GridState) -> Tensor:
         return legality.mask(self, state)
 

@@ -41,11 +41,11 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
     # Players' masks differ in little: two rows a match, without and with a reserve tile, serve as patterns.
     rows = free.new_zeros(len(state), 2, game.info.num_actions)
     slots = rows[:, :, parts["slots"]].unflatten(2, (MOST_TILES, -1))
-    some, early = free.any(1), free & first[:, None]
-    slots[:, :, 0, :-1], slots[:, :, 0, -1] = free[:, None], ~some[:, None]
+    slots[:, :, 0, :-1], slots[:, :, 0, -1] = free[:, None], _full(game, state)[:, None]
+    slots[:, :, 1:, -1] = True
+    early = first.nonzero().squeeze(1)
     for slot in range(1, game.first_tiles):
-        slots[:, :, slot, :-1], slots[:, :, slot, -1] = early[:, None], ~(some & first)[:, None]
-    slots[:, :, game.first_tiles :, -1] = True
+        slots[early, :, slot] = slots[early, :, 0]
     reserve, flip = rows[:, :, parts["reserve"]], rows[:, :, parts["flip"]]
     reserve[:, 1, :-1], reserve[:, :, -1] = free, True
     flip[:, :, 0], flip[:, :, 1:] = True, game.flips_now(state.round)[:, None, None]
@@ -62,6 +62,12 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
         vote[:, :, :-1], vote[:, :, -1] = allowed & votes[:, :, None], ~votes
         players[voting, :, parts["vote"]] = vote
     return players
+
+
+def _full(game: GridAdaptation, state: GridState) -> Tensor:
+    """Bool [B], where no space can be named."""
+    tiles = stages.innermost(state.planes[:, 0])
+    return (tiles == game.grid.cells(tiles.device)).all(0) | (state.round > game.rounds)
 
 
 def _parts(game: GridAdaptation) -> Iterator[slice]:
