@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.grid_adaptation import rules
+from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import GridState
 
@@ -21,7 +21,8 @@ __all__ = ["History", "Remembered", "better_flip", "imagine"]
 
 _DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
 _MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
-_MOST_BOUGHT = 13  # the price after that many shows as the largest number
+# After one more the price shows as the largest number.
+_MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > observation.LARGEST)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,7 @@ class History:
 
     def start(self, players: Tensor, lanes: Tensor) -> None:
         """Matches begin; the arguments are those of `Agent.start`."""
+        players, lanes = players.to(self._public.device), lanes.to(self._public.device)
         missing = int(lanes.max()) + 1 - len(self._public) if len(lanes) else 0
         if missing > 0:
             self._public = torch.cat((self._public, self._public.new_empty(missing, *self._public.shape[1:])))
@@ -137,7 +139,7 @@ def _others(
             advised = better_flip(sequence, public[:, number - 2] if number > 1 else public[:, 0] * 0)
             lots = chance.draw(seeds[:, None], _FLIP, seats + game.players * number)
             flip = torch.where(_mostly(lots), advised, chance.uniform_int(lots >> 8, 4))
-            sequence = torch.where(played & (flip > 0), sequence ^ (1 << (flip - 1).clamp(min=0)), sequence)
+            sequence = torch.where(played, rules.flipped(sequence, flip), sequence)
         points = points + torch.where(played, public[:, number - 1].gather(1, sequence), 0)
     return sequence, points
 

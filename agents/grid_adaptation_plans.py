@@ -144,13 +144,18 @@ class Planner:
         lots = chance.draw(seeds[:, None, None], _SHAPE, counter)
         without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
         spaces = torch.where(_spare(seen)[:, None, None], shapes_at(game.size, number + 1, lots), without)
+        # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
         free = torch.nn.functional.pad(~game.grid.unpack(seen.planes[0]).flatten(1), (0, 1), value=True)
-        legal = free.gather(1, spaces.flatten(1)).view_as(spaces).all(2)
+        legal = free.gather(1, spaces.flatten(1)).view_as(spaces)
+        room = free.int().argmax(1)[:, None, None]
+        spaces = spaces.where(
+            legal, torch.where(torch.arange(number + 1, device=seeds.device) < number, room, game.spaces)
+        )
         worth = self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
         actions = nothing(game, lanes, seeds.device)[:, None].repeat(1, self.shapes, 1)
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
         actions[:, :, FLIP] = outset.flip[:, None]
-        return Plans(actions, worth.where(legal, ILLEGAL), self.guesses * sum(_FIRST))
+        return Plans(actions, worth, self.guesses * sum(_FIRST))
 
     # --- what becomes of them ---------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, chance
-from cellgames.envs.core.compiling import Compile
+from cellgames.envs.core.compiling import Compile, planned
 from cellgames.envs.grid_adaptation import rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
@@ -26,7 +26,7 @@ from .halving import affordable, best_arm
 __all__ = ["GridRollout"]
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
-_LANES = (64, 512)  # playouts that run together: few or many, but always as many, for rules that are compiled
+_LANES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
 _MATCHES = 2048  # imagined at once; with more playouts they come again
 _ROWS = 32  # games to choose in at once, at most, which bounds the memory
 _KEEPS = 0.7  # of the points of a round, in each round that is not played out
@@ -90,9 +90,10 @@ class GridRollout(GridPlayer):
         assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, lanes)
         rows = torch.arange(len(lanes), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
-        return torch.cat(
-            [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
-        )
+        with planned(self._compile, 1):
+            return torch.cat(
+                [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
+            )
 
     def _search(
         self, view: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, generator: torch.Generator
@@ -130,9 +131,7 @@ class GridRollout(GridPlayer):
         counter = torch.arange(state.sequence[0].numel() * 7, device=seeds.device).view(-1, 7)
         bits = chance.draw(state.seed[:, None, None], _OTHERS, counter) & 0x7FFFFFFF
         actions = self._random(state, bits)
-        sequence = torch.where(
-            actions[:, :, FLIP] > 0, state.sequence ^ (1 << actions[:, :, FLIP] >> 1), state.sequence
-        )
+        sequence = rules.flipped(state.sequence, actions[:, :, FLIP])
         lots = chance.draw(seeds, _OTHERS, torch.zeros_like(seeds))
         spaces = self.planner.others.spaces(view, sequence.view(len(view), -1, game.players), lots)
         spaces = spaces.view(*sequence.shape, -1)

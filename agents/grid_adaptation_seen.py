@@ -1,6 +1,6 @@
 """What a player of Grid Adaptation sees, taken apart again.
 
-Letters: `L` games, `P` players, `W` words of a board (see `core.packedboards`).
+Letters: `L` games, `W` words of a board (see `core.packedboards`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,6 @@ class Seen:
     flips:     [L] bool, rounds with a flip.
     voting:    [L] bool.
     public:    [L, 8] int64, what each sequence would have earned in the last round.
-    totals:    [L, P] int64, everybody's points, for voters; else zeros.
-    tied:      [L, P] bool, likewise.
     """
 
     planes: Tensor
@@ -44,8 +42,6 @@ class Seen:
     flips: Tensor
     voting: Tensor
     public: Tensor
-    totals: Tensor
-    tied: Tensor
 
     def __len__(self) -> int:
         return len(self.sequence)
@@ -71,7 +67,6 @@ def seen(game: GridAdaptation, observed: Tensor) -> Seen:
         return numbers[:, _PLACE[name]]
 
     own = zip(rules.DIGITS, (number(f"own digit {place}") for place in (1, 2, 3)), strict=True)
-    players = numbers[:, len(observation.PLANES) :]
     return Seen(
         planes=boards,
         sequence=sum((value * digit for value, digit in own), torch.zeros_like(numbers[:, 0])),
@@ -83,6 +78,4 @@ def seen(game: GridAdaptation, observed: Tensor) -> Seen:
         flips=number("1 in rounds with a flip") == 1,
         voting=number("1 in the voting step") == 1,
         public=numbers[:, _SEQUENCES : _SEQUENCES + 8],
-        totals=players[:, : game.players],
-        tied=players[:, game.players :] == 1,
     )

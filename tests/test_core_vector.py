@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from every_game import GAMES, every_game, every_game_in_turns, generator
+from every_game import GAMES, every_game, generator
 from torch import Tensor
 from toy_games import Race, Sealed, random_actions
 
@@ -63,7 +63,7 @@ def test_a_vector_plays_every_lanes_games_as_if_alone_and_starts_over(game: Game
     assert ended >= lanes
 
 
-@every_game_in_turns
+@every_game
 def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> None:
     vector, random = game.vector(20, seed=3, compile="never"), generator(4)
     for _ in range(game.info.max_turns + 3):
@@ -129,7 +129,7 @@ def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generat
     "game",
     [
         cellgames.make("torus-v0", size=2),
-        cellgames.make("grid-adaptation-v0", size=8, players=3, rounds=2, starting_garnets=6, flip_rounds=(2,)),
+        cellgames.make("grid-adaptation-v0", size=9, rounds=2, flip_rounds=(2,), reward_scheme="outcome"),
         Race(),
     ],
     ids=lambda game: str(game.id),

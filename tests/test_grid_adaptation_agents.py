@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ from cellgames.agents import load, select
 from cellgames.agents.grid_adaptation_greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation_imagined import History, better_flip, imagine
 from cellgames.agents.grid_adaptation_others import KeenOthers, Others
-from cellgames.agents.grid_adaptation_outlook import ILLEGAL, outlook
+from cellgames.agents.grid_adaptation_outlook import ILLEGAL, _kernels, outlook
 from cellgames.agents.grid_adaptation_plans import Planner
 from cellgames.agents.grid_adaptation_rollout import GridRollout
 from cellgames.agents.grid_adaptation_seen import Seen, seen
@@ -119,8 +120,7 @@ def test_what_a_player_does_not_see_changes_no_action(make_agent: Callable[[], G
 
 def test_greedys_action_depends_on_its_row_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also beside matches in other rounds, and when there is memory for some boards at a time only."""
-    state = torch.arange(5)
-    mixed = midway(SMALL, 5, 2).put(state[:2], midway(SMALL, 2, 0, 5))
+    mixed = midway(SMALL, 5, 2).put(torch.arange(2), midway(SMALL, 2, 0, 5))
     agent = GridGreedy(guesses=2)
     whole = ask(agent, SMALL, mixed, 1)
     assert (mixed.round[:3].tolist(), (whole[:, 1] < SMALL.spaces).tolist()) == ([1, 1, 3], [True] * 2 + [False] * 3)
@@ -270,16 +270,17 @@ def test_later_generations_count_as_they_are_weighted_and_none_after_the_last_ro
     assert torch.equal(outlook(SMALL.grid, view.planes[0], view.matches(), (7, 4), left), expected)
 
 
-@pytest.mark.parametrize("size", [9, 31])
-def test_compiled_boards_have_the_same_outlook(size: int) -> None:
-    game = make(size=size, players=2)
-    view = look(game, midway(game, 3, 2), 0)
-    boards = [plane[..., None].expand(-1, -1, 700) for plane in (view.planes[0], *view.matches())]  # rather many
-    eagerly, compiled = (
-        outlook(game.grid, boards[0], boards[1:], (3, 2), torch.tensor([5, 5, 1]), compile)
-        for compile in ("never", "auto")
+@pytest.mark.slow
+def test_compiled_boards_have_the_same_outlook() -> None:
+    """In two chunks, the second of which is filled up."""
+    view = look(SMALL, midway(SMALL, 3, 2), 0)
+    boards = [plane[..., None].expand(-1, -1, 1700) for plane in (view.planes[0], *view.matches())]
+    left = torch.tensor([5, 5, 1])
+    compiled, eagerly = (
+        outlook(SMALL.grid, boards[0], boards[1:], (3, 2), left, compile) for compile in ("always", "never")
     )
-    assert torch.equal(eagerly, compiled)
+    assert torch.equal(compiled, eagerly)
+    assert all(run.compiled for run in _kernels(SMALL.grid, left.device, "auto", 0)), "for the test's sake"
 
 
 # ---------------------------------------------------------------- shapes and others
@@ -376,18 +377,39 @@ def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_p
 
 
 def test_after_a_flip_others_differ_by_a_digit_at_most() -> None:
-    state = midway(EIGHT, 40, 3)  # flips were in the third round
     lanes, players = torch.arange(40), torch.zeros(40, dtype=torch.int64)
-    history = History(EIGHT)
-    history.start(players, lanes)
-    view = look(EIGHT, state, 0)
-    imagined = imagine(EIGHT, view, players, history.look(view, players, lanes), seeds(5, 40))
-    doubles = [len(set(row)) for row in imagined.sequence.tolist()]
-    assert min(doubles) < 8, "two may hold the same"
-    advised = better_flip(torch.arange(8).expand(40, -1), view.public)
-    worst = view.public.argmin(1)
-    assert (advised.gather(1, worst[:, None]) > 0).all()
-    assert (advised.gather(1, view.public.argmax(1, keepdim=True)) == 0).all()
+    state = midway(EIGHT, 40, 3)  # flips were in the third round
+    sequences = []
+    for flip_rounds in ((3,), ()):
+        game = dataclasses.replace(EIGHT, flip_rounds=flip_rounds)
+        history = History(game)
+        history.start(players, lanes)
+        view = look(EIGHT, state, 0)
+        imagined = imagine(game, view, players, history.look(view, players, lanes), seeds(5, 40))
+        sequences.append(imagined.sequence[:, 1:])
+    changed = (sequences[0] ^ sequences[1]).unique().tolist()
+    assert set(changed) == {0, 1, 2, 4}
+    assert min(len(set(row)) for row in sequences[0].tolist()) < 7, "two may hold the same"
+
+
+def test_the_flip_that_is_advised_leads_to_what_has_earned_more() -> None:
+    public = look(EIGHT, midway(EIGHT, 40, 3), 0).public
+    advised = better_flip(torch.arange(8).expand(40, -1), public)
+    assert (advised.gather(1, public.argmin(1, keepdim=True)) > 0).all()
+    assert (advised.gather(1, public.argmax(1, keepdim=True)) == 0).all()
+
+
+@every_agent
+def test_a_first_round_on_a_crowded_board(make_agent: Callable[[], GridPlayer]) -> None:
+    """Which no match comes to, but a position can be set up so."""
+    board = torch.ones(1, SMALL.size, SMALL.size, dtype=torch.bool)
+    board[0, 4, 5] = False
+    state = SMALL.init(seeds(0, 1))
+    planes = state.planes.clone()
+    planes[:, 0] = SMALL.grid.pack(board).t()
+    state = state.replace(planes=planes)
+    action = ask(make_agent(), SMALL, state, 0)
+    assert action[0, :3].tolist() == [4 * SMALL.size + 5] * 3
 
 
 def test_a_history_keeps_every_round_by_lane_and_seat_and_begins_anew() -> None:

@@ -288,8 +288,14 @@ class Game(ABC, Generic[S]):
 
     # --- checks -----------------------------------------------------------------------------------------------
 
-    def check(self, state: S, actions: Tensor) -> None:
-        """Raise a `ValueError` unless `actions` is a legal step of every unfinished game."""
+    def check(self, state: S, actions: Tensor, legal: Tensor | None = None) -> None:
+        """Raise a `ValueError` unless `actions` is a legal step of every unfinished game.
+
+        Args:
+            state: the games.
+            actions: as `step` takes them.
+            legal: the mask, if it is at hand.
+        """
         info, components = self.info, len(self.info.action_nvec)
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
         shape = (len(state), *info.action_shape)
@@ -306,7 +312,7 @@ class Game(ABC, Generic[S]):
             raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
         seats = info.num_players if info.simultaneous else 1
         chosen = actions.reshape(-1, seats, components)
-        mask = self._legal(state).reshape(-1, seats, info.num_actions)
+        mask = (self._legal(state) if legal is None else legal).reshape(-1, seats, info.num_actions)
         wrong = ~info.admits(mask, chosen) & ~state.over[:, None, None]
         if wrong.any():
             lane, seat, component = wrong.nonzero()[0].tolist()

@@ -100,7 +100,8 @@ class Vector(Generic[S]):
             and compiler_found(self._state.device.type)
         )
         self._whole = self.compiled and game.compilation == "whole"  # else the kernels that the rules call, if at all
-        self._plan: tuple[Compile, int] = (compile, ENDLESS if self.compiled else 1)
+        eager = game.compilation == "stages" and not self.compiled
+        self._plan: tuple[Compile, int] = ("never" if eager else compile, ENDLESS if self.compiled else 1)
         self._legal: Tensor | None = None  # a step compiled whole writes it, else it is made when asked for
         self._stale = False  # whether it is that of an earlier state
 
@@ -127,7 +128,7 @@ class Vector(Generic[S]):
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every lane; games that end are replaced by new ones in the same call."""
         if checked:
-            self.game.check(self.state, actions)
+            self.game.check(self.state, actions, self.legal_actions)
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:

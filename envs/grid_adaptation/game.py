@@ -332,10 +332,12 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
         last = self.rounds + (position.stage != "play")
         first = {"play": 1, "vote": last, "over": self.rounds}[position.stage]
+        most_points = 3 * self.spaces * self.rounds
         wrong = {
             f"a round from {first} to {last}": not first <= position.round <= last,
             f"at most {self.info.max_turns} steps": position.turn > self.info.max_turns - (position.stage != "over"),
             "players tied who vote": position.stage == "vote" and len(position.tied) < 2,
+            f"at most {most_points} points": max(position.points) > most_points,
             f"at most {self.most_bought} extra tiles": max(position.bought) > self.most_bought,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:

@@ -61,7 +61,8 @@ def restart(game: GridAdaptation, state: GridState, over: Tensor) -> GridState:
     inner = _inner(state)
     fields = [inner[name] for name in first_values(game)]
     stages.run(game, stages.renewed, [over.long(), *fields], fields)
-    inner["seed"][lanes] = seeds = chance.next_seed(inner["seed"][lanes])
+    seeds = chance.next_seed(inner["seed"][lanes])
+    inner["seed"] = inner["seed"].index_put((lanes,), seeds)  # its memory is that of the state before the step, too
     inner["sequence"][:, lanes] = _dealt(game, seeds).t()
     return _outer(state, inner)
 

@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import torch
 
-__all__ = ["DIGITS", "Board", "bits_matched", "generation", "land", "landing", "price", "quotient"]
+__all__ = ["DIGITS", "Board", "bits_matched", "flipped", "generation", "land", "landing", "price", "quotient"]
 
 W = TypeVar("W", torch.Tensor, int)
 """Words of boards: an int64 tensor or an integer."""
@@ -72,6 +72,11 @@ def land(free: W, named: Sequence[W]) -> list[W]:
     """The tiles that each player gets of the spaces that all have named."""
     alone = landing(free, named)
     return [spaces & alone for spaces in named]
+
+
+def flipped(sequence: N, flip: N) -> N:
+    """A sequence after a flip: 0 leaves it, k turns the digit of value 2 ** (k - 1)."""
+    return sequence ^ ((1 << flip) >> 1)
 
 
 def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:

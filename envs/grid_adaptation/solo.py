@@ -110,8 +110,8 @@ class GridSolo:
 
     def _named(self, seat: int, action: list[int]) -> int:
         """The spaces that a player names, after its flip and its purchase; what it takes is spent."""
-        if self._flips and action[FLIP]:
-            self._sequence[seat] ^= 1 << (action[FLIP] - 1)
+        if self._flips:
+            self._sequence[seat] = rules.flipped(self._sequence[seat], action[FLIP])
         reserve, cost = action[RESERVE] < self._game.spaces, rules.price(self._bought[seat])
         if (action[BUY] or (reserve and not self._reserves[seat])) and self._garnets[seat] >= cost:
             self._garnets[seat] -= cost

@@ -51,6 +51,7 @@ def run(game: GridAdaptation, stage: Stage, inputs: Sequence[Tensor], outputs: S
         for out, value in zip(arguments[count:], stage(game, *arguments[:count]), strict=True):
             out.copy_(value.to(torch.int32).to(torch.uint8) if value.dtype == torch.bool else value)
 
+    write.__qualname__ = f"stage {stage.__name__}"  # for whoever reads warnings
     arguments = [*inputs, *(out.view(torch.uint8) if out.dtype == torch.bool else out for out in outputs)]
     key = (game, stage, inputs[0].shape[-1], inputs[0].device)
     kernel(write, arguments, key=key)(arguments)
@@ -75,7 +76,7 @@ def submitted(
 ) -> tuple[Tensor, ...]:
     """Sequences, reserves, tiles bought, garnets and orders, [P, B] each, after actions [P, 7, B]."""
     *tiles, reserve, flip, buy, _ = actions.unbind(1)
-    sequence = sequence ^ torch.where(game.flips_now(round), (1 << flip) >> 1, 0)
+    sequence = rules.flipped(sequence, torch.where(game.flips_now(round), flip, 0))
     # Spaces from a limit on mean "none"; conditions are joined by nesting, since the compiler is slow at `&` of flags.
     playing = torch.where(round <= game.rounds, game.spaces, 0)
     first = torch.where(round == 1, game.spaces, 0)
