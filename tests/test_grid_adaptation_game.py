@@ -572,6 +572,12 @@ def test_every_illegal_choice_has_a_reason() -> None:
         assert re.search(reason, refusal(table, player, component, choice)), (component, choice, reason)
 
 
+def test_the_rounds_with_a_flip_are_those_that_are_played() -> None:
+    for flip_rounds, reason in (((2, 9), "in rounds 2 only, this is 1"), ((9,), "no digit is ever flipped")):
+        table = Table(make(size=7, players=3, rounds=4, flip_rounds=flip_rounds))
+        assert reason in refusal(table, 0, FLIP, 1)
+
+
 def test_choices_of_one_component_do_not_close_others() -> None:
     """Every legal choice of each, whatever the others are, one match for each pair of components."""
     game = make(size=5, players=2, starting_garnets=3)
@@ -624,6 +630,24 @@ def test_matches_go_on_from_their_lines(family: str) -> None:
             assert back.replace(**untold).equal(state[lane])
             if not one.terminated:
                 assert game.step(back, actions[[lane]]).equal(game.step(state[lane], actions[[lane]]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("round:1", "round:9", "a round from 1 to 8"),
+        ("turn:0", "turn:9", "at most 9 steps"),
+        ("play ", "vote ", "a round from 9 to 9"),
+        ("points:0", "points:601", "at most 600 points"),
+        ("bought:0", "bought:3", "at most 2 extra tiles"),
+    ],
+)
+def test_lines_that_no_match_comes_to_are_refused(old: str, new: str, expected: str) -> None:
+    game = make(size=5, players=2, starting_garnets=13)  # the price of three is 2 + 4 + 8
+    line = game.state_to_string(game.init(seeds(0, 1)))
+    assert line.count(old) == 1
+    with pytest.raises(ValueError, match=f"grid-adaptation-v0: expected {expected}, got '"):
+        game.string_to_state(line.replace(old, new))
 
 
 def test_a_choice_of_no_matches_is_a_batch() -> None:
