@@ -24,7 +24,7 @@ from .dilation import Footprint
 from .parameters import check_whole
 from .tables import table
 
-__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "majority", "popcount"]
+__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "majority", "pack_word", "popcount"]
 
 WORD = 64
 ALL = -1  # every bit of a word
@@ -106,7 +106,7 @@ class Grid:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
         live = cells.ne(0).to(torch.uint8)
         padded = torch.nn.functional.pad(live, (0, sum(self.widths) - self.cols, 0, int(not self.wrap)))
-        words = [_pack_word(part) for part in padded.split(list(self.widths), dim=-1)]
+        words = [pack_word(part) for part in padded.split(list(self.widths), dim=-1)]
         return torch.stack(words, dim=-1).movedim(0, -1).contiguous()
 
     def unpack(self, boards: Tensor) -> Tensor:
@@ -239,7 +239,7 @@ class Grid:
         return above, twos
 
 
-def _pack_word(cells: Tensor) -> Tensor:
+def pack_word(cells: Tensor) -> Tensor:
     """int64 [...] of up to 64 cells [..., w], uint8 0 or 1."""
     padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).contiguous().view(torch.int64)
     octets = ((padded * GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word

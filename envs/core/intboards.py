@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from . import neighbours
 from .dilation import Footprint
 from .parameters import check_whole
 
@@ -94,14 +95,4 @@ class IntGrid:
 
         Outside of the board there are counts too; trim what comes of them.
         """
-        above, below = board << self.stride, board >> self.stride
-        ones, twos = above ^ below, above & below
-        column, pair = ones ^ board, (ones & board) | twos  # of three, with the cell itself: for the cells beside it
-        left, right = column << 1, column >> 1
-        either = left ^ right
-        low, carry = either ^ ones, (either & ones) | (left & right)
-        left, right = pair << 1, pair >> 1
-        sides, middle = left ^ right, twos ^ carry
-        if bits < 3:
-            return (low, sides ^ middle)[:bits]
-        return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)
+        return neighbours.counts(board, board << self.stride, board >> self.stride, bits)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from .bitboards import GATHER, WORD, full_adder, popcount
+from . import neighbours
+from .bitboards import WORD, pack_word, popcount
 from .parameters import check_whole
 from .tables import table
 
@@ -69,15 +70,11 @@ class PackedGrid:
         """Words [..., N, B] of boards [B, ..., H, W], any dtype, live where not zero."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
-        used = self.rows_a_word * self.stride
         live = torch.nn.functional.pad(
             cells.ne(0).to(torch.uint8), (0, 1, 0, self.words * self.rows_a_word - self.rows)
         )
-        bits = torch.nn.functional.pad(live.flatten(-2).unflatten(-1, (self.words, used)), (0, WORD - used))
-        octets = ((bits.contiguous().view(torch.int64) * GATHER) >> (WORD - 8)).to(torch.uint8)
-        words: Tensor = octets.view(torch.int64)
-        boards: Tensor = words.squeeze(-1).movedim(0, -1).contiguous()
-        return boards
+        words = pack_word(live.flatten(-2).unflatten(-1, (self.words, self.rows_a_word * self.stride)))
+        return words.movedim(0, -1).contiguous()
 
     def unpack(self, boards: Tensor) -> Tensor:
         """Bool [B, ..., H, W] of words [..., N, B]; the inverse of `pack`."""
@@ -103,15 +100,7 @@ class PackedGrid:
 
         Beside the board there are counts too; trim what comes of them.
         """
-        above, below = self._from_above(boards), self._from_below(boards)
-        ones, twos = above ^ below, above & below
-        column, pair = ones ^ boards, (ones & boards) | twos  # of three, with the cell itself: for the cells beside it
-        low, carry = full_adder(column << 1, column >> 1, ones)
-        left, right = pair << 1, pair >> 1
-        sides, middle = left ^ right, twos ^ carry
-        if bits < 3:
-            return (low, sides ^ middle)[:bits]
-        return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)
+        return neighbours.counts(boards, self._from_above(boards), self._from_below(boards), bits)
 
     def _from_above(self, boards: Tensor) -> Tensor:
         """Every row moved to the next one; what lies beyond the last row of a word may be anything."""

@@ -36,14 +36,14 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
         out: a mask of as many matches to write into; fresh memory for many takes longer than the mask.
     """
     parts = dict(zip(("slots", "reserve", "flip", "buy", "vote"), _parts(game), strict=True))
-    free, first = free_spaces(game, state).contiguous(), state.round == 1
+    free = free_spaces(game, state).contiguous()
     pays = stages.may_pay(game, state.round[:, None], state.bought, state.garnets)
     # Players' masks differ in little: two rows a match, without and with a reserve tile, serve as patterns.
     rows = free.new_zeros(len(state), 2, game.info.num_actions)
     slots = rows[:, :, parts["slots"]].unflatten(2, (MOST_TILES, -1))
     slots[:, :, 0, :-1], slots[:, :, 0, -1] = free[:, None], _full(game, state)[:, None]
     slots[:, :, 1:, -1] = True
-    early = first.nonzero().squeeze(1)
+    early = (state.round == 1).nonzero().squeeze(1)
     for slot in range(1, game.first_tiles):
         slots[early, :, slot] = slots[early, :, 0]
     reserve, flip = rows[:, :, parts["reserve"]], rows[:, :, parts["flip"]]

@@ -36,6 +36,7 @@ __all__ = [
     "print_files",
     "program",
     "round_robin",
+    "run_options",
     "stopped",
     "warn",
 ]
@@ -110,6 +111,19 @@ def folder_words(arguments: argparse.Namespace, opening_plies: int) -> list[str]
     words += [f"plies={arguments.opening_plies}"] if arguments.opening_plies != opening_plies else []
     words += [f"chunk={arguments.chunk}"] if arguments.chunk != CHUNK else []
     return words
+
+
+def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """What a round robin and free-for-all games are told alike."""
+    return {
+        "seed": arguments.seed,
+        "opening_plies": arguments.opening_plies,
+        "chunk": arguments.chunk,
+        "anchor": arguments.anchor,
+        "resume": not arguments.fresh,
+        "progress": not arguments.quiet,
+        "warn": warn,
+    }
 
 
 def counted(games: int, played: int) -> str:
@@ -235,14 +249,8 @@ def round_robin(arguments: argparse.Namespace) -> int:
             arguments.agents,
             arguments.games,
             out=out,
-            seed=arguments.seed,
-            opening_plies=arguments.opening_plies,
-            chunk=arguments.chunk,
-            anchor=arguments.anchor,
-            resume=not arguments.fresh,
             gif=arguments.gif,
-            progress=not arguments.quiet,
-            warn=warn,
+            **run_options(arguments),
         )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole chunks of games are kept in {out}")

@@ -10,7 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .commands import counted, file_name, folder_words, make_game, print_files, program, stopped, warn
+from .commands import counted, file_name, folder_words, make_game, print_files, program, run_options, stopped
 
 if TYPE_CHECKING:
     from cellgames.arena.free_for_all import FreeForAll
@@ -31,13 +31,7 @@ def free_for_all(arguments: argparse.Namespace) -> int:
             arguments.agents,
             arguments.games,
             out=out,
-            seed=arguments.seed,
-            opening_plies=arguments.opening_plies,
-            chunk=arguments.chunk,
-            anchor=arguments.anchor,
-            resume=not arguments.fresh,
-            progress=not arguments.quiet,
-            warn=warn,
+            **run_options(arguments),
         )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole chunks of games are kept in {out}")

@@ -1,0 +1,37 @@
+"""Neighbours counted on boards whose rows lie in one word, as integers or as words of tensors.
+
+Right of every row there is a spare column that is always empty, so that rows need no masks when they move sideways.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from torch import Tensor
+
+__all__ = ["counts"]
+
+W = TypeVar("W", Tensor, int)
+
+
+def counts(boards: W, above: W, below: W, bits: int) -> tuple[W, ...]:
+    """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+
+    Beside the board there are counts too; trim what comes of them.
+
+    Args:
+        boards: words, live where a bit is set.
+        above: every row moved to the next one.
+        below: every row moved to the one before.
+        bits: 1 to 3.
+    """
+    ones, twos = above ^ below, above & below
+    column, pair = ones ^ boards, (ones & boards) | twos  # of three, with the cell itself: for the cells beside it
+    left, right = column << 1, column >> 1
+    either = left ^ right
+    low, carry = either ^ ones, (either & ones) | (left & right)
+    left, right = pair << 1, pair >> 1
+    sides, middle = left ^ right, twos ^ carry
+    if bits < 3:
+        return (low, sides ^ middle)[:bits]
+    return low, sides ^ middle, (left & right) ^ (twos & carry) ^ (sides & middle)
