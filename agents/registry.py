@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "GREEDY", "IMAGINED", "RANDOM", "ROLLOUT", "AgentSpec", "load"]
+__all__ = ["AGENTS", "GREEDY", "IMAGINED", "NETWORKS", "RANDOM", "ROLLOUT", "WEIGHTS_SUFFIX", "AgentSpec", "load"]
 
 GREEDY: dict[str, str] = {
     "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
@@ -42,6 +43,23 @@ IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup_im
 A function of the game, observations [L, ...] and the seats that see them, int64 [L], to a state of `L` games that look
 to those seats exactly like that; what they do not see is guessed.
 """
+
+NETWORKS: dict[str, dict[str, str]] = {
+    "policy": {
+        "torus-v0": "cellgames.agents.torus_network:TorusNetwork",
+        "grid-adaptation-v0": "cellgames.agents.grid_adaptation_network:GridNetwork",
+        "toroidal-cup-v0": "cellgames.agents.toroidal_cup_network:CupNetwork",
+        "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_network:ClothNetwork",
+    },
+    "turns": {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_values:ClothValues"},
+}
+"""Networks by kind and by a game's id: classes of a game and a `networks.Size`.
+
+A `policy` says what to do, and every game without one gets a flat one; `turns` judge positions after whole turns.
+"""
+
+WEIGHTS_SUFFIX = ".safetensors"
+"""A spec that ends so is the path of a file by `saved.save_network`."""
 
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
@@ -90,6 +108,13 @@ def _amaf(argument: str | None) -> AnyAgent:
     return AmafAgent(_playouts("amaf", argument))
 
 
+def _trained(argument: str | None) -> AnyAgent:
+    from .trained import trained
+
+    _expect_no_argument("trained", argument)
+    return trained()
+
+
 def _playouts(name: str, argument: str | None) -> int:
     if argument is None or re.fullmatch(r"[1-9][0-9]{0,8}", argument) is None:
         got = "nothing" if argument is None else repr(argument)
@@ -107,6 +132,7 @@ AGENTS: dict[str, AgentSpec] = {
     "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
     "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
     "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
+    "trained": AgentSpec("trained", "a network that learned by self-play; its weights come with the package", _trained),
 }
 
 
@@ -114,10 +140,11 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
     """The agent that `spec` describes; its `name` is the spec.
 
     Args:
-        spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`), or the
-            import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the text
-            after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one
-            PettingZoo observation to an action. Modules of the current directory are found.
+        spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`); the path of
+            trained weights, `my_run/agent.safetensors`; or the import path of your own,
+            `my_package.bots:MyBot`: a class, made without arguments or with the text after a second colon
+            (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo observation to an
+            action. Modules of the current directory are found.
         game: what it is to play; an agent that cannot is refused here instead of at its first move.
 
     Raises:
@@ -127,7 +154,12 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
     from .base import takes_states
 
     name, colon, text = spec.partition(":")
-    if name in AGENTS:
+    agent: AnyAgent
+    if spec.endswith(WEIGHTS_SUFFIX):
+        from .trained import from_file
+
+        agent = from_file(Path(spec))
+    elif name in AGENTS:
         agent = AGENTS[name].make(text if colon else None)
     elif match := _IMPORT_PATH.fullmatch(spec):
         agent = _own(spec, *match.groups())
@@ -136,7 +168,8 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
         hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
         known = ", ".join(entry.usage for entry in AGENTS.values())
         raise ValueError(
-            f"unknown agent {spec!r}; known: {known}, or your own by import path, such as my_bots:MyBot{hint}"
+            f"unknown agent {spec!r}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}), or your own by import "
+            f"path, such as my_bots:MyBot{hint}"
         )
     try:
         agent.name = spec

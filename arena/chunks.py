@@ -18,11 +18,11 @@ from typing import Any, ClassVar, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
+from cellgames.folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
 
-from .folders import START_OVER, RunError, differences, refuse_foreign
 from .match import Schedule, derive, play_games
 from .progress import progress as show_progress
-from .records import Pairing, Record, append, read, write_atomic
+from .records import Pairing, Record, append, read
 
 __all__ = ["RECORDS", "RUN", "Chunk", "Key", "Settings", "play_plan", "prepare"]
 

@@ -22,15 +22,15 @@ import torch
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
+from cellgames.folders import PathLike, RunError, opened
 
 from . import match
 from .chunks import RECORDS, RUN, Chunk, Key, Settings, play_plan, prepare
 from .defaults import CHUNK, GAMES
-from .folders import RunError, opened
 from .free_for_all_reports import FILES, write_reports
 from .free_for_all_tables import FreeForAllTables, make_tables
 from .match import derive, generator, hire
-from .records import Pairing, PathLike, Record, plain
+from .records import Pairing, Record, plain
 
 __all__ = ["MATCH", "FreeForAll", "RunError", "Schedule", "free_for_all", "seatings"]
 

@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cellgames.folders import PathLike
+
 from .free_for_all_tables import Finish, FreeForAllTables
-from .records import PathLike
 from .report_parts import (
     THE_GAMES,
     Rows,

@@ -11,12 +11,13 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+
+from cellgames.folders import PathLike
 
 __all__ = [
     "Outcome",
     "Pairing",
-    "PathLike",
     "Reader",
     "Reading",
     "Record",
@@ -27,11 +28,9 @@ __all__ = [
     "read",
     "read_lines",
     "to_line",
-    "write_atomic",
 ]
 
 Outcome = Literal["win", "draw", "loss"]
-PathLike: TypeAlias = str | os.PathLike[str]
 T = TypeVar("T")
 
 
@@ -309,26 +308,3 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
-
-
-def write_atomic(path: PathLike, content: str | bytes) -> None:
-    """Write a file so that it appears whole or not at all, also if the machine stops.
-
-    The text goes to a hidden file beside it, `.NAME.PID.part`, which then takes its place.
-    """
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-    if os.name == "posix":  # elsewhere a folder cannot be opened
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

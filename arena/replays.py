@@ -19,8 +19,9 @@ from torch import Tensor
 from cellgames.agents.play import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.registry import make
+from cellgames.folders import PathLike
 
-from .records import Outcome, PathLike, Record, Result
+from .records import Outcome, Record, Result
 
 __all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "start", "verify"]
 

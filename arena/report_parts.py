@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from cellgames.folders import write_atomic
+
 from .ratings import Ratings
-from .records import write_atomic
 from .tables import Standing, Tally
 
 __all__ = [

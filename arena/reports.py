@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from .records import PathLike
+from cellgames.folders import PathLike
+
 from .report_parts import (
     THE_GAMES,
     Rows,

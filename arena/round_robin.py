@@ -19,13 +19,13 @@ from typing import Any, ClassVar
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
+from cellgames.folders import PathLike, RunError, opened
 
 from . import chunks, reports
 from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
 from .defaults import CHUNK, GAMES, OPENING_PLIES
-from .folders import RunError, opened
 from .match import Schedule, both_seats, derive, entrants, match_id
-from .records import PathLike, Record, plain
+from .records import Record, plain
 from .replays import gif as save_gif
 from .tables import Tables, make_tables
 

@@ -21,13 +21,12 @@ from typing import Any
 
 import cellgames
 from cellgames.envs.core.parameters import check_whole
+from cellgames.folders import START_OVER, PathLike, RunError, differences, opened, refuse_foreign, write_atomic
 
 from . import season_reports as reports
-from .folders import START_OVER, RunError, differences, opened, refuse_foreign
 from .match import derive
 from .playoffs import Bracket, bracket
 from .progress import progress as show_progress
-from .records import PathLike, write_atomic
 from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
 from .season_games import Fixture, Played, Umpire, make_die, settle
 from .season_journal import Journal

@@ -18,9 +18,9 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game
 from cellgames.envs.core.parameters import check_whole
+from cellgames.folders import differences
 
 from .defaults import OPENING_PLIES
-from .folders import differences
 from .match import counter, generator, record
 from .openings import lengths, openings
 from .records import Record, plain

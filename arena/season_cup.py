@@ -15,8 +15,8 @@ from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.folders import differences
 
-from .folders import differences
 from .match import derive
 from .season_games import Fixture, Played
 

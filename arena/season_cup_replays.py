@@ -15,8 +15,9 @@ from cellgames.envs.core.compiling import Compile
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
+from cellgames.folders import PathLike
 
-from .records import PathLike, Reader
+from .records import Reader
 from .replays import ReplayError, result_differs
 from .season_cup import ENDED, PARAMETERS, start_of
 from .season_games import Fixture

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from .folders import START_OVER, RunError
-from .records import append, read_lines, write_atomic
+from cellgames.folders import START_OVER, RunError, write_atomic
+
+from .records import append, read_lines
 from .season_games import Fixture, Played, Umpire
 
 __all__ = ["Journal"]

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.envs.core.drawing import to_svg
+from cellgames.folders import write_atomic
 
 from .bracket_picture import bracket_picture, png, score_text
 from .playoffs import Bracket, Series
-from .records import write_atomic
 from .reports import escape, markdown_table, plain_table
 from .schedule import SeasonSchedule, league_counts
 from .season_teams import Leagues, Team, by_league

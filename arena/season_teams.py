@@ -10,7 +10,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import TypeAlias
 
-from .records import PathLike
+from cellgames.folders import PathLike
 
 __all__ = ["LEAST", "Leagues", "Team", "by_league", "check_names", "generate_names", "hire", "place", "read_teams"]
 

@@ -21,9 +21,10 @@ from typing import Any
 import cellgames
 from cellgames.agents.registry import load
 from cellgames.arena.match import match
-from cellgames.arena.records import Record, write_atomic
+from cellgames.arena.records import Record
 from cellgames.arena.reports import markdown_table
 from cellgames.envs.core import Game
+from cellgames.folders import write_atomic
 
 __all__ = ["Endings", "endings_of", "main"]
 

@@ -23,7 +23,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.measurement import NOT_INSTALLED, Measurement
-from cellgames.arena.records import write_atomic
+from cellgames.folders import write_atomic
 
 __all__ = ["Arguments", "Benchmark", "Contestant"]
 

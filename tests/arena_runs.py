@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents import play as loop
-from cellgames.arena.records import Line, PathLike, read
+from cellgames.arena.records import Line, read
 from cellgames.cli import main
+from cellgames.folders import PathLike
 
 if TYPE_CHECKING:  # the processes that are killed need it not
     import pytest

@@ -409,7 +409,7 @@ def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
 
 
 def test_every_known_agent_has_help_and_is_tested_here() -> None:
-    assert sorted(AGENTS) == ["amaf", "greedy", "random", "rollout"]
+    assert sorted(AGENTS) == ["amaf", "greedy", "random", "rollout", "trained"]
     for name, entry in AGENTS.items():
         assert entry.usage.split(":")[0] == name
         assert entry.summary

@@ -16,7 +16,7 @@ from cellgames.agents import load, select
 from cellgames.agents.grid_adaptation_greedy import GridGreedy, GridPlayer
 from cellgames.agents.grid_adaptation_imagined import History, better_flip, imagine
 from cellgames.agents.grid_adaptation_others import KeenOthers, Others
-from cellgames.agents.grid_adaptation_outlook import ILLEGAL, _kernels, outlook
+from cellgames.agents.grid_adaptation_outlook import ILLEGAL, _kernels, _total, outlook
 from cellgames.agents.grid_adaptation_plans import Planner
 from cellgames.agents.grid_adaptation_rollout import GridRollout
 from cellgames.agents.grid_adaptation_seen import Seen, seen
@@ -280,7 +280,7 @@ def test_compiled_boards_have_the_same_outlook() -> None:
         outlook(SMALL.grid, boards[0], boards[1:], (3, 2), left, compile) for compile in ("always", "never")
     )
     assert torch.equal(compiled, eagerly)
-    assert all(run.compiled for run in _kernels(SMALL.grid, left.device, "auto", 0)), "for the test's sake"
+    assert all(run.compiled for run in _kernels(SMALL.grid, left.device, _total, 1, "auto", 0)), "for the test's sake"
 
 
 # ---------------------------------------------------------------- shapes and others

@@ -23,9 +23,9 @@ from cellgames.arena.records import (
     Result,
     append,
     read,
-    write_atomic,
 )
 from cellgames.arena.replays import ReplayError, game_of, gif, replay, verify
+from cellgames.folders import write_atomic
 
 GAME = cellgames.make("torus-v0", size=3)
 # Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.

@@ -18,12 +18,12 @@ from PIL import Image
 from season_coin import Coin, made_up
 
 from cellgames.arena import season_reports
-from cellgames.arena.folders import RunError
 from cellgames.arena.records import RecordError
 from cellgames.arena.season import Season, play_season
 from cellgames.arena.season_games import REPLAYS, Fixture, Played, make_die, settle
 from cellgames.arena.season_teams import by_league, place
 from cellgames.arena.standings import SIDES, seed_teams, standings
+from cellgames.folders import RunError
 
 TEAMS = made_up(9)
 FILES = {"season.json", "games.jsonl", *season_reports.FILES}

@@ -1,7 +1,7 @@
 """The games as other libraries expect them: one module an interface, no rule inside.
 
-Importing this package adds the games to PettingZoo's registry, as `cellgames/torus-v0` and so on; it imports
-neither torch nor a game.
+Importing this package adds the games to PettingZoo's and Gymnasium's registries, as `cellgames/torus-v0` and so on; it
+imports neither torch nor a game.
 """
 
 from .registration import register

@@ -25,7 +25,7 @@ from cellgames.envs.core.state import State
 
 from .window import Window
 
-__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode"]
+__all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode", "action_space_of", "box_of"]
 
 RenderMode = Literal["human", "rgb_array", "ansi"]
 Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
@@ -77,9 +77,9 @@ class PettingZooGame:
             "render_fps": 5,
         }
         self.possible_agents = list(info.players)
-        self.state_space = _box(info.board)
+        self.state_space = box_of(info.board)
         self.observation_spaces = {agent: _observation_space(game) for agent in info.players}
-        self.action_spaces = {agent: _action_space(game) for agent in info.players}
+        self.action_spaces = {agent: action_space_of(game) for agent in info.players}
         self._seats = {agent: seat for seat, agent in enumerate(info.players)}
         ends = list(accumulate(info.action_nvec))
         self._components = [slice(end - n, end) for n, end in zip(info.action_nvec, ends, strict=True)]
@@ -226,7 +226,8 @@ class PettingZooGame:
         return tuple([mask[part] for part in self._components])
 
 
-def _box(space: Space) -> spaces.Box:
+def box_of(space: Space) -> spaces.Box:
+    """As Gymnasium has it."""
     dtype = torch.empty((), dtype=space.dtype).numpy().dtype
     return spaces.Box(space.low, space.high, space.shape, dtype.type)
 
@@ -235,12 +236,13 @@ def _observation_space(game: Game[Any]) -> spaces.Dict:
     masks = [spaces.Box(0, 1, (choices,), np.int8) for choices in game.info.action_nvec]
     return spaces.Dict(
         {
-            "observation": _box(game.info.observation),
+            "observation": box_of(game.info.observation),
             "action_mask": masks[0] if len(masks) == 1 else spaces.Tuple(masks),
         }
     )
 
 
-def _action_space(game: Game[Any]) -> spaces.Space[Any]:
+def action_space_of(game: Game[Any]) -> spaces.Space[Any]:
+    """`Discrete`, or `MultiDiscrete` where an action has several components."""
     nvec = game.info.action_nvec
     return spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))

@@ -1,8 +1,8 @@
-"""The command `cellgames`: list, play, round-robin, free-for-all, season, replay.
+"""The command `cellgames`: list, play, train, evaluate, round-robin, free-for-all, season, replay.
 
-What the sub-commands do is in `commands`, `free_for_all_command`, `season_command` and `replay_command`. Exit codes:
-0 done, 1 a record does not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped
-by Ctrl-C.
+What the sub-commands do is in `commands` and in modules of their own, such as `train_command`. Exit codes: 0 done,
+1 a record does not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped by
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,11 +18,14 @@ from typing import Any, NoReturn
 import cellgames
 from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
 from cellgames.arena.schedule import DAYS, WITHIN
+from cellgames.training.algorithms import ALGORITHMS
 
 from . import commands as run
+from .evaluate_command import DEFAULT_GAMES, evaluate
 from .free_for_all_command import free_for_all
 from .replay_command import replay
 from .season_command import season
+from .train_command import add_options, train
 
 __all__ = ["main", "parser"]
 
@@ -80,13 +83,23 @@ def parser() -> argparse.ArgumentParser:
         epilog="Examples:\n"
         "  cellgames list\n"
         "  cellgames play torus-v0 --agent greedy\n"
+        "  cellgames train torus-small-v0\n"
         "  cellgames round-robin torus-v0 --agents random greedy rollout:64\n\n"
         "`cellgames COMMAND --help` explains a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     top.add_argument("--version", action="version", version=f"cellgames {cellgames.__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
-    for add in (_add_list, _add_play, _add_round_robin, _add_free_for_all, _add_season, _add_replay):
+    for add in (
+        _add_list,
+        _add_play,
+        _add_train,
+        _add_evaluate,
+        _add_round_robin,
+        _add_free_for_all,
+        _add_season,
+        _add_replay,
+    ):
         add(commands)
     return top
 
@@ -156,6 +169,60 @@ def _add_play(commands: Any) -> None:
     command.add_argument("--watch", action="store_true", help="agents play all seats")
     command.add_argument("--position", metavar="TEXT", default="", help="where to start, as `position` prints it")
     command.add_argument("--record", metavar="FILE", type=Path, help="add the finished game to a file of records")
+
+
+def _add_train(commands: Any) -> None:
+    text = (
+        "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
+        "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. A run that was\n"
+        "stopped continues at its last checkpoint and ends as if it had not been; more --steps let it grow."
+    )
+    examples = (
+        "torus-small-v0 --steps 300000",
+        "grid-adaptation-small-v0 --seed 1 --out results/mine",
+        "torus-v0 --size 4 --opponents self=0.5,pool=0.3,greedy=0.2 --yardsticks greedy rollout:64",
+    )
+    command = _command(commands, "train", "GAME ", train, text, examples)
+    _add_game(command)
+    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how it learns (default ppo)")
+    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/train/GAME-...)")
+    command.add_argument("--fresh", action="store_true", help="delete the run in the folder first")
+    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    add_options(command)
+
+
+def _add_evaluate(commands: Any) -> None:
+    text = (
+        "Measure an agent against others. Games for two start from random openings, each played in both seats; in\n"
+        "larger games the agent and one opponent at a time take turns on all seats. Scores come with 95 %\n"
+        "intervals."
+    )
+    examples = (
+        "results/train/torus-small-v0-ppo-seed=0/agent.safetensors",
+        "greedy --game torus-small-v0 --against random rollout:64 --games 400",
+        "trained --game grid-adaptation-small-v0 --against greedy --out results/grid",
+    )
+    command = _command(commands, "evaluate", "AGENT ", evaluate, text, examples)
+    command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, such as a file of weights")
+    command.add_argument(
+        "--game", metavar="GAME", help="an id that `cellgames list` shows (default the one that the file was made for)"
+    )
+    _add_parameters(command)
+    command.add_argument(
+        "--against", metavar="SPEC", nargs="+", default=[], help="opponents (default random, and greedy where it is)"
+    )
+    command.add_argument(
+        "--games", metavar="N", type=int, default=DEFAULT_GAMES, help=f"of each pair, even (default {DEFAULT_GAMES})"
+    )
+    command.add_argument(
+        "--opening-plies",
+        metavar="N",
+        type=int,
+        default=OPENING_PLIES,
+        help=f"random moves before agents move, in games for two (default {OPENING_PLIES})",
+    )
+    command.add_argument("--out", metavar="DIR", type=Path, help="a folder for the table and a record of every game")
+    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
 
 
 def _add_round_robin(commands: Any) -> None:

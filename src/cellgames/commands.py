@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellgames
-from cellgames.agents.registry import AGENTS
+from cellgames.agents.registry import AGENTS, WEIGHTS_SUFFIX
 from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.envs import registry
 
@@ -151,6 +151,7 @@ def list_all(arguments: argparse.Namespace) -> int:
         for spec in registry.REGISTRY.values()
     ]
     agents = [{"spec": spec.usage, "summary": spec.summary} for spec in AGENTS.values()]
+    agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
         print(json.dumps({"version": cellgames.__version__, "games": games, "agents": agents}, indent=2))

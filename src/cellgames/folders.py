@@ -1,4 +1,7 @@
-"""A folder that belongs to one run: made, locked, and compared with what the run was asked to be."""
+"""Folders that belong to one run: made, locked, compared with what the run was asked to be; and files that are whole.
+
+Every room may use this; it needs none.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-__all__ = ["START_OVER", "RunError", "differences", "opened", "refuse_foreign"]
+__all__ = ["START_OVER", "PathLike", "RunError", "differences", "opened", "refuse_foreign", "write_atomic"]
+
+PathLike: TypeAlias = str | os.PathLike[str]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
 
@@ -39,7 +44,7 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
 
     Args:
         folder: of the run.
-        names: of the files that the run writes (`records.write_atomic`).
+        names: of the files that the run writes (`write_atomic`).
 
     Raises:
         RunError: it is a file, or another process is at work in it.
@@ -84,3 +89,26 @@ def refuse_foreign(folder: Path, settings: str) -> None:
         raise RunError(
             f"{folder} is not empty and holds no {settings}, but {', '.join(others[:3])}{more}; choose another folder"
         )
+
+
+def write_atomic(path: PathLike, content: str | bytes) -> None:
+    """Write a file so that it appears whole or not at all, also if the machine stops.
+
+    The text goes to a hidden file beside it, `.NAME.PID.part`, which then takes its place.
+    """
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+    if os.name == "posix":  # elsewhere a folder cannot be opened
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

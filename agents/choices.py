@@ -1,0 +1,84 @@
+"""Distributions over legal actions, out of a network's logits.
+
+Letters: `L` rows (games that wait), `A` actions (mask width, the sum over the action's components), `K` components.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+__all__ = ["Choices", "Relation", "gumbel"]
+
+Relation = Callable[[int, Tensor], Tensor | None]
+"""What earlier components say about a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]]."""
+
+
+class Choices:
+    """What a policy may do in `L` games: components are chosen one after the other, each by its legal choices.
+
+    Args:
+        logits: float [L, A], components one after the other.
+        mask: bool [L, A]; what is not legal has probability zero. A component of which nothing is legal, as in
+            finished games, counts as if all of it were.
+        nvec: choices of each component.
+        relation: see `Relation`; without one the components are independent.
+    """
+
+    def __init__(self, logits: Tensor, mask: Tensor, nvec: Sequence[int], relation: Relation | None = None) -> None:
+        self._parts: tuple[Tensor, ...] = logits.float().split(list(nvec), 1)
+        self._masks: tuple[Tensor, ...] = mask.split(list(nvec), 1)
+        self._relation = relation
+
+    def sample(self, generator: torch.Generator) -> Tensor:
+        """Draw actions: int64 [L], or [L, K]; the generator is consumed."""
+        return self._choose(lambda logits: logits + gumbel(logits, generator))
+
+    def mode(self) -> Tensor:
+        """The likeliest choice of each component, given those before: int64 [L], or [L, K]."""
+        return self._choose(lambda logits: logits)
+
+    def judge(self, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Log probability of actions, and entropy, float [L] both.
+
+        With a relation the entropy is that of each component given the choices before it, as they are in `actions`.
+        """
+        chosen = actions.view(len(actions), -1)
+        likely, entropy = [], []
+        for k in range(len(self._parts)):
+            logs = self._logits(k, chosen[:, :k]).log_softmax(1)
+            likely.append(logs.gather(1, chosen[:, k : k + 1]).squeeze(1))
+            entropy.append(-(logs.exp() * logs).sum(1))
+        return torch.stack(likely).sum(0), torch.stack(entropy).sum(0)
+
+    def probabilities(self) -> Tensor:
+        """Of an action of one component: float [L, A].
+
+        Raises:
+            ValueError: the action has several.
+        """
+        if len(self._parts) > 1:
+            raise ValueError(f"expected an action of one component, got {len(self._parts)}; judge() takes several")
+        return self._logits(0, self._masks[0].new_empty((len(self._masks[0]), 0), dtype=torch.int64)).softmax(1)
+
+    def _choose(self, wish: Callable[[Tensor], Tensor]) -> Tensor:
+        chosen = self._parts[0].new_empty((len(self._parts[0]), 0), dtype=torch.int64)
+        for k in range(len(self._parts)):
+            chosen = torch.cat((chosen, wish(self._logits(k, chosen)).argmax(1, keepdim=True)), 1)
+        return chosen.squeeze(1) if len(self._parts) == 1 else chosen
+
+    def _logits(self, k: int, before: Tensor) -> Tensor:
+        """Of component k, far below all others where it is not legal."""
+        logits = self._parts[k]
+        if self._relation is not None and (more := self._relation(k, before)) is not None:
+            logits = logits + more
+        # Finite, so that a probability of zero has an entropy of zero and no gradient; exp() of it is exactly 0.
+        return logits.masked_fill(~self._masks[k], -1e9)
+
+
+def gumbel(like: Tensor, generator: torch.Generator) -> Tensor:
+    """Noise whose maximum with logits is a draw from their softmax."""
+    uniform = torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
+    return -(-uniform.clamp(min=1e-20).log()).clamp(min=1e-20).log()

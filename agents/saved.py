@@ -1,0 +1,119 @@
+"""Networks as files: weights as safetensors, and with them what they are for and where they come from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+import cellgames
+from cellgames.envs.core import Game
+
+from .networks import Network, Size, make_network
+
+__all__ = ["FORMAT", "Saved", "load_network", "read_about", "save_network"]
+
+FORMAT = 1
+"""Of the text beside the weights; raised when older files can no longer be read."""
+
+
+class Saved(NamedTuple):
+    """A network from a file.
+
+    network: on the CPU.
+    about:   `game`, `parameters`, `kind`, `size`; `sample`, whether it should play by chance; `made`, what made it.
+    """
+
+    network: Network
+    about: dict[str, Any]
+
+
+def save_network(path: Path, network: Network, *, sample: bool = False, made: Mapping[str, Any] | None = None) -> None:
+    """Write weights beside the file, then put them in its place.
+
+    Args:
+        path: ends in `.safetensors`.
+        network: on any device.
+        sample: whether it should play by chance.
+        made: how it was made, as JSON holds it: command, seed, steps, machine.
+    """
+    save = _safetensors().torch.save
+    game = network.game
+    about = {
+        "format": FORMAT,
+        "cellgames": cellgames.__version__,
+        "game": game.id,
+        "parameters": game.parameters,
+        "kind": network.kind,
+        "size": dataclasses.asdict(network.size),
+        "sample": sample,
+        "made": dict(made or {}),
+    }
+    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    beside = path.with_name(f"{path.name}.part")
+    beside.write_bytes(save(weights, metadata={"about": json.dumps(about)}))
+    os.replace(beside, path)
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What a file says of itself; see `Saved`.
+
+    Raises:
+        ValueError: not a file of `save_network`'s, or of another format.
+    """
+    try:
+        with _safetensors().safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+    except FileNotFoundError:
+        raise ValueError(f"{path}: expected a file of weights, found none") from None
+    except Exception as error:  # the library's own kinds of error, which say little
+        raise ValueError(f"{path}: expected a file of weights (.safetensors), got something else: {error}") from error
+    if "about" not in metadata:
+        raise ValueError(f"{path}: these weights do not say what game they play; were they saved by cellgames?")
+    about: dict[str, Any] = json.loads(metadata["about"])
+    if about.get("format") != FORMAT:
+        raise ValueError(
+            f"{path}: expected weights of format {FORMAT}, got {about.get('format')!r} of cellgames "
+            f"{about.get('cellgames', '?')}; this is cellgames {cellgames.__version__}"
+        )
+    return about
+
+
+def load_network(path: Path, game: Game[Any] | None = None) -> Saved:
+    """The network in a file, ready to play.
+
+    Args:
+        path: of a file by `save_network`.
+        game: what it is to play; by default the game that it learned. Weights of many networks serve other parameters
+            of the same game (`Network.check_game`).
+
+    Raises:
+        ValueError: see `read_about`; the weights do not serve this game; or they fit no network of this version.
+    """
+    about = read_about(path)
+    learned = cellgames.make(about["game"], **about["parameters"])
+    size = Size(**about["size"])
+    with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
+        network = make_network(learned, size, about["kind"])
+        if game is not None and game != learned:
+            network.check_game(game)
+            network = make_network(game, size, about["kind"])
+    try:
+        network.load_state_dict(_safetensors().torch.load_file(path))
+    except RuntimeError as error:
+        raise ValueError(f"{path}: the weights do not fit this version's network for {learned.id}: {error}") from error
+    return Saved(network.eval(), about)
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors
+        import safetensors.torch
+    except ImportError as error:
+        raise ImportError(f"weights need safetensors: pip install 'cellgames[trained]' ({error})") from error
+    return safetensors

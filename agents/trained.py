@@ -1,0 +1,85 @@
+"""Agents out of files of weights: the ones that come with the package, and anyone's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from cellgames.envs.core import Game
+
+from .base import AnyAgent
+from .by_game import ByGame
+from .networks import Network
+from .saved import load_network, read_about
+
+__all__ = ["WEIGHTS", "WeightsAgent", "from_file", "shipped", "trained"]
+
+WEIGHTS = Path(__file__).parent / "weights"
+"""What comes with the package."""
+
+
+class WeightsAgent(ByGame):
+    """Plays by the network in a file; which file, and which shapes the network has, is known when there is a game.
+
+    Args:
+        name: as in `Agent`.
+        find: the file for a game; a `ValueError` if there is none.
+    """
+
+    def __init__(self, name: str, find: Callable[[Game[Any]], Path]) -> None:
+        super().__init__(name, {})
+        self._find = find
+        self._network: Network | None = None
+
+    def playing(self, game: Game[Any]) -> AnyAgent:
+        """See `ByGame`."""
+        if self._agent is None or game != self._game:
+            self._network, about = load_network(self._find(game), game)
+            self._agent, self._game = self._network.agent(self.name, sample=about["sample"]), game
+        return self._agent
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`; the network goes to the device on which the games are."""
+        agent = self.playing(game)
+        if self._network is not None:
+            self._network.to(lanes.device)
+        agent.start(game, players, lanes)
+
+
+def from_file(path: Path) -> WeightsAgent:
+    """The agent that a run of training, or `saved.save_network`, wrote.
+
+    Raises:
+        ValueError: not such a file.
+    """
+    read_about(path)
+    return WeightsAgent(str(path), lambda game: path)
+
+
+def trained() -> WeightsAgent:
+    """The agent whose weights come with the package, whatever the game."""
+    return WeightsAgent("trained", shipped)
+
+
+def shipped(game: Game[Any]) -> Path:
+    """The weights in the package that play a game: those that learned it, else ones that serve it, too.
+
+    Raises:
+        ValueError: there are none; the message says for which settings there are.
+    """
+    abouts = {path: read_about(path) for path in sorted(WEIGHTS.glob("*.safetensors"))}
+    found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
+    exact = json.loads(json.dumps(game.parameters))
+    for path in sorted(found, key=lambda path: bool(found[path] != exact)):
+        try:
+            load_network(path, game)
+        except ValueError:
+            continue
+        return path
+    settings = "; ".join(", ".join(f"{name}={value}" for name, value in known.items()) for known in found.values())
+    there = f"there are some for {settings}" if found else f"there are none for {game.id} yet"
+    raise ValueError(f"no trained weights for {game}: {there}; `cellgames train` makes them")

@@ -1,0 +1,157 @@
+"""Gymnasium's interface for a single environment: one learner against opponents that play inside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium.error import ResetNeeded
+
+from cellgames.envs.core import Game, State
+from cellgames.envs.registry import make
+
+from .learner import as_game, as_tensor, endings, lane_seeds, masks_by_component, no_options, picture_of
+from .pettingzoo_common import RenderMode
+from .seats import Opponents, SeatVector
+from .window import Window
+
+__all__ = ["SeatEnv", "make_env"]
+
+
+class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
+    """One game for one learner; opponents act within `reset` and `step`.
+
+    Observations are what the learner's seat may know, rewards what it earned up to its next turn. `info` holds
+    "action_mask", int8 or a tuple of int8 arrays as `action_space.sample(mask)` takes it, and "player", the learner's
+    seat; at the end "outcome" (1 win, 0 draw, -1 loss) and "score", the game's own measure. An illegal action ends a
+    game in turns with the lowest reward; where all act at once another choice is played (`Game.forfeit`).
+    "illegal_action" in `info` says which and why. What is no action at all raises `ValueError`.
+
+    Args:
+        game: the rules, or their id.
+        opponents: who plays the other seats; None plays at random. See `SeatVector`, also for the next two.
+        weights: how likely each opponent is.
+        seat: the learner's, by number or name, or "random": drawn for each game.
+        render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.
+    """
+
+    metadata = {"render_modes": list(get_args(RenderMode)), "render_fps": 5}  # noqa: RUF012  # as Gymnasium has it
+
+    def __init__(
+        self,
+        game: Game[Any] | str,
+        opponents: Opponents = None,
+        *,
+        weights: Sequence[float] | None = None,
+        seat: int | str = "random",
+        render_mode: RenderMode | None = None,
+    ) -> None:
+        modes = get_args(RenderMode)
+        if render_mode is not None and render_mode not in modes:
+            raise ValueError(f"expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
+        self.game, (self.observation_space, self.action_space) = as_game(game)
+        seeds = lane_seeds(self.game, None, 1)
+        self.vector = SeatVector(self.game, 1, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit")
+        self.render_mode = render_mode
+        self._window = Window(self.game.info.title) if render_mode == "human" else None
+        self._fresh = True  # the game in progress has not been stepped
+        self._final: State | None = None  # the game that is over, until the next one is asked for
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
+        """A new game.
+
+        Args:
+            seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time a
+                random one.
+            options: none are known.
+        """
+        super().reset(seed=seed)
+        no_options(self.game, options)
+        if seed is not None:
+            self.vector.reset(lane_seeds(self.game, seed, 1))
+        elif not self._fresh:
+            self.vector.reset()
+        self._fresh, self._final = False, None
+        self._draw()
+        return self._observation(), self._info(int(self.vector.player[0]))
+
+    def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
+        """The learner acts, and then the others, until it is the learner's turn again or the game is over."""
+        if self._final is not None:
+            raise ResetNeeded(f"{self.game.id}: the game is over; call reset() before step()")
+        player = int(self.vector.player[0])
+        moved = self.vector.step(as_tensor(self.game, action)[None])
+        told: dict[str, Any] = {}
+        if moved.ended is None:
+            observation = self._observation()
+        else:
+            self._final, self._fresh = moved.ended.state, True  # the next game stands ready
+            ((_, observation, told),) = endings(moved.ended)
+        if moved.faults:
+            told["illegal_action"] = moved.faults[0]
+        self._draw()
+        ends = bool(moved.terminated[0]), bool(moved.truncated[0])
+        return observation, float(moved.rewards[0]), *ends, self._info(player) | told
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Bool [A], the learner's legal actions; components of an action one after the other."""
+        masks: npt.NDArray[np.bool_] = self.vector.action_mask[0].numpy(force=True).copy()
+        return masks if self._final is None else np.zeros_like(masks)
+
+    def _observation(self) -> npt.NDArray[Any]:
+        observation: npt.NDArray[Any] = self.vector.observation[0].numpy(force=True)
+        return observation
+
+    def _info(self, player: int) -> dict[str, Any]:
+        return {"action_mask": masks_by_component(self.game, self.action_masks()), "player": player}
+
+    # --- pictures ---------------------------------------------------------------------------------------------
+
+    def render(self) -> Any:
+        """What `render_mode` says; None, with a warning, where there is none."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        if self.render_mode == "human":
+            self._window = self._window or Window(self.game.info.title)
+            self._draw()
+            return None
+        if self.render_mode == "ansi":
+            return self.game.text(self._shown())
+        return picture_of(self.game, self._shown())
+
+    def _shown(self) -> State:
+        state: State = self.vector.state if self._final is None else self._final
+        return state
+
+    def _draw(self) -> None:
+        """Bring the window up to date, if there is one."""
+        if self._window is not None:
+            image = picture_of(self.game, self._shown())
+            if not self._window.show(image, self.metadata["render_fps"]):
+                self.close()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+
+def make_env(
+    *,
+    id: str,
+    opponents: Opponents = None,
+    weights: Sequence[float] | None = None,
+    seat: int | str = "random",
+    render_mode: RenderMode | None = None,
+    **parameters: Any,
+) -> SeatEnv:
+    """The environment of the game called `id` (entry point of Gymnasium's registry)."""
+    game = make(id, **parameters)
+    return SeatEnv(game, opponents, weights=weights, seat=seat, render_mode=render_mode)

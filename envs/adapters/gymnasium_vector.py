@@ -1,0 +1,148 @@
+"""Gymnasium's `VectorEnv` straight on the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from cellgames.envs.core import Game
+from cellgames.envs.registry import make
+
+from .learner import as_game, as_tensor, endings, lane_seeds, masks_by_component, no_options, picture_of
+from .seats import Opponents, SeatVector
+
+__all__ = ["SeatVectorEnv", "make_vector_env"]
+
+Array = npt.NDArray[Any]
+
+
+class SeatVectorEnv(VectorEnv[Array, Array, Array]):
+    """`num_envs` games for one learner, by `SeatVector`: what `SyncVectorEnv` of `SeatEnv`s is, in one batch.
+
+    A game that ends is replaced within the same step (`AutoresetMode.SAME_STEP`): its last observation and infos are
+    in "final_obs" and "final_info". Infos are those of `SeatEnv`, as Gymnasium's vector environments hold them, with
+    bool arrays `_name` that say which lanes have one.
+
+    Args:
+        game: the rules, or their id.
+        num_envs: how many games.
+        opponents: as for `SeatVector`.
+        weights: as for `SeatVector`.
+        seat: as for `SeatVector`.
+        render_mode: "rgb_array", a picture of every lane.
+        device: where the games live; observations are numpy arrays all the same.
+
+    Attributes:
+        vector: the games.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.SAME_STEP}  # noqa: RUF012  # as Gymnasium has it
+
+    def __init__(
+        self,
+        game: Game[Any] | str,
+        num_envs: int,
+        opponents: Opponents = None,
+        *,
+        weights: Sequence[float] | None = None,
+        seat: int | str = "random",
+        render_mode: str | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
+        self.game, (self.single_observation_space, self.single_action_space) = as_game(game)
+        seeds = lane_seeds(self.game, None, max(num_envs, 0))
+        self.vector = SeatVector(
+            self.game, num_envs, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
+        )
+        self.num_envs = num_envs
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space: gymnasium.Space[Any] = batch_space(self.single_action_space, num_envs)
+        self.render_mode = render_mode
+        self._fresh = True  # no step has been made since the games began
+        self._nothing_legal = masks_by_component(self.game, np.zeros(self.game.info.num_actions, np.bool_))
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Array, dict[str, Any]]:
+        """New games in all lanes.
+
+        Args:
+            seed: lane i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.
+            options: none are known.
+        """
+        super().reset(seed=seed if isinstance(seed, int) else None)
+        no_options(self.game, options)
+        if seed is not None:
+            self.vector.reset(lane_seeds(self.game, seed, self.num_envs))
+        elif not self._fresh:
+            self.vector.reset()
+        self._fresh = False
+        return self._observation(), self._infos()
+
+    def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
+        """The learner acts in every lane, integers [B] or [B, K], and then the others."""
+        self._fresh = False
+        moved = self.vector.step(as_tensor(self.game, actions))
+        infos, faults = self._infos(), dict(moved.faults)
+        for lane, observation, told in endings(moved.ended) if moved.ended is not None else ():
+            told["action_mask"] = self._nothing_legal
+            if lane in faults:
+                told["illegal_action"] = faults.pop(lane)
+            infos = self._add_info(infos, {"final_obs": observation, "final_info": told}, lane)
+        for lane, text in faults.items():
+            infos = self._add_info(infos, {"illegal_action": text}, lane)
+        ends = moved.terminated.numpy(force=True), moved.truncated.numpy(force=True)
+        return self._observation(), moved.rewards.double().numpy(force=True), *ends, infos
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Bool [B, A], the learner's legal actions; components of an action one after the other."""
+        masks: npt.NDArray[np.bool_] = self.vector.action_mask.numpy(force=True).copy()
+        return masks
+
+    def _observation(self) -> Array:
+        observation: Array = self.vector.observation.numpy(force=True)
+        return observation
+
+    def _infos(self) -> dict[str, Any]:
+        """Of the games in progress."""
+        parts = masks_by_component(self.game, self.action_masks())
+        if isinstance(parts, tuple):
+            masks = np.empty(self.num_envs, object)
+            for lane, mask in enumerate(zip(*parts, strict=True)):
+                masks[lane] = mask
+        else:
+            masks = parts
+        infos = {"action_mask": masks, "player": self.vector.player.numpy(force=True).copy()}
+        return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
+
+    def render(self) -> tuple[Any, ...] | None:
+        """A picture of every lane, uint8 [H, W, 3]; None, with a warning, without a render mode."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        return tuple(picture_of(self.game, self.vector.state[lane]) for lane in range(self.num_envs))
+
+
+def make_vector_env(
+    *,
+    id: str,
+    num_envs: int,
+    opponents: Opponents = None,
+    weights: Sequence[float] | None = None,
+    seat: int | str = "random",
+    render_mode: str | None = None,
+    device: torch.device | str = "cpu",
+    **parameters: Any,
+) -> SeatVectorEnv:
+    """The environments of the game called `id` (entry point of Gymnasium's registry)."""
+    game = make(id, **parameters)
+    return SeatVectorEnv(game, num_envs, opponents, weights=weights, seat=seat, render_mode=render_mode, device=device)

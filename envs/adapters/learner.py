@@ -1,0 +1,96 @@
+"""What the interfaces for a single learner share: spaces, seeds, and the way between tensors and numpy arrays.
+
+Letters: `B` games (lanes), `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from cellgames.envs.core import Game
+from cellgames.envs.registry import make
+
+from .pettingzoo_common import action_space_of, box_of
+from .seats import Ended
+
+__all__ = ["Spaces", "as_game", "as_tensor", "endings", "lane_seeds", "masks_by_component", "no_options", "picture_of"]
+
+Spaces = tuple[spaces.Box, spaces.Space[Any]]
+
+
+def as_game(game: Game[Any] | str) -> tuple[Game[Any], Spaces]:
+    """The rules, by themselves or by id, and the spaces of one player's observation and action."""
+    game = make(game) if isinstance(game, str) else game
+    return game, (box_of(game.info.observation), action_space_of(game))
+
+
+def lane_seeds(game: Game[Any], seed: int | Sequence[int | None] | None, lanes: int) -> Tensor:
+    """int64 [B]: seed, seed + 1, ..., as the vector environments of other libraries count; None is a random one."""
+    if seed is None:
+        given: list[Any] = [None] * lanes
+    elif isinstance(seed, Sequence):
+        given = list(seed)
+    else:
+        given = [_checked_seed(game, seed) + lane for lane in range(lanes)]
+    if len(given) != lanes:
+        raise ValueError(f"{game.id}: expected {lanes} seeds, one a lane, got {len(given)}")
+    return torch.tensor([secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given])
+
+
+def _checked_seed(game: Game[Any], seed: Any) -> int:
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
+        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {seed!r}")
+    return int(seed)
+
+
+def as_tensor(game: Game[Any], actions: Any) -> Tensor:
+    """Whole numbers as a tensor, int64.
+
+    Raises:
+        ValueError: they are not whole numbers.
+    """
+    given = np.asarray(actions)
+    if given.dtype.kind not in "iu":
+        raise ValueError(f"{game.id}: expected whole numbers as actions, got {given.dtype}: {actions!r}")
+    return torch.from_numpy(given.astype(np.int64))
+
+
+def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
+    """Of every game that ended: its lane, the learner's last observation, and what `infos` tell.
+
+    "outcome" is 1 for a win, 0 for a draw, -1 for a loss; "score" the game's own measure; "player" the learner's seat.
+    """
+    observations = ended.observation.numpy(force=True)
+    columns = (ended.lanes, ended.outcome, ended.scores, ended.player)
+    return [
+        (lane, observations[row], {"outcome": outcome, "score": score, "player": player})
+        for row, (lane, outcome, score, player) in enumerate(zip(*(x.tolist() for x in columns), strict=True))
+    ]
+
+
+def masks_by_component(game: Game[Any], mask: npt.NDArray[np.bool_]) -> Any:
+    """Bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
+    whole = mask.astype(np.int8)
+    nvec = game.info.action_nvec
+    return whole if len(nvec) == 1 else tuple(np.split(whole, np.cumsum(nvec)[:-1], axis=-1))
+
+
+def no_options(game: Game[Any], options: Mapping[str, Any] | None) -> None:
+    """Raise a `ValueError` if `reset` is given options."""
+    if options:
+        raise ValueError(f"{game.id}: reset takes no options, got {', '.join(map(repr, options))}")
+
+
+def picture_of(game: Game[Any], state: Any) -> npt.NDArray[np.uint8]:
+    """The first game of the batch as uint8 [H, W, 3]."""
+    from cellgames.envs.core.drawing import to_rgb
+
+    return to_rgb(game.picture(state))

@@ -1,0 +1,122 @@
+"""Who sits where: the learner's seat, what an opponent is, and the one that plays at random.
+
+Letters: `B` games (lanes), `L` seats that act, `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, chance
+
+__all__ = ["UNIFORM", "Opponent", "Opponents", "Uniform", "as_bounds", "as_pool", "as_seat"]
+
+_PLAY = 1  # a stream of a game's seed, below those of the games (`chance.USER`)
+_BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
+
+
+@runtime_checkable
+class Opponent(Protocol):
+    """Who plays seats that are not the learner's; in many lanes, perhaps on several seats of one."""
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """Games begin; what is remembered of the lanes is forgotten.
+
+        Args:
+            game: the rules.
+            players: int64 [L], the opponent's seat in each of the lanes.
+            lanes: int64 [L], ascending; a lane comes once for each seat.
+        """
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose legal actions; nobody checks them.
+
+        Args:
+            game: the rules.
+            state: all `B` games; not to be changed, nor kept beyond the call.
+            lanes: int64 [L], ascending, the games to act in.
+            players: int64 [L], the seats to act.
+            generator: consumed.
+
+        Returns:
+            int64 [L], or [L, K] if an action has K > 1 components, on the state's device.
+        """
+
+
+class Uniform:
+    """Any legal action with equal chance, each component for itself.
+
+    Its choices are functions of the game's seed and turn, so that a lane's games do not depend on the others'.
+    """
+
+    name = "uniform"
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Opponent`."""
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        """See `Opponent`."""
+        shape, at_once = game.info.action_shape, game.info.simultaneous
+        if not at_once and len(lanes) < len(state):
+            state = state[lanes]
+        numbers = math.prod(shape)
+        counter = state.turn.long()[:, None] * numbers + torch.arange(numbers, device=state.device)
+        bits = chance.draw(state.seed[:, None], _PLAY, counter) & _BITS
+        actions = game.random_actions(state, bits.view(-1, *shape))
+        return actions[lanes, players] if at_once else actions
+
+
+UNIFORM = Uniform()
+
+
+Opponents: TypeAlias = Opponent | Sequence[Opponent | None] | None
+"""One opponent, or several of which games draw; None is `UNIFORM`."""
+
+
+def as_pool(game: Game[Any], opponents: Opponents) -> list[Opponent]:
+    """The opponents in a list; a `ValueError` unless there are some."""
+    given = [opponents] if opponents is None or isinstance(opponents, Opponent) else opponents
+    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+        raise ValueError(
+            f"{game.id}: expected an opponent with start and pick, or a sequence of at least one, got {given!r}; "
+            "cellgames.agents.opponents.as_opponent makes one of an agent or of its name"
+        )
+    pool = [UNIFORM if one is None else one for one in given]
+    for one in pool:
+        if not isinstance(one, Opponent):
+            raise ValueError(
+                f"{game.id}: expected opponents with start and pick, got {type(one).__name__}; "
+                "cellgames.agents.opponents.as_opponent makes one of an agent or of its name"
+            )
+    return pool
+
+
+def as_bounds(game: Game[Any], count: int, weights: Sequence[float] | None) -> Tensor:
+    """float64 [count], rising to 1: which of the opponents a number from 0 to 1 means."""
+    parts = torch.ones(count).double() if weights is None else torch.tensor(list(weights), dtype=torch.float64)
+    if parts.shape != (count,) or not parts.isfinite().all() or parts.min() < 0 or parts.sum() <= 0:
+        raise ValueError(
+            f"{game.id}: expected {count} weights, one for each opponent, none negative and not all 0; got {weights}"
+        )
+    upto = parts.cumsum(0)
+    return upto / upto[-1]
+
+
+def as_seat(game: Game[Any], seat: int | str) -> int:
+    """A seat by number or name; -1 for "random"."""
+    players = game.info.players
+    if seat == "random":
+        return -1
+    if isinstance(seat, str) and seat in players:
+        return players.index(seat)
+    if isinstance(seat, int) and not isinstance(seat, bool) and 0 <= seat < len(players):
+        return seat
+    raise ValueError(
+        f"{game.id}: expected a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'; "
+        f"got {seat!r}"
+    )

@@ -1,0 +1,190 @@
+"""Stable-Baselines3's `VecEnv` straight on the batch: one process, one tensor operation for all lanes.
+
+Needs Stable-Baselines3: `pip install "cellgames[train]"`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.envs.core import Game
+
+from .learner import as_game, as_tensor, endings, lane_seeds, no_options, picture_of
+from .seats import Ended, Opponents, SeatVector
+
+try:
+    from stable_baselines3.common.vec_env.base_vec_env import VecEnv
+except ImportError as error:
+    raise ImportError('cellgames.envs.adapters.sb3 needs Stable-Baselines3: pip install "cellgames[train]"') from error
+
+__all__ = ["Lane", "SeatVecEnv"]
+
+Stepped = tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]
+"""Observations, rewards, which games ended, infos."""
+
+
+class Lane:
+    """One lane of a `SeatVecEnv` as SB3 sees a single environment, for `get_attr`, `set_attr` and `env_method`.
+
+    It has the environment's public attributes; those that are set on a lane are its own.
+    """
+
+    def __init__(self, env: SeatVecEnv, index: int) -> None:
+        self._env = env
+        self._index = index
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+        return getattr(self._env, name)
+
+    @property
+    def player(self) -> int:
+        """The learner's seat in the game in progress."""
+        return int(self._env.vector.player[self._index])
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Bool [A], the learner's legal actions; components of an action one after the other."""
+        mask: npt.NDArray[np.bool_] = self._env.vector.action_mask[self._index].numpy(force=True).copy()
+        return mask
+
+    def render(self) -> npt.NDArray[np.uint8] | None:
+        """uint8 [H, W, 3] if the environment's `render_mode` is "rgb_array"."""
+        if self._env.render_mode != "rgb_array":
+            return None
+        return picture_of(self._env.game, self._env.vector.state[self._index])
+
+
+class SeatVecEnv(VecEnv):
+    """`lanes` games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
+
+    Lane i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of a lane are empty but where its game
+    ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
+    the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). What is no action raises `ValueError`.
+
+    Args:
+        game: the rules, or their id.
+        lanes: how many games; SB3's `n_envs`.
+        opponents: as for `SeatVector`.
+        weights: as for `SeatVector`.
+        seat: as for `SeatVector`.
+        seed: as if `seed` was called with it; None is a random one.
+        render_mode: "rgb_array" for pictures.
+        device: where the games live; SB3 gets numpy arrays all the same.
+
+    Attributes:
+        vector: the games.
+        ended: the games that ended in the last step, of which infos do not tell all; None for none.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any] | str,
+        lanes: int,
+        opponents: Opponents = None,
+        *,
+        weights: Sequence[float] | None = None,
+        seat: int | str = "random",
+        seed: int | None = None,
+        render_mode: Literal["rgb_array"] | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if render_mode not in (None, "rgb_array"):
+            raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
+        self.game, (observation_space, action_space) = as_game(game)
+        seeds = lane_seeds(self.game, seed, max(lanes, 0))
+        self.vector = SeatVector(
+            self.game, lanes, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
+        )
+        self.render_mode = render_mode
+        self._lanes = [Lane(self, index) for index in range(lanes)]
+        self._actions: Any = None
+        self._fresh = True  # no step has been made since the games began
+        self._began = time.time()
+        self.ended: Ended | None = None
+        super().__init__(lanes, observation_space, action_space)
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    def reset(self) -> npt.NDArray[Any]:
+        """New games, of the seeds given to `seed`, else of those that follow."""
+        for options in self._options:
+            no_options(self.game, options)
+        if self._seeds[0] is not None:
+            self.vector.reset(lane_seeds(self.game, self._seeds, self.num_envs))
+        elif not self._fresh:
+            self.vector.reset()
+        self._fresh = False
+        self._reset_seeds()
+        return self._observation()
+
+    def step_async(self, actions: npt.NDArray[Any]) -> None:
+        """Take note of the actions, integers [B] or [B, K]."""
+        self._actions = as_tensor(self.game, actions)
+
+    def step_wait(
+        self,
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
+        """Play them."""
+        self._fresh = False
+        moved = self.vector.step(self._actions)
+        self.ended = moved.ended
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]  # wrappers write into them
+        if moved.ended is not None:
+            spent = round(time.time() - self._began, 6)
+            cut = (moved.truncated & ~moved.terminated).tolist()
+            totals = zip(moved.ended.returns.tolist(), moved.ended.lengths.tolist(), strict=True)
+            for (lane, observation, told), (earned, length) in zip(endings(moved.ended), totals, strict=True):
+                episode = {"r": earned, "l": length, "t": spent}
+                last = {"terminal_observation": observation, "episode": episode, "TimeLimit.truncated": cut[lane]}
+                infos[lane] = told | last
+        for lane, text in moved.faults.items():
+            infos[lane]["illegal_action"] = text
+        done = moved.terminated | moved.truncated
+        return self._observation(), moved.rewards.numpy(force=True), done.numpy(force=True), infos
+
+    def action_masks(self) -> npt.NDArray[np.bool_]:
+        """Bool [B, A], the learner's legal actions; components of an action one after the other."""
+        masks: npt.NDArray[np.bool_] = self.vector.action_mask.numpy(force=True).copy()
+        return masks
+
+    def _observation(self) -> npt.NDArray[Any]:
+        observation: npt.NDArray[Any] = self.vector.observation.numpy(force=True)
+        return observation
+
+    def close(self) -> None:
+        """Nothing is to be closed."""
+
+    # --- single lanes -----------------------------------------------------------------------------------------
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """An attribute of each of some lanes, or of all; see `Lane`."""
+        return [getattr(lane, attr_name) for lane in self._chosen(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Set an attribute of some lanes, or of all."""
+        for lane in self._chosen(indices):
+            setattr(lane, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
+        """Call a method of each of some lanes, or of all, such as "action_masks"."""
+        if method_name == "action_masks" and indices is None:
+            return list(self.action_masks())
+        return [getattr(lane, method_name)(*method_args, **method_kwargs) for lane in self._chosen(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
+        """No lane is wrapped in anything."""
+        return [False for _ in self._chosen(indices)]
+
+    def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
+        """A picture of every lane; `render` puts them side by side."""
+        return [lane.render() for lane in self._lanes]
+
+    def _chosen(self, indices: Any) -> list[Lane]:
+        return [self._lanes[index] for index in self._get_indices(indices)]

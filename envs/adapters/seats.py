@@ -1,0 +1,386 @@
+"""One player's view of many games: "I against these opponents", in games that start over by themselves.
+
+Every interface for a single learner stands on this: Gymnasium's, Stable-Baselines3's, and trainers of one's own. It
+imports no agent; opponents are handed in (`cellgames.agents.opponents` makes them from agents).
+
+Letters: `B` games (lanes), `P` players, `A` actions (mask width), `K` components of an action, `L` seats that act,
+`E` games that ended in a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import LOSS, Game, State, chance
+
+from .illegal import Illegal, judge
+from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
+
+__all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatVector", "Uniform"]
+
+S = TypeVar("S", bound=State)
+
+# Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
+# who sits on the others, and, of the first lane's first game, the generator of the opponents.
+_SEAT, _OPPONENT, _GENERATOR = range(2, 5)
+_SAVED = ("player", "who", "returns", "lengths", "owed")
+_PATIENCE = 1000  # games in a row that end before the learner's first turn
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The games that ended in a step.
+
+    lanes:        [E] int64, ascending.
+    state:        `E` games as they ended.
+    player:       [E] int64, the learner's seat.
+    opponents:    [E, P] int64, an index into `SeatVector.opponents` for each seat, -1 for the learner's.
+    observation:  [E, ...], the learner's last.
+    returns:      [E] float32, all that the learner's seat earned.
+    lengths:      [E] int64, how often the learner acted.
+    outcome:      [E] int8, WIN, DRAW or LOSS of the learner; LOSS after an illegal action in a game in turns.
+    scores:       [E] float32, the game's own measure for the learner's seat.
+    """
+
+    lanes: Tensor
+    state: State
+    player: Tensor
+    opponents: Tensor
+    observation: Tensor
+    returns: Tensor
+    lengths: Tensor
+    outcome: Tensor
+    scores: Tensor
+
+
+@dataclass(frozen=True)
+class SeatTransition:
+    """What came of the learner's actions.
+
+    rewards:     [B] float32, all that its seat earned up to its next turn or the game's end, in the opponents' steps
+                 too; with its first action also what it earned before.
+    terminated:  [B] bool, the game ended by the rules, and a new one stands in the lane.
+    truncated:   [B] bool, the same for limits.
+    ended:       the games that ended; None where none did.
+    faults:      why a lane's action was illegal, and what was done about it; empty where all were legal.
+    """
+
+    rewards: Tensor
+    terminated: Tensor
+    truncated: Tensor
+    ended: Ended | None
+    faults: Mapping[int, str]
+
+
+class SeatVector(Generic[S]):
+    """`lanes` games in each of which one seat is the learner's, and opponents play the others.
+
+    Between two steps every lane waits for the learner. A game that ends before the learner's first turn is passed over
+    and another begins. A lane's seeds, the learner's seat and the opponents' seats follow from the lane's first seed
+    alone, and so does everything if the opponents consume no chance; those that do share one generator.
+
+    Args:
+        game: the rules.
+        lanes: `B`.
+        opponents: one, or several of which each game draws one (for each of the other seats, if there are more
+            than two); None stands for `UNIFORM`.
+        weights: how likely each opponent is, in any unit; None draws them alike.
+        seat: the learner's, by number or name, or "random": drawn for each game.
+        seed: see `reset`.
+        illegal: what an illegal action does. "raise": a `ValueError`. "forfeit": in games in turns the game ends,
+            and the learner gets the lowest reward of a step; where all act at once another choice is played, as
+            `Game.forfeit` says. What is no number of the action space always raises.
+        device: where the games live.
+
+    Attributes:
+        opponents: those of whom games draw, then those who still play a game begun before `set_opponents`.
+    """
+
+    opponents: tuple[Opponent, ...]
+
+    def __init__(
+        self,
+        game: Game[S],
+        lanes: int,
+        opponents: Opponents = None,
+        *,
+        weights: Sequence[float] | None = None,
+        seat: int | str = "random",
+        seed: int | Tensor = 0,
+        illegal: Illegal = "raise",
+        device: torch.device | str = "cpu",
+    ) -> None:
+        if lanes < 1:
+            raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
+        if illegal not in get_args(Illegal):
+            raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {illegal!r}")
+        self.game = game
+        self.lanes = lanes
+        self.device = torch.device(device)
+        self._illegal = illegal
+        self._fixed_seat = as_seat(game, seat)
+        self._each = torch.arange(lanes, device=device)
+        self._who = torch.full((lanes, game.info.num_players), -1, device=device)
+        self._player = torch.zeros_like(self._each)
+        self._lengths = torch.zeros_like(self._each)
+        self._returns = torch.zeros(lanes, device=device)
+        self._owed = torch.zeros(lanes, device=device)  # earned since the learner's last action
+        self._forfeited = torch.zeros(lanes, dtype=torch.bool, device=device)  # games lost by an illegal action
+        self._observation: Tensor | None = None
+        self._mask: Tensor | None = None
+        self._generator = torch.Generator(device)
+        self.opponents = ()
+        self.set_opponents(opponents, weights)
+        self.reset(seed)
+
+    # --- what the learner sees --------------------------------------------------------------------------------
+
+    @property
+    def state(self) -> S:
+        """The games in progress; may be overwritten by the next step."""
+        return self._state
+
+    @property
+    def player(self) -> Tensor:
+        """[B] int64, the learner's seat in each lane; may be overwritten by the next step."""
+        return self._player
+
+    @property
+    def observation(self) -> Tensor:
+        """[B, ...], what the learner may know, as `game.info.observation` says."""
+        if self._observation is None:
+            self._observation = self.game.observe(self._state, self._player)
+        return self._observation
+
+    @property
+    def action_mask(self) -> Tensor:
+        """[B, A] bool, the learner's legal actions; components of an action one after the other."""
+        if self._mask is None:
+            mask = self.game.legal_actions(self._state)
+            self._mask = mask[self._each, self._player] if self.game.info.simultaneous else mask
+        return self._mask
+
+    # --- beginning --------------------------------------------------------------------------------------------
+
+    def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None = None) -> None:
+        """Others for the games that begin from now on; those in progress go on with theirs.
+
+        Args:
+            opponents: as for the class.
+            weights: as for the class.
+        """
+        pool = as_pool(self.game, opponents)
+        bounds = as_bounds(self.game, len(pool), weights).to(self.device)
+        playing = set(self._who.unique().tolist())
+        moved = [-1]  # of each index so far the new one, after the learner's -1
+        for index, old in enumerate(self.opponents):
+            place = next((i for i, new in enumerate(pool) if new is old), -1)
+            if place < 0 and index in playing:
+                place = len(pool)
+                pool.append(old)
+            moved.append(place)
+        self._who = torch.tensor(moved, device=self.device)[self._who + 1]
+        self._bounds = bounds
+        self.opponents = tuple(pool)
+
+    def reset(self, seed: int | Tensor | None = None) -> None:
+        """Begin new games in all lanes; those in progress are left unfinished.
+
+        Args:
+            seed: from which the lanes' seeds are spread (`core.seeds`), or these themselves, int64 [B]; it seeds the
+                opponents' generator too. None goes on with the seeds that follow, and with the generator.
+        """
+        if seed is None:
+            seeds = chance.next_seed(self._state.seed)
+        else:
+            seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.lanes, self.device)
+            if seeds.shape != self._each.shape or seeds.dtype != torch.int64:
+                raise ValueError(
+                    f"{self.game.id}: expected int64 seeds [B] = [{self.lanes}], got {seeds.dtype} {list(seeds.shape)}"
+                )
+            self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
+        self._state: S = self.game.init(seeds).clone()
+        self._deal(self._each)
+        self._to_the_learner()
+        self._replace(self._state.over)
+        self._forget()
+
+    def _replace(self, over: Tensor) -> None:
+        """New games where bool [B] says so, up to the learner's first turn."""
+        for _ in range(_PATIENCE):
+            if not over.any():
+                return
+            self._state = self.game._restart(self._state, over)
+            self._deal(over.nonzero().squeeze(1))
+            self._to_the_learner()
+            over = self._state.over
+        raise RuntimeError(
+            f"{self.game.id}: {_PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
+            "does this seat ever act?"
+        )
+
+    def _deal(self, lanes: Tensor) -> None:
+        """Who sits where in the new games of these lanes."""
+        seeds, seats = self._state.seed[lanes], self.game.info.num_players
+        player = torch.full_like(seeds, self._fixed_seat)
+        if self._fixed_seat < 0:
+            player = chance.uniform_int(chance.draw(seeds, _SEAT, torch.zeros_like(seeds)), seats)
+        who = torch.zeros((len(lanes), seats), dtype=torch.int64, device=self.device)
+        if len(self._bounds) > 1:
+            bits = chance.draw(seeds[:, None], _OPPONENT, torch.arange(seats, device=self.device))
+            who = torch.searchsorted(self._bounds, (bits >> 10).double() / 2**53, right=True)
+        who.scatter_(1, player[:, None], -1)
+        self._player[lanes], self._who[lanes] = player, who
+        for total in (self._returns, self._lengths, self._owed):
+            total[lanes] = 0
+        for index, opponent in enumerate(self.opponents):
+            rows, players = (who == index).nonzero().unbind(1)
+            if len(rows):
+                opponent.start(self.game, players, lanes[rows])
+
+    # --- stepping ---------------------------------------------------------------------------------------------
+
+    def step(self, actions: Tensor, *, checked: bool = True) -> SeatTransition:
+        """The learner acts in every lane, and then the others, until all lanes wait for it again.
+
+        Args:
+            actions: integers [B], or [B, K] if an action has K > 1 components.
+            checked: treat illegal actions as `illegal` says. Without it the caller vouches for them.
+
+        Raises:
+            ValueError: as `illegal` says; nothing has changed then.
+        """
+        faults: Mapping[int, str] = {}
+        if checked:
+            actions, faults = judge(self.game, self._state, self._player, self.action_mask, actions, self._illegal)
+            if faults and not self.game.info.simultaneous:
+                self._forfeited[list(faults)] = True
+        self._act(actions.to(self.device, torch.int64))
+        self._lengths += 1
+        self._to_the_learner()
+        rewards, self._owed = self._owed, torch.zeros_like(self._owed)
+        self._returns += rewards
+        terminated, truncated = self._state.terminated | self._forfeited, self._state.truncated.clone()
+        over = terminated | truncated
+        lanes = over.nonzero().squeeze(1)
+        ended = self._end(lanes) if len(lanes) else None
+        if ended is not None:
+            self._forfeited.zero_()
+            self._replace(over)
+        self._forget()
+        return SeatTransition(rewards, terminated, truncated, ended, faults)
+
+    def _act(self, actions: Tensor) -> None:
+        """The learner's step; in simultaneous games the others' too."""
+        game = self.game
+        if game.info.simultaneous:
+            joint = torch.zeros((self.lanes, *game.info.action_shape), dtype=torch.int64, device=self.device)
+            joint[self._each, self._player] = actions
+            lanes, players = (self._who >= 0).nonzero().unbind(1)
+            joint[lanes, players] = self._ask(lanes, players)
+            actions = joint
+        if self._forfeited.any():
+            self._owed[self._forfeited] += game.info.reward_range[0]
+            lanes = (~self._forfeited).nonzero().squeeze(1)
+            self._advance(lanes, actions[lanes])
+        else:
+            self._advance(None, actions)
+
+    def _to_the_learner(self) -> None:
+        """In games in turns the others act, until every game that goes on waits for the learner."""
+        if self.game.info.simultaneous:
+            return
+        while True:
+            state = self._state
+            lanes = (~state.over & (state.current_player != self._player)).nonzero().squeeze(1)
+            if not len(lanes):
+                return
+            actions = self._ask(lanes, state.current_player[lanes])
+            self._advance(None if len(lanes) == self.lanes else lanes, actions)
+
+    def _ask(self, lanes: Tensor, players: Tensor) -> Tensor:
+        """What the opponents on these seats, int64 [L] both, do."""
+        arguments = (self.game, self._state)
+        if len(self.opponents) == 1:
+            return self.opponents[0].pick(*arguments, lanes, players, self._generator)
+        who, components = self._who[lanes, players], len(self.game.info.action_nvec)
+        actions = torch.zeros((len(lanes), components), dtype=torch.int64, device=self.device)
+        actions = actions if components > 1 else actions.squeeze(1)
+        for index, opponent in enumerate(self.opponents):
+            rows = (who == index).nonzero().squeeze(1)
+            if len(rows):
+                actions[rows] = opponent.pick(*arguments, lanes[rows], players[rows], self._generator)
+        return actions
+
+    def _advance(self, lanes: Tensor | None, actions: Tensor) -> None:
+        """Step some lanes, int64 [L], or all; the learner is owed what its seat earns."""
+        if lanes is None:
+            self._state = state = self.game.step(self._state, actions, checked=False)
+            self._owed += state.rewards.gather(1, self._player[:, None]).squeeze(1)
+            return
+        part = self.game.step(self._state[lanes], actions, checked=False)
+        for field, new in zip(self._state.tensors(), part.tensors(), strict=True):
+            field[lanes] = new
+        self._owed[lanes] += part.rewards.gather(1, self._player[lanes][:, None]).squeeze(1)
+
+    def _end(self, lanes: Tensor) -> Ended:
+        """The record of games that are over."""
+        state, player = self._state[lanes], self._player[lanes]
+        seat = player[:, None]
+        outcome = self.game.outcome(state).gather(1, seat).squeeze(1)
+        return Ended(
+            lanes=lanes,
+            state=state,
+            player=player,
+            opponents=self._who[lanes],
+            observation=self.game.observe(state, player),
+            returns=self._returns[lanes],
+            lengths=self._lengths[lanes],
+            outcome=torch.where(self._forfeited[lanes], LOSS, outcome),
+            scores=state.scores.gather(1, seat).squeeze(1),
+        )
+
+    def _forget(self) -> None:
+        """What was seen is of an earlier position."""
+        self._observation = self._mask = None
+
+    # --- saving -----------------------------------------------------------------------------------------------
+
+    def state_dict(self) -> dict[str, Any]:
+        """All that the next steps depend on, but for the opponents' own memory; `torch.save` takes it."""
+        return {
+            "state": self._state.clone(),
+            "generator": self._generator.get_state(),
+            **{name: getattr(self, f"_{name}").clone() for name in _SAVED},
+        }
+
+    def load_state_dict(self, saved: Mapping[str, Any]) -> None:
+        """Go on from `state_dict`, with as many lanes and the same opponents in the same order.
+
+        Raises:
+            ValueError: it is of another game, of other lanes, or of more opponents.
+        """
+        kind, lanes = type(self._state), len(saved["player"])
+        if type(saved["state"]) is not kind or saved["who"].shape != self._who.shape:
+            raise ValueError(
+                f"{self.game.id}: expected {kind.__name__} in {self.lanes} lanes, "
+                f"got {type(saved['state']).__name__} in {lanes}"
+            )
+        shapes = [field.shape for field in self._state.tensors()], [field.shape for field in saved["state"].tensors()]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"{self.game.id}: the saved games have other parameters than {self.game!r}")
+        if int(saved["who"].max()) >= len(self.opponents):
+            raise ValueError(
+                f"{self.game.id}: the saved games know {int(saved['who'].max()) + 1} opponents, "
+                f"here are {len(self.opponents)}; set those that `opponents` were when they were saved"
+            )
+        self._state = saved["state"].to(self.device).clone()
+        self._generator.set_state(saved["generator"].cpu())
+        for name in _SAVED:
+            setattr(self, f"_{name}", saved[name].to(self.device).clone())
+        self._forget()

@@ -1,0 +1,204 @@
+"""What `cellgames train` does, and its options, which are made from the arguments of the algorithms.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import FREE, GROWS, Arguments, Option, Text, options
+from cellgames.training.presets import PRESETS
+
+from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
+
+if TYPE_CHECKING:
+    from cellgames.training.runs import Finished, Progress
+
+__all__ = ["add_options", "train"]
+
+_ELSEWHERE = ("seed",)  # options that all commands with a game have
+
+
+# ---------------------------------------------------------------- options
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """One for each field of the arguments, of all algorithms."""
+    users: dict[str, list[str]] = {}
+    known: dict[str, Option] = {}
+    for name, algorithm in ALGORITHMS.items():
+        for option in options(algorithm.arguments):
+            users.setdefault(option.name, []).append(name)
+            known.setdefault(option.name, option)
+    groups = {len(ALGORITHMS): command.add_argument_group("settings", "defaults may differ by game")}
+    for name, option in known.items():
+        if name not in _ELSEWHERE:
+            count = len(users[name])
+            if count not in groups:
+                groups[count] = command.add_argument_group("settings of one algorithm only")
+            only = "" if count == len(ALGORITHMS) else f"{', '.join(users[name])}: "
+            _add_option(groups[count], option, only)
+
+
+def _add_option(group: Any, option: Option, only: str) -> None:
+    flag = f"--{option.name.replace('_', '-')}"
+    help = f"{only}{option.help}{_default(option)}".replace("%", "%%")
+    shared: dict[str, Any] = {"dest": option.name, "default": None, "help": help}
+    if option.kind is bool:
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
+    elif option.choices:
+        group.add_argument(flag, choices=option.choices, **shared)
+    elif option.kind == Text:
+        group.add_argument(flag, metavar="SPEC", nargs="+", **shared)
+    else:
+        metavar = {int: "N", float: "X", str: "TEXT"}[option.kind]
+        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
+
+
+def _default(option: Option) -> str:
+    """What stands in brackets at the end of the help."""
+    if any(option.name in preset.values for preset in PRESETS):
+        return " (default by game)"
+    if option.default in ("", ()):
+        return ""
+    value = {True: "yes", False: "no"}[option.default] if option.kind is bool else option.default
+    return f" (default {value:g})" if option.kind is float else f" (default {value})"
+
+
+# ---------------------------------------------------------------- the command
+
+
+def train(arguments: argparse.Namespace) -> int:
+    """Train, or go on training."""
+    from cellgames.training import runs
+
+    asked = _asked(arguments)
+    out = arguments.out or _default_out(arguments, asked)
+    shown = _Line(not arguments.quiet)
+    try:
+        finished = runs.train(
+            asked,
+            out,
+            resume=not arguments.fresh,
+            command=shlex.join(["cellgames", *arguments.command_line]),
+            report=shown,
+            warn=warn,
+        )
+    except KeyboardInterrupt:
+        return stopped(arguments, f"What was learned up to the last checkpoint is kept in {out}")
+    finally:
+        shown.end()
+    _report(finished, asked)
+    return 0
+
+
+def _asked(arguments: argparse.Namespace) -> Arguments:
+    """The arguments of the algorithm, out of the command line."""
+    kind = ALGORITHMS[arguments.algo].arguments
+    given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
+    own = [option.name for option in options(kind)]
+    if foreign := [name for name in given if name not in own]:
+        raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    return kind.fitted(make_game(arguments), **given)
+
+
+def _all_names() -> set[str]:
+    return {option.name for algorithm in ALGORITHMS.values() for option in options(algorithm.arguments)}
+
+
+def _default_out(arguments: argparse.Namespace, asked: Arguments) -> Path:
+    """A folder named by what was asked for, as far as it cannot change when a run goes on."""
+    words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
+    words += [arguments.algo, f"seed={asked.seed}"]
+    usual = type(asked).fitted(make_game(arguments))
+    for option in options(type(asked)):
+        value = getattr(asked, option.name)
+        if option.name not in (*FREE, GROWS, *_ELSEWHERE) and value != getattr(usual, option.name):
+            words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")
+    return Path("results") / "train" / file_name(words)
+
+
+class _Line:
+    """How far a run is, on standard error: rewritten in place on a terminal, else a line every few seconds."""
+
+    def __init__(self, shown: bool, every_s: float = 10.0) -> None:
+        self._shown, self._every_s = shown, every_s
+        self._live = sys.stderr.isatty()
+        self._last = time.monotonic() - every_s
+        self._width = 0
+
+    def __call__(self, at: Progress) -> None:
+        """See `runs.train`'s `report`."""
+        now, done = time.monotonic(), at.steps >= at.total
+        if not self._shown or not (self._live or done or now - self._last >= self._every_s):
+            return
+        self._last = now
+        text = _progress_text(at)
+        if not self._live:
+            print(text, file=sys.stderr, flush=True)
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def end(self) -> None:
+        """Nothing more is rewritten."""
+        if self._width:
+            print(file=sys.stderr)
+
+
+def _progress_text(at: Progress) -> str:
+    words = [f"{min(at.steps / at.total, 1):4.0%}  {at.steps:,} steps"]
+    if at.steps_per_second > 0:
+        words.append(f"{at.steps_per_second:,.0f} a second")
+        if at.steps < at.total:
+            left = (at.total - at.steps) / at.steps_per_second
+            words.append(f"{left / 60:.0f} min left" if left >= 100 else f"{left:.0f} s left")
+    words.append(f"{at.games:,} games")
+    words += [f"{100 * share:.0f} % against {spec}" for spec, share in at.shares.items()]
+    return ", ".join(words)
+
+
+def _report(finished: Finished, asked: Arguments) -> None:
+    """What came out, what to open, and what to do next."""
+    if finished.before == finished.steps:
+        print(f"Nothing to do: {finished.out} has learned from {finished.steps:,} steps.")
+    else:
+        before = f", {finished.before:,} of them before" if finished.before else ""
+        print(f"Learned from {finished.steps:,} steps{before}.")
+    last = finished.history[-1]
+    for spec in asked.yardsticks:
+        decided = last[f"{spec} decided"]
+        print(f"  ahead of {spec} in {last[spec]:.1%} of {asked.games} games ({decided:.0%} of them decided)")
+    print(f"Written to {finished.out}:")
+    for name, text in (
+        (finished.agent.name, "the agent"),
+        ("curve.png", "its strength over steps"),
+        ("progress.csv", "a line an evaluation"),
+        ("tensorboard", "for tensorboard --logdir"),
+    ):
+        if (finished.out / name).exists():
+            print(f"  {name:18} {text}")
+    agent = shlex.quote(str(finished.agent))
+    print("Next:")
+    print(f"  {program()} evaluate {agent}   measure it")
+    print(f"  {program()} play {asked.game}{_given(asked)} --agent {agent}")
+    print("  the same command with more --steps goes on")
+
+
+def _given(asked: Arguments) -> str:
+    """The parameters that `play` needs, as options."""
+    import cellgames
+
+    usual = cellgames.make(asked.game).parameters
+    words = [f"--param {shlex.quote(f'{n}={v}')}" for n, v in asked.parameters.items() if v != usual[n]]
+    return "".join(f" {word}" for word in words)

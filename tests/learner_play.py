@@ -1,0 +1,143 @@
+"""Opponents and learners of known habits, and what a learner gets by the core's single steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import QUICK
+from torch import Tensor
+from toy_games import TOYS
+
+import cellgames
+from cellgames.envs.adapters.seats import SeatVector
+from cellgames.envs.core import Game, chance
+
+_CUP: dict[str, Any] = {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 2, "max_generations": 12}
+BRIEF: dict[str, dict[str, Any]] = {
+    **QUICK,
+    "torus-v0": {"size": 3},
+    "torus-small-v0": {"size": 2},
+    "toroidal-cup-v0": _CUP,
+    "toroidal-cup-small-v0": {**_CUP, "teams": 3},
+}
+"""What makes games short enough to play many of them, by their ids."""
+
+REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.list()}
+GAMES: dict[str, Game[Any]] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
+
+every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
+
+
+def nth_legal(game: Game[Any], mask: Tensor, number: int) -> Tensor:
+    """A legal action of one player, int64 [] or [K], out of its mask, bool [A]."""
+    chosen = []
+    for component, part in enumerate(mask.split(list(game.info.action_nvec))):
+        can = part.nonzero().flatten()
+        chosen.append(can[(number * 31 + component * 7) % len(can)])
+    return chosen[0] if len(chosen) == 1 else torch.stack(chosen)
+
+
+def legal_of(game: Game[Any], state: Any, lane: int, player: int) -> Tensor:
+    """Bool [A]."""
+    mask = game.legal_actions(state)[lane]
+    return mask[player] if game.info.simultaneous else mask
+
+
+class Habit:
+    """Plays by how often it has been asked in this game; watches that it is asked about its own games only.
+
+    A memory of another lane, or of a lane's last game, would make it play something else.
+    """
+
+    def __init__(self, salt: int = 0) -> None:
+        self.salt = salt
+        self.asked: dict[tuple[int, int], int] = {}  # lane and seat, of the games in progress
+        self.started = 0
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        assert lanes.tolist() == sorted(lanes.tolist())
+        for lane in set(lanes.tolist()):
+            for player in range(game.info.num_players):
+                self.asked.pop((lane, player), None)
+        self.asked |= dict.fromkeys(zip(lanes.tolist(), players.tolist(), strict=True), 0)
+        self.started += len(set(lanes.tolist()))
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        assert lanes.tolist() == sorted(lanes.tolist())
+        rows = []
+        for lane, player in zip(lanes.tolist(), players.tolist(), strict=True):
+            assert not state.over[lane]
+            assert game.info.simultaneous or player == state.current_player[lane]
+            number = self.number(player, self.asked[lane, player])
+            rows.append(nth_legal(game, legal_of(game, state, lane, player), number))
+            self.asked[lane, player] += 1
+        return torch.stack(rows)
+
+    def number(self, player: int, asked: int) -> int:
+        return self.salt + 5 * player + asked * asked
+
+
+class Learner:
+    """Acts in every lane by how often it has acted in this game."""
+
+    def __init__(self, lanes: int) -> None:
+        self.acted = [0] * lanes
+
+    def choose(self, game: Game[Any], masks: Any) -> Tensor:
+        """Actions [B] or [B, K] by masks [B, A]."""
+        pairs = zip(torch.as_tensor(masks), self.acted, strict=True)
+        return torch.stack([nth_legal(game, mask, self.number(acted)) for mask, acted in pairs])
+
+    def number(self, acted: int) -> int:
+        return 3 + 2 * acted
+
+    def note(self, over: Any) -> None:
+        """Which games ended, bool [B]."""
+        self.acted = [0 if ended else acted + 1 for acted, ended in zip(self.acted, over.tolist(), strict=True)]
+
+
+def by_hand(game: Game[Any], seed: int, player: int, habit: Habit, steps: int) -> list[tuple[float, bool, bool, Any]]:
+    """What a learner on that seat gets for its first actions: rewards, ends, and the final states of games.
+
+    One game after the other, a step at a time; `habit` plays all other seats.
+    """
+    told: list[tuple[float, bool, bool, Any]] = []
+    learner, seeds = Learner(1), torch.tensor([seed])
+    while len(told) < steps:
+        state = game.init(seeds)
+        asked = [0] * game.info.num_players
+        earned: list[float] = []  # for each action of the learner's
+        early = 0.0  # before its first one
+        while not state.over:
+            movers = range(game.info.num_players) if game.info.simultaneous else [int(state.current_player)]
+            actions = []
+            for mover in movers:
+                number = learner.number(asked[mover]) if mover == player else habit.number(mover, asked[mover])
+                actions.append(nth_legal(game, legal_of(game, state, 0, mover), number))
+                asked[mover] += 1
+            if player in movers:
+                earned.append(early)
+                early = 0.0
+            state = game.step(state, torch.stack(actions)[None] if game.info.simultaneous else actions[0][None])
+            reward = float(state.rewards[0, player])
+            if earned:
+                earned[-1] += reward
+            else:
+                early += reward
+        for place, reward in enumerate(earned):
+            last = place == len(earned) - 1
+            told.append(
+                (reward, last and bool(state.terminated), last and bool(state.truncated), state if last else None)
+            )
+        seeds = chance.next_seed(state.seed)
+    return told[:steps]
+
+
+def random_learner(vector: SeatVector[Any], generator: torch.Generator) -> Tensor:
+    """Any legal actions."""
+    nvec = vector.game.info.action_nvec
+    weights = torch.rand(vector.action_mask.shape, generator=generator) * vector.action_mask
+    parts = [part.argmax(1) for part in weights.split(list(nvec), 1)]
+    return parts[0] if len(parts) == 1 else torch.stack(parts, 1)

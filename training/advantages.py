@@ -1,0 +1,67 @@
+"""Generalized advantage estimation for games whose players take turns, or act at once.
+
+Letters: `T` steps of a rollout, `R` rows (a game in turns, or one seat of a simultaneous game), `S` seats that share a
+row (the players in turns, else 1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+__all__ = ["Estimates", "estimate"]
+
+
+class Estimates(NamedTuple):
+    """What a rollout says about its actions.
+
+    advantage: float [T, R], of the action over what its seat expected.
+    target:    float [T, R], what the value should have been.
+    known:     bool [T, R], whether what followed lies within the rollout. The last action of a seat in a game that
+               goes on has no advantage: its value stands in for what follows the actions before it.
+    """
+
+    advantage: Tensor
+    target: Tensor
+    known: Tensor
+
+
+def estimate(
+    value: Tensor, reward: Tensor, player: Tensor, over: Tensor, *, discount: float, trace: float
+) -> Estimates:
+    """GAE (Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016).
+
+    Each seat has a chain of its own. What happens between two of its actions, by whoever, is one step of it: a seat's
+    reward for an action is all that it is paid until it acts again or the game ends, and the value that follows is
+    the one of its own next action, never the opponent's. So nothing is assumed about sums of rewards or about whose
+    turn comes next, and a player may act several times in a row.
+
+    Args:
+        value: float [T, R], of the seat to act, before the action.
+        reward: float [T, R, S], of all seats, after it.
+        player: int64 [T, R], the seat to act.
+        over: bool [T, R], the game ended with the action; limits of games count as ends, since games that are cut off
+            have a result.
+        discount: gamma, for each action of one's own.
+        trace: lambda.
+    """
+    steps, rows, seats = reward.shape
+    pending, ahead, gain = (value.new_zeros((rows, seats)) for _ in range(3))
+    seen = torch.zeros((rows, seats), dtype=torch.bool, device=value.device)
+    advantage, known = torch.zeros_like(value), torch.zeros_like(over)
+    for t in range(steps - 1, -1, -1):
+        end, mover = over[t][:, None], player[t][:, None]
+        pending, ahead, gain = (x.masked_fill(end, 0.0) for x in (pending, ahead, gain))
+        seen = seen | end
+        pending = pending + reward[t]
+        surprise = pending.gather(1, mover) + discount * ahead.gather(1, mover) - value[t][:, None]
+        known[t] = seen.gather(1, mover).squeeze(1)
+        now = torch.where(seen.gather(1, mover), surprise + discount * trace * gain.gather(1, mover), 0.0)
+        advantage[t] = now.squeeze(1)
+        gain = gain.scatter(1, mover, now)
+        ahead = ahead.scatter(1, mover, value[t][:, None])
+        pending = pending.scatter(1, mover, 0.0)
+        seen = seen.scatter(1, mover, True)
+    return Estimates(advantage, advantage + value, known)

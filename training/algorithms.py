@@ -1,0 +1,60 @@
+"""The algorithms that `cellgames train` knows. Importing this imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .arguments import Arguments
+    from .learners import Learner
+
+__all__ = ["ALGORITHMS", "Algorithm"]
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An entry: where its arguments and its learner are.
+
+    Attributes:
+        summary: one line for help texts.
+        arguments_path: `module:Class`, a subclass of `Arguments` that imports no torch.
+        learner_path: `module:Class`, a subclass of `Learner`.
+    """
+
+    summary: str
+    arguments_path: str
+    learner_path: str
+
+    @property
+    def arguments(self) -> type[Arguments]:
+        """The class of its arguments."""
+        kind: type[Arguments] = resolve_name(self.arguments_path)
+        return kind
+
+    @property
+    def learner(self) -> type[Learner]:
+        """The class that learns; imports torch."""
+        kind: type[Learner] = resolve_name(self.learner_path)
+        return kind
+
+
+ALGORITHMS: dict[str, Algorithm] = {
+    "ppo": Algorithm(
+        "PPO on the device of the games",
+        "cellgames.training.arguments:PPOArguments",
+        "cellgames.training.ppo_learner:PPOLearner",
+    ),
+    "maskable-ppo": Algorithm(
+        "MaskablePPO of sb3-contrib",
+        "cellgames.training.maskable_arguments:MaskableArguments",
+        "cellgames.training.maskable_learner:MaskableLearner",
+    ),
+    "turn-values": Algorithm(
+        "TD(lambda) on positions after whole turns, for Cloth of Gold",
+        "cellgames.training.turn_arguments:TurnArguments",
+        "cellgames.training.turn_values:TurnLearner",
+    ),
+}
+"""By the name that `--algo` takes; an algorithm is added by an entry here."""

@@ -1,0 +1,211 @@
+"""What a run of training is asked to do: one field a setting, each with its help line. Importing this imports no torch.
+
+The command line, the page of the docs and the checks are made from the fields.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+from cellgames.agents.registry import GREEDY
+
+from .presets import preset
+
+if TYPE_CHECKING:
+    from typing import Self
+
+    from cellgames.envs.core import Game
+
+__all__ = [
+    "FREE",
+    "GROWS",
+    "Arguments",
+    "Option",
+    "PPOArguments",
+    "PolicyArguments",
+    "Sampling",
+    "Text",
+    "options",
+    "setting",
+]
+
+Sampling = Literal["uniform", "latest", "prioritized"]
+Text = tuple[str, ...]
+
+FREE = ("threads", "device")
+"""What a run that is continued may have otherwise; of weights that are equal in every bit there is then no promise."""
+GROWS = "steps"
+"""What it may have more of."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """A setting as the fields of `Arguments` describe it.
+
+    Attributes:
+        name: of the field; `--name` on the command line, with dashes.
+        kind: int, float, str, bool, `Text` or a Literal.
+        default: where no preset says otherwise.
+        help: one line.
+        low: the least value allowed, or None.
+        high: the greatest, or None.
+        above: the value itself is not allowed, greater ones are; or None.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    help: str
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Of a Literal; empty for other kinds."""
+        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
+
+    def check(self, value: Any) -> None:
+        """Raise a `ValueError` unless the value is of the kind and within the limits."""
+        if self.choices:
+            good, wanted = value in self.choices, f"one of {', '.join(self.choices)}"
+        elif self.kind in (int, float):
+            kinds = (int,) if self.kind is int else (int, float)
+            number = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+            good = number and self._within(value)
+            wanted = f"a {'whole ' * (self.kind is int)}number{self._limits()}"
+        elif self.kind == Text:
+            good = isinstance(value, tuple) and all(isinstance(word, str) and word for word in value)
+            wanted = "a tuple of strings"
+        else:
+            good, wanted = isinstance(value, self.kind), {str: "a string", bool: "true or false"}[self.kind]
+        if not good:
+            raise ValueError(f"{self.name} must be {wanted}, got {value!r}")
+
+    def _within(self, value: float) -> bool:
+        return (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+        )
+
+    def _limits(self) -> str:
+        if self.low is not None:
+            return f" of at least {self.low:g}" if self.high is None else f" from {self.low:g} to {self.high:g}"
+        least = f" above {self.above:g}" if self.above is not None else ""
+        return least + (f" and at most {self.high:g}" if self.high is not None else "")
+
+
+def setting(default: Any, help: str, **limits: float) -> Any:
+    """A field of `Arguments`, its default, help line and limits as `Option` has them."""
+    return field(default=default, metadata={"help": help, **limits})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Arguments:
+    """What all algorithms are told. `Arguments.fitted` fills in what suits a game.
+
+    Attributes:
+        game: an id.
+        parameters: of the game.
+
+    Raises:
+        ValueError: a value that makes no sense; the message says what was expected.
+    """
+
+    algorithm: ClassVar[str]
+
+    game: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+
+    seed: int = setting(0, "of all chance", low=-(2**63), high=2**63 - 1)
+    steps: int = setting(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
+    lanes: int = setting(256, "games played side by side", low=1)
+    horizon: int = setting(64, "steps of every game in an iteration", low=1)
+    epochs: int = setting(1, "times that an iteration's actions are learned from", low=1)
+    minibatch: int = setting(2048, "actions in a step of the optimizer, about", low=2)
+    learning_rate: float = setting(7e-4, "of Adam; falls to a tenth of it, along a line", above=0, high=1)
+    discount: float = setting(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
+    trace: float = setting(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
+    max_norm: float = setting(0.5, "of the gradient; longer ones are shortened to it", above=0)
+    channels: int = setting(32, "of every layer of the network", low=1, high=1024)
+    layers: int = setting(3, "of the network after the first one", low=1, high=1024)
+    start_from: str = setting("", "weights to begin with, a .safetensors file of a network of this size")
+
+    opponents: str = setting("self=0.8,pool=0.2", "shares of the games: self, pool (past selves), or any agent")
+    sampling: Sampling = setting(  # noqa: RUF009  # makes a field
+        "prioritized", "which past selves are met: all alike, the latest, or the hardest most"
+    )
+    pool_limit: int = setting(20, "past selves that are kept", low=1)
+    snapshot_every: int = setting(20, "iterations between two past selves", low=1)
+
+    evaluate_every: int = setting(5, "iterations between two evaluations", low=1)
+    games: int = setting(100, "of an evaluation against each yardstick, even", low=2)
+    yardsticks: Text = setting(  # noqa: RUF009  # makes a field
+        (), "agents to be measured against (default random, and greedy where there is one)"
+    )
+
+    checkpoint_every: int = setting(20, "iterations between two checkpoints; games start over at each", low=1)
+    device: str = setting("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
+    threads: int = setting(0, "of torch on the CPU; 0 leaves it the choice", low=0)
+
+    def __post_init__(self) -> None:
+        for option in options(type(self)):
+            option.check(getattr(self, option.name))
+        if self.games % 2:
+            raise ValueError(f"games must be even, since each is played with seats exchanged, got {self.games}")
+        if len(set(self.yardsticks)) < len(self.yardsticks):
+            raise ValueError(f"yardsticks must differ, got {', '.join(self.yardsticks)}")
+
+    @classmethod
+    def fitted(cls, game: Game[Any], **given: Any) -> Self:
+        """For a game: what is given, else what its preset says, else the defaults.
+
+        Raises:
+            ValueError: an unknown setting, or a value that makes no sense.
+        """
+        known = [option.name for option in options(cls)]
+        if unknown := [name for name in given if name not in known]:
+            raise ValueError(f"unknown setting {unknown[0]!r}; {cls.algorithm} has {', '.join(known)}")
+        values = {**preset(cls.algorithm, game.id, game.parameters), **given}
+        if not values.get("yardsticks"):
+            values["yardsticks"] = ("random", *(["greedy"] if game.id in GREEDY else []))
+        return cls(game=game.id, parameters=game.parameters, **values)
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON holds them."""
+        data: dict[str, Any] = json.loads(json.dumps({"algorithm": self.algorithm, **dataclasses.asdict(self)}))
+        return data
+
+
+@dataclass(frozen=True, kw_only=True)
+class PolicyArguments(Arguments):
+    """What algorithms are told that learn a policy by PPO."""
+
+    clip: float = setting(0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1)
+    entropy: float = setting(0.01, "weight of the policy's entropy", low=0)
+    value_weight: float = setting(0.5, "weight of the value's error", low=0)
+    sample: bool = setting(False, "whether the trained agent plays by chance, else always the likeliest action")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOArguments(PolicyArguments):
+    """For PPO on the device of the games (`training.ppo`)."""
+
+    algorithm: ClassVar[str] = "ppo"
+
+    mixed: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
+
+
+def options(kind: type[Arguments]) -> list[Option]:
+    """The settings in their order, but for the game and its parameters."""
+    hints = get_type_hints(kind)
+    return [
+        Option(item.name, hints[item.name], item.default, **item.metadata)
+        for item in dataclasses.fields(kind)
+        if item.metadata
+    ]

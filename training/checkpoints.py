@@ -1,0 +1,131 @@
+"""A run on disk, so that it can be killed at any moment and continued."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import cellgames
+from cellgames.folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
+
+from .arguments import FREE, GROWS, Arguments
+
+__all__ = [
+    "AGENT",
+    "ARGUMENTS",
+    "CHECKPOINT",
+    "CURVE",
+    "FORMAT",
+    "POOL",
+    "PROGRESS",
+    "TENSORBOARD",
+    "Checkpoint",
+    "prepare",
+    "read",
+]
+
+ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", "agent.safetensors"
+PROGRESS, CURVE, TENSORBOARD, POOL = "progress.csv", "curve.png", "tensorboard", "pool"
+
+FORMAT = 1
+"""Of a checkpoint; raised when older ones can no longer be continued."""
+
+
+@dataclass
+class Checkpoint:
+    """A run between two iterations, but for the learner and its games.
+
+    Attributes:
+        planned: steps that were asked for.
+        iteration: how many there were.
+        steps: actions that were learned from.
+        games: that ended.
+        seconds: spent on playing and learning, by all processes of the run.
+        history: a line of the table for each evaluation.
+    """
+
+    planned: int
+    iteration: int = 0
+    steps: int = 0
+    games: int = 0
+    seconds: float = 0.0
+    history: list[dict[str, float]] = field(default_factory=list)
+
+    def write(self, folder: Path, arguments: Arguments, learner: Mapping[str, Any]) -> None:
+        """Beside the last one, then in its place; with the learner's `state_dict`."""
+        about = {"format": FORMAT, "cellgames": cellgames.__version__, "arguments": arguments.to_data()}
+        part = folder / f"{CHECKPOINT}.part"
+        with part.open("wb") as file:
+            torch.save({**about, "at": vars(self), "learner": learner}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, folder / CHECKPOINT)
+
+
+def read(folder: Path, arguments: Arguments, device: torch.device) -> tuple[Checkpoint, dict[str, Any]] | None:
+    """The folder's checkpoint and the learner's `state_dict`; None if there is none yet.
+
+    Raises:
+        RunError: another run's, of another format, or not readable.
+    """
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return None
+    try:
+        data: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
+        found = data["format"]
+    except Exception as error:  # unpickling fails in many ways
+        raise RunError(f"{path} cannot be read ({type(error).__name__}); {START_OVER}") from error
+    if found != FORMAT:
+        raise RunError(
+            f"{path}: expected a checkpoint of format {FORMAT}, got {found} of cellgames {data.get('cellgames')}; "
+            f"continue it with that version, or {START_OVER}"
+        )
+    _check_same(path, data["arguments"], arguments)
+    return Checkpoint(**data["at"]), data["learner"]
+
+
+def prepare(folder: Path, arguments: Arguments, *, resume: bool) -> None:
+    """See that a folder is empty or this run's, and write what was asked for.
+
+    Args:
+        folder: of the run, `folders.opened`.
+        arguments: of the run.
+        resume: False deletes a run that is there.
+
+    Raises:
+        RunError: it holds something else, or to be resumed another run.
+    """
+    path = folder / ARGUMENTS
+    refuse_foreign(folder, ARGUMENTS)
+    if not resume:
+        for name in (POOL, TENSORBOARD):
+            shutil.rmtree(folder / name, ignore_errors=True)
+        for name in (CHECKPOINT, AGENT, PROGRESS, CURVE):
+            (folder / name).unlink(missing_ok=True)
+    elif path.exists():
+        try:
+            found = dict(json.loads(path.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
+            raise RunError(f"{path} cannot be read ({error}); {START_OVER}") from None
+        _check_same(path, found, arguments)
+    write_atomic(path, json.dumps(arguments.to_data(), indent=2, ensure_ascii=False) + "\n")
+
+
+def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments) -> None:
+    """Raise a `RunError` unless what was found is this run, or the same with fewer steps."""
+    asked = arguments.to_data()
+    fixed = [name for name in {**asked, **found} if name not in (*FREE, GROWS)]
+    if wrong := differences({name: found.get(name) for name in fixed}, asked):
+        raise RunError(f"{path} is another run's. {wrong}; {START_OVER}")
+    if found[GROWS] > asked[GROWS]:
+        raise RunError(
+            f"{path} is of a longer run: expected at least {found[GROWS]} steps, got {asked[GROWS]}; {START_OVER}"
+        )

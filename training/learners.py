@@ -1,0 +1,129 @@
+"""What a run drives: something that learns a game, iteration by iteration."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.networks import Network
+from cellgames.agents.saved import load_network
+from cellgames.envs.core import Game, chance
+
+from .arguments import Arguments
+
+__all__ = ["Iteration", "Learner", "Purpose", "derive", "start_weights"]
+
+
+class Purpose(IntEnum):
+    """What chance is for; each has a stream of its own (`derive`)."""
+
+    NETWORK = 1
+    """The first weights."""
+    GAMES = 2
+    """All games from one checkpoint to the next, and who plays them."""
+    ORDER = 3
+    """In which actions are learned from."""
+    EVALUATION = 4
+    """Games against yardsticks."""
+
+
+def derive(seed: int, purpose: Purpose, number: int = 0) -> int:
+    """A seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
+    return int(chance.draw(torch.tensor(seed), purpose, torch.tensor(number)))
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a learner did in one.
+
+    steps:   actions that were learned from.
+    games:   that ended.
+    turns:   of those games.
+    metrics: by the names of `Learner.METRICS`; NaN where there is nothing to tell.
+    """
+
+    steps: int
+    games: int
+    turns: int
+    metrics: Mapping[str, float]
+
+
+class Learner(ABC):
+    """An algorithm at work on one game; `runs.train` makes it, drives it and keeps what it learned.
+
+    Its state is what `state_dict` tells, and games in progress. Those are not saved: at every checkpoint `restart`
+    begins new ones, in the run that goes on as in the one that is continued, so that both learn the same. What else
+    is random must be in the state or follow from the seed of `restart`. torch's global generator is the run's own
+    while it lasts: seeded before `__init__`, and put back afterwards.
+
+    Args:
+        game: the rules.
+        arguments: of the run, of the algorithm's class.
+        folder: of the run; past selves go to its folder `pool`.
+        device: of games and network.
+    """
+
+    METRICS: ClassVar[Mapping[str, str]]
+    """Name and explanation of each metric, for tables, TensorBoard and the docs."""
+
+    @abstractmethod
+    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+        """Make the network; new weights come from torch's global generator."""
+
+    @staticmethod
+    def longest(game: Game[Any]) -> int:
+        """The most steps that a game takes, as `horizon` counts them."""
+        return game.info.max_turns
+
+    @abstractmethod
+    def restart(self, seed: int) -> None:
+        """Begin new games; all chance of them, and of who plays them, follows from the seed."""
+
+    @abstractmethod
+    def iterate(self, progress: float) -> Iteration:
+        """Play, and learn from it; `progress` of the run is from 0 to 1."""
+
+    @abstractmethod
+    def snapshot(self, steps: int) -> None:
+        """Add the learner as it is to the pool of past selves."""
+
+    @abstractmethod
+    def agent(self) -> AnyAgent:
+        """The learner as it is, as it plays when it is saved."""
+
+    @abstractmethod
+    def save(self, path: Path, made: Mapping[str, Any]) -> None:
+        """Write what `agents.load` reads; see `agents.saved.save_network`."""
+
+    @abstractmethod
+    def state_dict(self) -> dict[str, Any]:
+        """All that a checkpoint keeps: what `torch.load` reads with `weights_only=True`."""
+
+    @abstractmethod
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """The inverse; `restart` follows."""
+
+
+def start_weights(network: Network, path: Path) -> None:
+    """Give the network the weights of a file.
+
+    Raises:
+        ValueError: they are for another game, or for a network of another size.
+    """
+    saved = load_network(path, network.game).network
+    if saved.kind != network.kind:
+        raise ValueError(f"{path}: expected weights of a network of kind {network.kind!r}, got {saved.kind!r}")
+    if saved.size != network.size:
+        raise ValueError(
+            f"{path}: expected weights for {network.size.channels} channels and {network.size.layers} layers, got "
+            f"{saved.size.channels} and {saved.size.layers}; ask for channels={saved.size.channels} and "
+            f"layers={saved.size.layers}"
+        )
+    network.load_state_dict(saved.state_dict())

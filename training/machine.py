@@ -1,0 +1,72 @@
+"""The machine that a run is on: its device, its threads, its global chance, and what it is called."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+
+__all__ = ["alone", "choose_device", "machine"]
+
+
+def choose_device(name: str) -> torch.device:
+    """`cpu`, `cuda`, `cuda:N`, or `auto`, which is CUDA where there is one.
+
+    Raises:
+        ValueError: no such device here.
+    """
+    cuda = torch.cuda.is_available()
+    if name == "auto":
+        return torch.device("cuda" if cuda else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ValueError(f"expected device auto, cpu, cuda or cuda:N, got {name!r}")
+    if device.type == "cuda" and (not cuda or (device.index or 0) >= torch.cuda.device_count()):
+        raise ValueError(f"device {name!r}: torch finds {torch.cuda.device_count()} CUDA devices here")
+    return device
+
+
+@contextmanager
+def alone(seed: int, threads: int, device: torch.device) -> Iterator[None]:
+    """Torch's global generators seeded and its threads set; afterwards as they were.
+
+    Args:
+        seed: of the generators.
+        threads: 0 leaves them as they are.
+        device: whose generators, besides the CPU's.
+    """
+    before = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(seed)
+        if threads:
+            torch.set_num_threads(threads)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(before)
+
+
+def machine(device: torch.device) -> dict[str, Any]:
+    """What results were made on: CPU and its cores, GPU if it was used, torch."""
+    found = {"cpu": _cpu(), "cores": os.cpu_count(), "threads": torch.get_num_threads(), "torch": torch.__version__}
+    if device.type == "cuda":
+        found["gpu"] = torch.cuda.get_device_name(device)
+    return found
+
+
+def _cpu() -> str:
+    """The processor's model as the system tells it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()

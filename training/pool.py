@@ -1,0 +1,140 @@
+"""A pool of past selves on disk, and who of them is met next."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.network_agent import NetworkAgent
+from cellgames.agents.networks import Network
+from cellgames.agents.saved import load_network, save_network
+
+from .arguments import Sampling
+
+__all__ = ["Member", "Pool"]
+
+
+@dataclass
+class Member:
+    """A past self.
+
+    Attributes:
+        file: its weights, within the pool's folder.
+        steps: agent steps that it had learned from.
+        games: that the learner has played against it, lately (older ones fade).
+        score: of the learner in them, a win 1, a draw 1/2.
+    """
+
+    file: str
+    steps: int
+    games: float = 0.0
+    score: float = 0.0
+
+    @property
+    def beaten(self) -> float:
+        """The learner's chance to win, from 0 to 1; 1/2 before the first game."""
+        return (self.score + 1) / (self.games + 2)
+
+
+class Pool:
+    """Past selves, the oldest first.
+
+    Args:
+        folder: of their weights; made when the first is added.
+        sampling: `uniform`; `latest`; or `prioritized`, by (1 - the learner's chance to win)^2, so that those are met
+            most that are hard to beat (Vinyals et al., "Grandmaster level in StarCraft II", 2019, f_hard).
+        limit: how many are kept. Of more, one goes whose going leaves the others most evenly spread over time.
+    """
+
+    memory = 200.0
+    """Games after which earlier ones count half or so; a learner that improves should not be judged by its past."""
+
+    def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
+        if sampling not in get_args(Sampling):
+            raise ValueError(f"expected a sampling out of {', '.join(get_args(Sampling))}, got {sampling!r}")
+        if limit < 1:
+            raise ValueError(f"expected a pool of at least 1 past self, got {limit}")
+        self.folder, self.sampling, self.limit = folder, sampling, limit
+        self.members: list[Member] = []
+        self._loaded: dict[str, NetworkAgent] = {}
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def add(self, network: Network, steps: int) -> None:
+        """Keep a copy of the network as it is now."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        member = Member(f"{steps:012d}.safetensors", steps)
+        save_network(self.folder / member.file, network, made={"steps": steps})
+        self.members.append(member)
+        while len(self.members) > self.limit:
+            self._drop()
+
+    def weights(self) -> Tensor:
+        """float64 [members], chances to be met."""
+        if self.sampling == "uniform":
+            chance = [1.0 for _ in self.members]
+        elif self.sampling == "latest":
+            chance = [0.0 for _ in self.members[1:]] + [1.0]
+        else:
+            chance = [(1 - member.beaten) ** 2 for member in self.members]
+        found = torch.tensor(chance, dtype=torch.float64)
+        return found / found.sum()
+
+    def sample(self, count: int, generator: torch.Generator) -> list[Member]:
+        """Draw members by `weights`, with repetition; the generator is consumed.
+
+        Raises:
+            ValueError: the pool is empty.
+        """
+        if not self.members:
+            raise ValueError("the pool of past selves is empty; add one first")
+        lots = torch.rand(count, generator=generator, device=generator.device, dtype=torch.float64).cpu()
+        places = torch.searchsorted(self.weights().cumsum(0), lots).clamp(max=len(self.members) - 1)
+        return [self.members[place] for place in places.tolist()]
+
+    def agent(self, member: Member, device: torch.device | str) -> NetworkAgent:
+        """The member as an agent that plays by chance, as it did when it learned."""
+        if member.file not in self._loaded:
+            network = load_network(self.folder / member.file).network.to(device)
+            self._loaded[member.file] = NetworkAgent(network, sample=True, name=f"self@{member.steps}")
+        return self._loaded[member.file]
+
+    def record(self, member: Member, score: float, games: int) -> None:
+        """Tell of games of the learner against a member; `score` is the learner's."""
+        fade = math.exp2(-games / self.memory)
+        member.games = member.games * fade + games
+        member.score = member.score * fade + score
+
+    def state_dict(self) -> list[dict[str, Any]]:
+        """What a checkpoint keeps: the members; their weights are on disk."""
+        return [dataclasses.asdict(member) for member in self.members]
+
+    def load_state_dict(self, state: Sequence[Mapping[str, Any]]) -> None:
+        """The members of a checkpoint; weights that were added later are deleted.
+
+        Raises:
+            ValueError: weights are missing.
+        """
+        self.members = [Member(**member) for member in state]
+        if missing := [member.file for member in self.members if not (self.folder / member.file).is_file()]:
+            raise ValueError(f"{self.folder}: expected the weights of past selves {', '.join(missing)}, found none")
+        known = {member.file for member in self.members}
+        for path in self.folder.glob("*.safetensors"):
+            if path.name not in known:
+                path.unlink()
+
+    def _drop(self) -> None:
+        """Forget one, but neither the first nor the last of several."""
+        steps = [member.steps for member in self.members]
+        gaps = [after - before for before, after in zip(steps, steps[2:], strict=False)]
+        place = 1 + gaps.index(min(gaps)) if gaps else 0
+        member = self.members.pop(place)
+        self._loaded.pop(member.file, None)

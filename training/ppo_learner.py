@@ -1,0 +1,98 @@
+"""PPO by self-play as a run drives it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.networks import Size, make_network
+from cellgames.agents.saved import save_network
+from cellgames.envs.core import Game
+
+from .arguments import Arguments, PPOArguments
+from .learners import Iteration, Learner, Purpose, derive, start_weights
+from .opponents import Opponents, parse_mix
+from .pool import Pool
+from .ppo import PPO, Hyperparameters
+from .selfplay import Ended, SelfPlay
+
+__all__ = ["PPOLearner"]
+
+
+class PPOLearner(Learner):
+    """See `Learner` and `ppo.PPO`."""
+
+    METRICS: ClassVar[Mapping[str, str]] = {
+        "policy_loss": "PPO's clipped objective, negated; near 0, and no measure of strength",
+        "value_loss": "mean squared error of the value, in units of the network",
+        "entropy": "of the policy, in nats: high is undecided, 0 is always the same action",
+        "divergence": "how far the policy moved in the iteration (KL, estimated)",
+        "clipped": "share of the actions whose chance moved by more than `clip`",
+        "gradient_norm": "before it is cut to `max_norm`",
+        "explained_variance": "share of the variance of what followed that the value foretold; 1 is perfect",
+        "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
+        "mean_return": "sum of the rewards of a game, mean over the learner's seats; about 0 in zero-sum self-play",
+    }
+
+    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+        assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
+        self.arguments = arguments
+        self.network = make_network(game, Size(arguments.channels, arguments.layers))
+        if arguments.start_from:
+            start_weights(self.network, Path(arguments.start_from))
+        self.network.to(device)
+        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
+        names = [field.name for field in dataclasses.fields(Hyperparameters)]
+        self.ppo = PPO(
+            self.network,
+            SelfPlay(game, self.network, opponents, arguments.lanes, device),
+            Hyperparameters(**{name: getattr(arguments, name) for name in names}),
+        )
+        self.ppo.shuffles.manual_seed(derive(arguments.seed, Purpose.ORDER))
+
+    def restart(self, seed: int) -> None:
+        """See `Learner`."""
+        self.ppo.play.restart(seed)
+
+    def iterate(self, progress: float) -> Iteration:
+        """See `Learner`."""
+        rollout, losses, steps = self.ppo.iterate(progress)
+        ended = rollout.ended
+        told = (*dataclasses.astuple(losses), *_results(ended))
+        return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, told, strict=True)))
+
+    def snapshot(self, steps: int) -> None:
+        """See `Learner`."""
+        self.pool.add(self.network, steps)
+
+    def agent(self) -> AnyAgent:
+        """See `Learner`."""
+        return self.network.agent("learner", sample=self.arguments.sample)
+
+    def save(self, path: Path, made: Mapping[str, Any]) -> None:
+        """See `Learner`."""
+        save_network(path, self.network, sample=self.arguments.sample, made=made)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {**self.ppo.state_dict(), "pool": self.pool.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Learner`."""
+        self.ppo.load_state_dict(state)
+        self.pool.load_state_dict(state["pool"])
+
+
+def _results(ended: Ended) -> tuple[float, float]:
+    """Score against others, and mean return; NaN without games."""
+    met = [result for number, result in ended.results.items() if number >= 0]
+    games = sum(count for _, count in met)
+    score = sum(won for won, _ in met) / games if games else math.nan
+    return score, sum(ended.returns.values()) / ended.games if ended.games else math.nan

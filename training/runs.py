@@ -1,0 +1,243 @@
+"""A run of training: `train` makes a learner, lets it learn, measures it, and keeps all that in a folder.
+
+    arguments.json     what was asked for
+    checkpoint.pt      from where a run that was stopped is continued
+    agent.safetensors  the network at that checkpoint, as `agents.load` reads it
+    pool/              past selves
+    progress.csv       a line an evaluation
+    curve.png          strength over steps
+    tensorboard/       events, an iteration each
+
+At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
+is killed and continued learns what one learns that was left alone.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import cellgames
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.registry import load
+from cellgames.envs.core import Game
+from cellgames.folders import RunError, opened
+
+from .algorithms import ALGORITHMS
+from .arguments import Arguments
+from .checkpoints import AGENT, ARGUMENTS, CURVE, PROGRESS, Checkpoint, prepare, read
+from .learners import Iteration, Learner, Purpose, derive
+from .logs import RUN_METRICS, Logs, yardstick_metrics
+from .machine import alone, choose_device, machine
+from .yardsticks import compare
+
+__all__ = ["Finished", "Progress", "RunError", "train"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    steps, total:     learned from, and asked for.
+    games:            that ended.
+    steps_per_second: of the last iteration; NaN before the first.
+    shares:           against each yardstick at the last evaluation.
+    """
+
+    steps: int
+    total: int
+    games: int
+    steps_per_second: float
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has all its steps.
+
+    out:     its folder.
+    agent:   the file of the trained agent.
+    steps:   learned from, all processes together.
+    before:  those of them that this call did not have to learn from.
+    seconds: of playing and learning.
+    history: the table, a line an evaluation.
+    """
+
+    out: Path
+    agent: Path
+    steps: int
+    before: int
+    seconds: float
+    history: tuple[Mapping[str, float], ...]
+
+
+def train(
+    arguments: Arguments,
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = True,
+    command: str = "",
+    report: Callable[[Progress], None] = lambda progress: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Finished:
+    """Train until the learner has learned from as many steps as asked for; see the module.
+
+    Args:
+        arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.
+        out: the folder; made where it is missing. One that holds this run, or a shorter one, is continued.
+        resume: False deletes the run in the folder first.
+        command: what was typed, for the file of the agent.
+        report: called before the first iteration and after each.
+        warn: gets a line for each thing left out, and for what keeps a continued run from being exact.
+
+    Raises:
+        RunError: the folder holds something else, or a run with other arguments, or of an older format.
+        ValueError: arguments that do not fit the game.
+    """
+    folder = Path(out)
+    game = cellgames.make(arguments.game, **arguments.parameters)
+    device = choose_device(arguments.device)
+    with alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device):
+        # Made before the folder is: what cannot be trained leaves none.
+        learner = ALGORITHMS[arguments.algorithm].learner(game, arguments, folder, device)
+        yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
+        _check_games_end(game, arguments, learner, warn)
+        with opened(folder, (ARGUMENTS, PROGRESS, CURVE)):
+            prepare(folder, arguments, resume=resume)
+            run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)
+            try:
+                return run.to_the_end(report)
+            finally:
+                run.logs.close()
+
+
+class _Run:
+    """A run in progress."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        arguments: Arguments,
+        folder: Path,
+        learner: Learner,
+        yardsticks: Mapping[str, AnyAgent],
+        device: torch.device,
+        command: str,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
+        self.yardsticks, self.device, self.command = yardsticks, device, command
+        found = read(folder, arguments, device)
+        self.at, state = found if found is not None else (Checkpoint(planned=arguments.steps), None)
+        if self.at.planned != arguments.steps:
+            warn(
+                f"steps grow from {self.at.planned} to {arguments.steps}, and the learning rate falls more slowly from "
+                "here on; a run that had been given as many from the start would differ"
+            )
+            self.at.planned = arguments.steps
+        title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
+        self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps, warn)
+        if state is None:
+            learner.snapshot(0)
+            self._evaluate()
+            self._keep()
+        else:
+            learner.load_state_dict(state)
+            self.logs.table(self.at.history)
+        self._begin_games()
+
+    def to_the_end(self, report: Callable[[Progress], None]) -> Finished:
+        """All iterations that are missing."""
+        arguments, at, before = self.arguments, self.at, self.at.steps
+        report(self._progress(math.nan))
+        while at.steps < arguments.steps:
+            began = time.perf_counter()
+            told = self.learner.iterate(at.steps / arguments.steps)
+            took = time.perf_counter() - began
+            at.iteration, at.steps, at.games = at.iteration + 1, at.steps + told.steps, at.games + told.games
+            at.seconds += took
+            self._log(told, took)
+            last = at.steps >= arguments.steps
+            if at.iteration % arguments.snapshot_every == 0:
+                self.learner.snapshot(at.steps)
+            if last or at.iteration % arguments.evaluate_every == 0:
+                self._evaluate(told)
+            if last or at.iteration % arguments.checkpoint_every == 0:
+                self._keep()
+                self._begin_games()
+            report(self._progress(told.steps / took))
+        return Finished(self.folder, self.folder / AGENT, at.steps, before, at.seconds, tuple(at.history))
+
+    def _progress(self, steps_per_second: float) -> Progress:
+        shares = {spec: self.at.history[-1][spec] for spec in self.yardsticks}
+        return Progress(self.at.steps, self.arguments.steps, self.at.games, steps_per_second, shares)
+
+    def _begin_games(self) -> None:
+        self.learner.restart(derive(self.arguments.seed, Purpose.GAMES, self.at.iteration))
+
+    def _counters(self, told: Iteration | None, steps_per_second: float) -> dict[str, float]:
+        """By the names of `logs.RUN_METRICS`."""
+        at, length = self.at, math.nan
+        if told is not None and told.games:
+            length = told.turns / told.games
+        counted = (at.iteration, at.steps, at.games, at.seconds, steps_per_second, length)
+        return dict(zip(RUN_METRICS, counted, strict=True))
+
+    def _log(self, told: Iteration, took: float) -> None:
+        self.logs.scalars("run", self._counters(told, told.steps / took), self.at.steps)
+        self.logs.scalars("learning", told.metrics, self.at.steps)
+
+    def _evaluate(self, told: Iteration | None = None) -> None:
+        """A line of the table; nothing here changes what is learned."""
+        at, since = self.at, self.at.history[-1] if self.at.history else {"steps": 0, "seconds": 0.0}
+        seconds = at.seconds - since["seconds"]
+        speed = (at.steps - since["steps"]) / seconds if seconds else math.nan
+        measured = self._measure()
+        learned = {name: told.metrics[name] if told is not None else math.nan for name in self.learner.METRICS}
+        at.history.append({**self._counters(told, speed), **measured, **learned})
+        self.logs.table(at.history)
+        self.logs.scalars("against", measured, at.steps)
+
+    def _measure(self) -> dict[str, float]:
+        """The learner against each yardstick."""
+        arguments, found, learner = self.arguments, dict[str, float](), self.learner.agent()
+        root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
+        for number, (spec, agent) in enumerate(self.yardsticks.items()):
+            seed = derive(root, Purpose.EVALUATION, number)
+            result = compare(self.game, learner, agent, arguments.games, seed, self.device)
+            found |= dict(zip(yardstick_metrics(spec), asdict(result).values(), strict=True))
+        return found
+
+    def _keep(self) -> None:
+        """The agent and the picture as of now, then the checkpoint: when it says that a run is done, all is there."""
+        at, arguments = self.at, self.arguments
+        made = {
+            "command": self.command,
+            "algorithm": arguments.algorithm,
+            "seed": arguments.seed,
+            "steps": at.steps,
+            "games": at.games,
+            "seconds": round(at.seconds, 1),
+            "machine": machine(self.device),
+        }
+        self.learner.save(self.folder / AGENT, made)
+        self.logs.picture(at.history)
+        at.write(self.folder, arguments, self.learner.state_dict())
+
+
+def _check_games_end(game: Game[Any], arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:
+    """Warn if games start over, at checkpoints, before they can end."""
+    steps, longest = arguments.horizon * arguments.checkpoint_every, learner.longest(game)
+    if steps < longest:
+        warn(
+            f"games start over at each checkpoint, after horizon x checkpoint_every = {steps} steps, but one of "
+            f"{game.id} may take {longest}, so that late positions may never be seen; a checkpoint_every of "
+            f"{math.ceil(longest / arguments.horizon)} is enough"
+        )
