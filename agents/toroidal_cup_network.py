@@ -39,7 +39,7 @@ class CupNetwork(Network):
         self.most = max(1.0, game.info.observation.high)
         # Rows and columns beyond the last position are not seen by it, but by those beside it.
         self.patches = nn.Conv2d(game.teams, width, stride, stride)
-        self.shape = nn.Conv2d(1, width, 2 * stride + 1, padding=stride)
+        self.shape = nn.Conv2d(1, width, 2 * stride + 1, stride, stride)
         self.told = spread(2 * width + 1, width)
         self.trunk = Trunk(width, size, wrap=True)
         self.policy = nn.Conv2d(width, _ORIENTATIONS, 1)

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import torch
 from torch import Tensor
 
-from cellgames.agents.network_agent import NetworkAgent
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks import Network
 from cellgames.agents.saved import load_network, save_network
 
@@ -63,7 +63,7 @@ class Pool:
             raise ValueError(f"expected a pool of at least 1 past self, got {limit}")
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
-        self._loaded: dict[str, NetworkAgent] = {}
+        self._loaded: dict[str, AnyAgent] = {}
 
     def __len__(self) -> int:
         return len(self.members)
@@ -100,11 +100,11 @@ class Pool:
         places = torch.searchsorted(self.weights().cumsum(0), lots).clamp(max=len(self.members) - 1)
         return [self.members[place] for place in places.tolist()]
 
-    def agent(self, member: Member, device: torch.device | str) -> NetworkAgent:
+    def agent(self, member: Member, device: torch.device | str) -> AnyAgent:
         """The member as an agent that plays by chance, as it did when it learned."""
         if member.file not in self._loaded:
             network = load_network(self.folder / member.file).network.to(device)
-            self._loaded[member.file] = NetworkAgent(network, sample=True, name=f"self@{member.steps}")
+            self._loaded[member.file] = network.agent(f"self@{member.steps}", sample=True)
         return self._loaded[member.file]
 
     def record(self, member: Member, score: float, games: int) -> None:

@@ -28,17 +28,43 @@ class Preset:
 
 _SLOW = {"lanes": 64, "horizon": 32, "games": 20, "evaluate_every": 10, "snapshot_every": 10}
 _BY_CHANCE = {"sample": True}  # all act at once, or with hidden cards: who is foreseen is beaten
-_SB3 = {"lanes": 64, "horizon": 32, "epochs": 4, "minibatch": 512, "learning_rate": 2.5e-3}  # its steps cost more
+_KEEN = {"horizon": 32, "epochs": 4, "minibatch": 512, "learning_rate": 2.5e-3}  # much out of every step
+_SB3 = {**_KEEN, "lanes": 64}
 
 PRESETS: tuple[Preset, ...] = (
-    Preset("ppo", "torus-v0", {"lanes": 512}),
-    Preset("ppo", "grid-adaptation-v0", {**_BY_CHANCE, "games": 40}),
-    Preset("ppo", "toroidal-cup-v0", {**_BY_CHANCE, **_SLOW}),
+    Preset("ppo", "torus-v0", {**_KEEN, "lanes": 128, "layers": 4, "evaluate_every": 20, "checkpoint_every": 40}),
+    Preset(
+        "ppo",
+        "grid-adaptation-v0",
+        {
+            **_BY_CHANCE,
+            **{"lanes": 64, "horizon": 18, "epochs": 2, "minibatch": 1024, "learning_rate": 1e-3, "entropy": 0.003},
+            **{"opponents": "self=0.4,greedy=0.6", "games": 60, "evaluate_every": 10},
+        },
+    ),
+    Preset(
+        "ppo",
+        "toroidal-cup-v0",
+        {
+            **_BY_CHANCE,
+            **{"lanes": 512, "horizon": 12, "epochs": 3, "minibatch": 1024, "learning_rate": 1e-3},
+            **{"opponents": "self=0.4,pool=0.1,random=0.5", "games": 200, "evaluate_every": 10},
+        },
+        {"rows": 24, "cols": 48},
+    ),
     Preset("ppo", "cloth-of-gold-v0", {**_SLOW, "checkpoint_every": 30}),
     Preset("maskable-ppo", "torus-v0", _SB3),
     Preset("maskable-ppo", "grid-adaptation-v0", {**_SB3, **_BY_CHANCE, "games": 40}),
     Preset("maskable-ppo", "toroidal-cup-v0", {**_SB3, **_BY_CHANCE, **_SLOW}),
     Preset("maskable-ppo", "cloth-of-gold-v0", {**_SB3, **_SLOW, "checkpoint_every": 30}),
+    Preset(
+        "turn-values",
+        "cloth-of-gold-v0",
+        {
+            **{"lanes": 64, "horizon": 16, "minibatch": 256, "learning_rate": 1e-3, "trace": 0.9, "epochs": 2},
+            **{"opponents": "greedy=0.8,self=0.2", "games": 60, "evaluate_every": 10},
+        },
+    ),
 )
 """Later ones go before earlier ones."""
 

@@ -90,6 +90,12 @@ class TurnLearner(Learner):
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=arguments.learning_rate)
         self.shuffles = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
+    @staticmethod
+    def longest(game: Game[Any]) -> int:
+        """See `Learner`; a step is a whole turn."""
+        assert isinstance(game, ClothOfGold)
+        return 2 * (game.max_rounds + game.initial_placement)
+
     def restart(self, seed: int) -> None:
         """See `Learner`."""
         self.opponents.forget()
