@@ -1,17 +1,18 @@
-# `make demo`: set up, then a rated round robin of bots on Torus, with pictures.  `make test`: set up, then all checks.
+# `make demo`: set up, then train a bot on Torus and rate it among others, with pictures.  `make test`: all checks.
 # The set-up is a virtual environment in .venv; PYTHON chooses the interpreter (3.11 to 3.13).
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit wheel bench clean
+.PHONY: help setup demo test lint types unit wheel bench strength clean
 
 help:
-	@echo "make demo   set up, then play a rated round robin on Torus (results/demo/)"
+	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make wheel  build wheel and sdist, and try both in empty environments"
-	@echo "make bench  measure the games beside OpenSpiel, Pgx, PettingZoo, JAX and C++"
+	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
+	@echo "make strength  let the shipped agents play a thousand games against each of the others"
 	@echo "make clean  remove .venv and build leftovers"
 
 setup: .venv/installed
@@ -22,11 +23,14 @@ setup: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
+# About a minute of learning on two cores.
 demo: setup
-	$(BIN)/cellgames round-robin torus-small-v0 --agents random rollout:16 rollout:64 amaf:64 greedy \
-		--games 100 --seed 1 --out results/demo --fresh
+	$(BIN)/cellgames train torus-small-v0 --steps 80000 --seed 1 --out results/demo/training --fresh
+	$(BIN)/cellgames round-robin torus-small-v0 --games 100 --seed 1 --out results/demo --fresh \
+		--agents random rollout:16 rollout:64 greedy trained results/demo/training/agent.safetensors
 	@echo
-	@echo "Open results/demo/report.md and top_game.gif; then try: $(BIN)/cellgames play torus-small-v0 --agent amaf:64"
+	@echo "Open results/demo/report.md, top_game.gif and training/curve.png; then try:"
+	@echo "  $(BIN)/cellgames play torus-small-v0 --agent results/demo/training/agent.safetensors"
 
 test: lint types unit
 
@@ -50,6 +54,10 @@ bench: setup
 	$(BIN)/python -m benchmarks.life
 	$(BIN)/python -m benchmarks.cloth
 	$(BIN)/python -m benchmarks.grid
+	$(BIN)/python -m benchmarks.learning
+
+strength: setup
+	$(BIN)/python -m benchmarks.strength
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

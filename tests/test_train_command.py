@@ -17,10 +17,10 @@ from training_runs import block_extras, content, equal, network_for
 
 import cellgames
 from cellgames.agents.saved import read_about, save_network
+from cellgames.arena.evaluation import measure
 from cellgames.arena.match import match
 from cellgames.arena.records import Record, Result, read
 from cellgames.cli import main
-from cellgames.evaluate_command import _for_two
 from cellgames.train_command import _Line
 from cellgames.training import Progress
 from cellgames.training.algorithms import ALGORITHMS
@@ -104,9 +104,9 @@ def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str])
 
 def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["train", "torus-small-v0", "--size", "2", "--steps", "1", "--quiet", "--horizon", "4", "--games", "2"]
-    assert main([*words, "--lanes", "512", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
+    assert main([*words, "--lanes", "128", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
     (folder,) = Path("results/train").iterdir()
-    assert folder.name == "torus-small-v0-size=2-ppo-seed=3-horizon=4-games=2"  # 512 lanes are the preset's
+    assert folder.name == "torus-small-v0-size=2-ppo-seed=3-horizon=4-games=2"  # 128 lanes are the preset's
 
 
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
@@ -257,12 +257,12 @@ def test_games_that_both_lose_are_neither_won_nor_decided() -> None:
         Record("g", "0", {}, 0, ("me", "you"), 0, (str(number),), Result(outcome, (0.0, 0.0), 1, False))
         for number, outcome in enumerate(outcomes)
     ]
-    mine, yours = (_for_two(game, records, agent) for agent in ("me", "you"))
+    mine, yours = (measure(game, records, agent) for agent in ("me", "you"))
     assert (mine["wins"], mine["draws"], mine["losses"], mine["both lose"]) == (2, 1, 1, 1)
     assert mine["score"] == pytest.approx(0.5)
     assert mine["of decided"] == pytest.approx(2 / 3)
     assert yours["of decided"] == pytest.approx(1 / 3)
-    assert math.isnan(_for_two(game, records[1:2], "me")["of decided"])
+    assert math.isnan(measure(game, records[1:2], "me")["of decided"])
 
 
 def test_a_file_knows_its_game_and_may_be_asked_for_another_size(capsys: pytest.CaptureFixture[str]) -> None:

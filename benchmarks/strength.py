@@ -1,0 +1,190 @@
+"""How strong the shipped agents are: `python -m benchmarks.strength`.
+
+In every game `trained` meets `random`, `greedy` and `rollout:64`, in both seats or in half of the seats. A page a game
+goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is kept, so that the
+same command goes on after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from cellgames.agents.registry import load
+from cellgames.agents.saved import read_about
+from cellgames.agents.trained import shipped
+from cellgames.arena import evaluation
+from cellgames.arena.records import Record, plain
+from cellgames.arena.report_parts import markdown_table
+from cellgames.envs.core import Game
+from cellgames.folders import write_atomic
+
+__all__ = ["SETTINGS", "Setting", "main"]
+
+AGENT, ANCHOR = "trained", "random"
+OPPONENTS = ("random", "greedy", "rollout:64")
+OUT = Path("results/strength")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game as it is measured.
+
+    Attributes:
+        game: an id.
+        opening_plies: random moves before agents move. None where a turn is several actions or where all act at once
+            and cannot see each other: games differ anyway.
+    """
+
+    game: str
+    opening_plies: int = 0
+
+
+SETTINGS = (
+    Setting("torus-small-v0", 2),
+    Setting("torus-v0", 2),
+    Setting("grid-adaptation-v0"),
+    Setting("cloth-of-gold-small-v0"),
+    Setting("toroidal-cup-small-v0"),
+)
+
+
+def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
+    """The games against one opponent; read from the folder of matches if they have been played."""
+    made = read_about(shipped(game))["made"]
+    asked = {
+        "version": cellgames.__version__,
+        "weights": made,
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        **{"against": spec, "games": options.games, "seed": options.seed, "plies": setting.opening_plies},
+    }
+    path = options.out / "matches" / f"{setting.game} {spec.replace(':', '')}.jsonl"
+    if path.is_file():
+        first, *lines = path.read_text(encoding="utf-8").splitlines()
+        if json.loads(first) == asked:
+            return [Record.from_json(line) for line in lines]
+    agents = {name: load(name, game) for name in (AGENT, spec)}
+    records = evaluation.meet(
+        game, agents, options.games, seed=options.seed, opening_plies=setting.opening_plies, shown=not options.quiet
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
+    return records
+
+
+def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> list[list[str]]:
+    """Write the page of a game; its lines for the table of all, and a header."""
+    rows: list[evaluation.Row] = []
+    records: list[Record] = []
+    for spec in OPPONENTS:
+        met = _meet(game, setting, spec, options)
+        rows.append({"against": spec, **evaluation.measure(game, met, AGENT)})
+        records += met
+    table = evaluation.table(rows)
+    ratings = evaluation.ratings_of(game, records, ANCHOR)
+    about = read_about(shipped(game))
+    settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
+    page = [
+        f"# {AGENT} in {setting.game}",
+        f"`{options.command}`: {options.games} games each, {setting.opening_plies} random moves first, seed "
+        f"{options.seed}; cellgames {cellgames.__version__}. {settings}.",
+        markdown_table(table, left=("against",)),
+        evaluation.note(game),
+        markdown_table(
+            [["agent", "Elo", "95 % interval"], *([name, *_elo(elo, low, high)] for name, elo, low, high in ratings)],
+            left=("agent",),
+        ),
+        f"Ratings are from these games alone, in which only {AGENT} met the others; {ANCHOR} has 0.",
+        f"## How {AGENT} was made",
+        _made(about["made"]),
+    ]
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_atomic(options.out / f"{setting.game}.md", "\n\n".join(page) + "\n")
+    data = {"setting": setting.game, "parameters": plain(game.parameters), "made": about["made"], "rows": rows}
+    data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
+    text = json.dumps(data, indent=1, default=str)
+    write_atomic(options.out / f"{setting.game}.json", text.replace("NaN", "null") + "\n")
+    columns = [table[0].index(name) for name in ("against", "score", "low", "high")]
+    return [
+        [setting.game, *(line[column] for column in columns), _more(row)]
+        for line, row in zip(table[1:], rows, strict=True)
+    ]
+
+
+def _elo(elo: float, low: float, high: float) -> tuple[str, str]:
+    return f"{elo:+.0f}", "" if math.isnan(low) else f"{low:+.0f} to {high:+.0f}"
+
+
+def _more(row: evaluation.Row) -> str:
+    """What else the table of all should tell of a match."""
+    if "points" in row:
+        ahead = row["points"] / row["their points"] - 1
+        return f"mean points {row['points']:.0f} to {row['their points']:.0f} ({ahead:+.1%})"
+    told = [f"{name} {row[name]}" for name in ("draws", "both lose") if row[name]]
+    return "; ".join([*told, f"of decided games {row['of decided']:.1%}"] if told else [])
+
+
+def _made(made: dict[str, Any]) -> str:
+    machine = ", ".join(f"{name} {value}" for name, value in made.get("machine", {}).items())
+    lines = [
+        f"`{made.get('command', '')}`",
+        f"{made.get('steps', 0):,} steps, seed {made.get('seed')}, {made.get('seconds', 0) / 60:.0f} minutes",
+    ]
+    return "\n\n".join([lines[0], f"{lines[1]}; {machine}."])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, or go on measuring; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__.split("\n")[0])
+    parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
+    parser.add_argument("--only", nargs="+", metavar="ID", help="games to measure now; others keep their pages")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(given)
+    known = [setting.game for setting in SETTINGS]
+    if unknown := [id for id in options.only or [] if id not in known]:
+        parser.error(f"unknown game {unknown[0]!r}; known: {', '.join(known)}")
+    if options.games < 2 or options.games % 2:
+        parser.error(f"--games must be even and at least 2, got {options.games}")
+    words = [word for word in given if word != "--quiet"]
+    options.command = shlex.join(["python", "-m", "benchmarks.strength", *words])
+    lines: list[list[str]] = []
+    try:
+        for setting in SETTINGS:
+            if options.only and setting.game not in options.only:
+                continue
+            began = time.perf_counter()
+            lines += _page(cellgames.make(setting.game), setting, options)
+            print(f"{setting.game}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
+        return 130
+    header = ["game", "against", "score", "low", "high", ""]
+    text = markdown_table([header, *lines], left=("game", "against", ""))
+    print(text)
+    if not options.only:
+        page = [
+            "# How strong the shipped agents are",
+            f"`{options.command}`: {options.games} games each, in both seats, or half of the seats of a larger game. "
+            "Scores in %, a draw a half, with 95 % intervals; where more than two play, of the pairs of seats.",
+            text,
+            "Each game has a page of its own, with ratings, and with what made the weights.",
+        ]
+        write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
