@@ -25,12 +25,12 @@ setup: .venv/installed
 
 # About a minute of learning on two cores.
 demo: setup
-	$(BIN)/cellgames train torus-small-v0 --steps 80000 --seed 1 --out results/demo/training --fresh
+	$(BIN)/cellgames train torus-small-v0 --steps 80000 --seed 1 --out results/train/demo --fresh
 	$(BIN)/cellgames round-robin torus-small-v0 --games 100 --seed 1 --out results/demo --fresh \
-		--agents random rollout:16 rollout:64 greedy trained results/demo/training/agent.safetensors
+		--agents random rollout:16 rollout:64 greedy trained results/train/demo/agent.safetensors
 	@echo
-	@echo "Open results/demo/report.md, top_game.gif and training/curve.png; then try:"
-	@echo "  $(BIN)/cellgames play torus-small-v0 --agent results/demo/training/agent.safetensors"
+	@echo "Open results/demo/report.md, top_game.gif, and results/train/demo/curve.png; then try:"
+	@echo "  $(BIN)/cellgames play torus-small-v0 --agent results/train/demo/agent.safetensors"
 
 test: lint types unit
 

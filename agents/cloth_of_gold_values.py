@@ -123,7 +123,8 @@ class ClothJudge(TurnAgent):
         after = after_turns(game, state, plans)
         mover = state.current_player.repeat_interleave(plans.shape[1])
         self.network.eval()
-        value = self.network.worth(game.observe(after, mover))
+        device = next(self.network.parameters()).device
+        value = self.network.worth(game.observe(after, mover).to(device)).to(state.device)
         ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
         # A result is worth more than any hope of it.
         return torch.where(after.over, 2 * ended, value).view(plans.shape[:2]), after

@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "GREEDY", "IMAGINED", "NETWORKS", "RANDOM", "ROLLOUT", "WEIGHTS_SUFFIX", "AgentSpec", "load"]
+__all__ = [
+    "AGENTS",
+    "GREEDY",
+    "IMAGINED",
+    "NETWORKS",
+    "RANDOM",
+    "ROLLOUT",
+    "WEIGHTS_FILE",
+    "WEIGHTS_SUFFIX",
+    "AgentSpec",
+    "load",
+    "weights_path",
+]
 
 GREEDY: dict[str, str] = {
     "torus-v0": "cellgames.agents.torus_greedy:TorusGreedy",
@@ -60,6 +72,9 @@ A `policy` says what to do, and every game without one gets a flat one; `turns` 
 
 WEIGHTS_SUFFIX = ".safetensors"
 """A spec that ends so is the path of a file by `saved.save_network`."""
+
+WEIGHTS_FILE = f"agent{WEIGHTS_SUFFIX}"
+"""The agent in the folder of a run of training."""
 
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
@@ -141,7 +156,7 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
 
     Args:
         spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`); the path of
-            trained weights, `my_run/agent.safetensors`; or the import path of your own,
+            trained weights, `my_run/agent.safetensors`, or of the run's folder; or the import path of your own,
             `my_package.bots:MyBot`: a class, made without arguments or with the text after a second colon
             (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo observation to an
             action. Modules of the current directory are found.
@@ -155,10 +170,10 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
 
     name, colon, text = spec.partition(":")
     agent: AnyAgent
-    if spec.endswith(WEIGHTS_SUFFIX):
+    if (path := weights_path(spec)) is not None:
         from .trained import from_file
 
-        agent = from_file(Path(spec))
+        agent = from_file(path)
     elif name in AGENTS:
         agent = AGENTS[name].make(text if colon else None)
     elif match := _IMPORT_PATH.fullmatch(spec):
@@ -168,8 +183,8 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
         hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
         known = ", ".join(entry.usage for entry in AGENTS.values())
         raise ValueError(
-            f"unknown agent {spec!r}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}), or your own by import "
-            f"path, such as my_bots:MyBot{hint}"
+            f"unknown agent {spec!r}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with "
+            f"one, or your own by import path, such as my_bots:MyBot{hint}"
         )
     try:
         agent.name = spec
@@ -181,6 +196,14 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
         if fits is not None:
             fits(game)
     return agent
+
+
+def weights_path(spec: str) -> Path | None:
+    """The file that a spec means, itself or in the folder of a run; None if it means something else, as names do."""
+    if spec.endswith(WEIGHTS_SUFFIX):
+        return Path(spec)
+    known = spec.partition(":")[0] in AGENTS
+    return Path(spec) / WEIGHTS_FILE if not known and os.path.isdir(spec) else None
 
 
 def _own(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:

@@ -16,10 +16,13 @@ from cellgames.envs.core import Game
 
 from .networks import Network, Size, make_network
 
-__all__ = ["FORMAT", "Saved", "load_network", "read_about", "save_network"]
+__all__ = ["FORMAT", "Saved", "check_installed", "load_network", "read_about", "save_network"]
 
 FORMAT = 1
 """Of the text beside the weights; raised when older files can no longer be read."""
+
+_FIELDS = {"game": str, "parameters": dict, "kind": str, "size": dict, "sample": bool, "made": dict}
+"""Of that text, with what they hold."""
 
 
 class Saved(NamedTuple):
@@ -66,8 +69,9 @@ def read_about(path: Path) -> dict[str, Any]:
     Raises:
         ValueError: not a file of `save_network`'s, or of another format.
     """
+    library = _safetensors()
     try:
-        with _safetensors().safe_open(path, "pt") as file:
+        with library.safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
     except FileNotFoundError:
         raise ValueError(f"{path}: expected a file of weights, found none") from None
@@ -75,12 +79,20 @@ def read_about(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: expected a file of weights (.safetensors), got something else: {error}") from error
     if "about" not in metadata:
         raise ValueError(f"{path}: these weights do not say what game they play; were they saved by cellgames?")
-    about: dict[str, Any] = json.loads(metadata["about"])
+    try:
+        about = json.loads(metadata["about"])
+    except ValueError as error:
+        raise ValueError(f"{path}: expected JSON beside the weights, got something else: {error}") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"{path}: expected an object of JSON beside the weights, got {type(about).__name__}")
     if about.get("format") != FORMAT:
         raise ValueError(
             f"{path}: expected weights of format {FORMAT}, got {about.get('format')!r} of cellgames "
             f"{about.get('cellgames', '?')}; this is cellgames {cellgames.__version__}"
         )
+    for name, kind in _FIELDS.items():
+        if not isinstance(about.get(name), kind):
+            raise ValueError(f"{path}: expected {name} beside the weights, a {kind.__name__}, got {about.get(name)!r}")
     return about
 
 
@@ -96,18 +108,34 @@ def load_network(path: Path, game: Game[Any] | None = None) -> Saved:
         ValueError: see `read_about`; the weights do not serve this game; or they fit no network of this version.
     """
     about = read_about(path)
+    try:
+        network = _new(about, game)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    try:
+        network.load_state_dict(_safetensors().torch.load_file(path))
+    except RuntimeError as error:
+        raise ValueError(
+            f"{path}: the weights do not fit this version's network for {about['game']}: {error}"
+        ) from error
+    return Saved(network.eval(), about)
+
+
+def _new(about: Mapping[str, Any], game: Game[Any] | None) -> Network:
+    """A network such as the file's."""
     learned = cellgames.make(about["game"], **about["parameters"])
     size = Size(**about["size"])
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
         network = make_network(learned, size, about["kind"])
-        if game is not None and game != learned:
-            network.check_game(game)
-            network = make_network(game, size, about["kind"])
-    try:
-        network.load_state_dict(_safetensors().torch.load_file(path))
-    except RuntimeError as error:
-        raise ValueError(f"{path}: the weights do not fit this version's network for {learned.id}: {error}") from error
-    return Saved(network.eval(), about)
+        if game is None or game == learned:
+            return network
+        network.check_game(game)
+        return make_network(game, size, about["kind"])
+
+
+def check_installed() -> None:
+    """Raise an `ImportError` that names the extra, unless weights can be saved and read here."""
+    _safetensors()
 
 
 def _safetensors() -> Any:

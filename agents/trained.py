@@ -69,17 +69,23 @@ def shipped(game: Game[Any]) -> Path:
     """The weights in the package that play a game: those that learned it, else ones that serve it, too.
 
     Raises:
-        ValueError: there are none; the message says for which settings there are.
+        ValueError: there are none, and the message says for which settings there are and why they do not serve; or
+            a file is damaged, and the message names it.
     """
     abouts = {path: read_about(path) for path in sorted(WEIGHTS.glob("*.safetensors"))}
     found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
     exact = json.loads(json.dumps(game.parameters))
-    for path in sorted(found, key=lambda path: bool(found[path] != exact)):
+    if own := [path for path, parameters in found.items() if parameters == exact]:
+        load_network(own[0], game)
+        return own[0]
+    reasons = []
+    for path in found:
         try:
             load_network(path, game)
-        except ValueError:
-            continue
-        return path
+        except ValueError as error:
+            reasons.append(str(error))
+        else:
+            return path
     settings = "; ".join(", ".join(f"{name}={value}" for name, value in known.items()) for known in found.values())
-    there = f"there are some for {settings}" if found else f"there are none for {game.id} yet"
+    there = f"there are some for {settings} ({'; '.join(reasons)})" if found else f"there are none for {game.id} yet"
     raise ValueError(f"no trained weights for {game}: {there}; `cellgames train` makes them")

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.learning_maskable import LARGE_BATCHES, TUTORIAL
+from benchmarks.learning_ours import DEVICE_PPO
 from benchmarks.rounds import Benchmark, Contestant
 
 __all__ = ["LEARNING"]
@@ -30,7 +31,7 @@ LEARNING = Benchmark(
     (
         _ours("core", "no learning: a random move of the agent and one of an opponent, on the bare core"),
         _ours("sb3_adapter", "no learning: the same through the VecEnv for Stable-Baselines3", "core"),
-        _ours("device_ppo", "PPO on the core, playing itself; small convolutional network", _RIVAL),
+        _ours("device_ppo", f"PPO on the core, playing itself; {DEVICE_PPO}; the rival's batches are its own", _RIVAL),
         _ours(
             "maskable_ppo",
             f"MaskablePPO, MlpPolicy, on that VecEnv against a random opponent; {LARGE_BATCHES}",

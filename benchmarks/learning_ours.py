@@ -16,12 +16,17 @@ import numpy.typing as npt
 from benchmarks.learning_maskable import LARGE_BATCHES, Settings, learn
 from benchmarks.measurement import Measurement, serve, timed
 
-__all__ = ["OURS"]
+__all__ = ["DEVICE_PPO", "OURS"]
 
 SIZE = 5
 LANES = 512
 STEPS_PER_CALL = 20
+
 CHANNELS, LAYERS = 16, 2  # of the PPO's network
+_HORIZON = 32
+_PPO = Settings(rollout=LANES * _HORIZON, batch=2048, epochs=2)
+DEVICE_PPO = f"{CHANNELS} channels, {LAYERS} layers; {_PPO}"
+"""How `device_ppo` learns, in one line."""
 
 
 def _game() -> Any:
@@ -89,7 +94,7 @@ def maskable_ppo(seconds: float, *, name: str, lanes: int, settings: Settings) -
 
 
 def device_ppo(seconds: float) -> Measurement:
-    """PPO on the core, playing itself; whole iterations, the first left out."""
+    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
     import torch
 
     from cellgames.agents.networks import Size, make_network
@@ -102,9 +107,9 @@ def device_ppo(seconds: float) -> Measurement:
     game, device = _game(), torch.device("cpu")
     network = make_network(game, Size(CHANNELS, LAYERS))
     hyperparameters = Hyperparameters(
-        horizon=32,
-        epochs=4,
-        minibatch=4096,
+        horizon=_HORIZON,
+        epochs=_PPO.epochs,
+        minibatch=_PPO.batch,
         learning_rate=1e-3,
         discount=1.0,
         trace=0.9,
@@ -112,7 +117,6 @@ def device_ppo(seconds: float) -> Measurement:
         entropy=0.01,
         value_weight=0.5,
         max_norm=0.5,
-        mixed=False,
     )
     with TemporaryDirectory() as folder:
         play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), LANES, device)
@@ -120,8 +124,8 @@ def device_ppo(seconds: float) -> Measurement:
         ppo = PPO(network, play, hyperparameters)
 
         def iterate() -> int:
-            rollout, _, _ = ppo.iterate(0.0)
-            return int(rollout.own.sum())
+            _, _, learned = ppo.iterate(0.0)
+            return learned
 
         iterate()
         return _measured("device_ppo", *timed(iterate, seconds))

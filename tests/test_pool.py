@@ -88,6 +88,18 @@ def test_a_checkpoint_brings_back_members_and_forgets_later_ones(tmp_path: Path)
         Pool(tmp_path).load_state_dict(kept)
 
 
+def test_those_who_went_stay_on_disk_until_a_checkpoint_knows_it(tmp_path: Path) -> None:
+    pool = filled(tmp_path, 3, limit=3)
+    before = {member.file for member in pool.members}
+    pool.add(network_for(GAME, 3), 300)
+    assert before < {path.name for path in tmp_path.iterdir()}
+    others = {"mine.safetensors", "12.safetensors", "000000000100.txt"}
+    for name in others:
+        (tmp_path / name).write_bytes(b"")
+    pool.prune()
+    assert {path.name for path in tmp_path.iterdir()} == others | {member.file for member in pool.members}
+
+
 def test_bad_settings_and_an_empty_pool_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="sampling out of uniform, latest, prioritized, got 'best'"):
         Pool(tmp_path, "best")  # type: ignore[arg-type]  # for the test's sake

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,61 @@ def test_files_that_hold_no_network_are_refused(tmp_path: Path) -> None:
         load(str(path))
 
 
+def about_changed(path: Path, **changes: Any) -> None:
+    weights, about = safetensors.torch.load_file(path), {**read_about(path), **changes}
+    safetensors.torch.save_file(weights, path, metadata={"about": json.dumps(about)})
+
+
+@pytest.mark.parametrize("text", ["not JSON", "[1]", "null", f'{{"format": {FORMAT}}}'])
+def test_damaged_text_beside_the_weights_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    safetensors.torch.save_file({"a": torch.zeros(1)}, path, metadata={"about": text})
+    with pytest.raises(ValueError, match=rf"^{path}: expected (JSON|an object of JSON|game) beside the weights"):
+        load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"game": 7}, "expected game beside the weights, a str, got 7"),
+        ({"size": [4, 1]}, r"expected size beside the weights, a dict, got \[4, 1\]"),
+        ({"sample": None}, "expected sample beside the weights, a bool, got None"),
+        ({"game": "tours-v0"}, "unknown game 'tours-v0'"),
+        ({"parameters": {"sides": 8}}, "sides"),
+        ({"parameters": {"size": "3"}}, "size|int|str"),
+        ({"size": {"channels": 4, "layers": 1, "heads": 2}}, "heads"),
+        ({"size": {"channels": 0, "layers": 1}}, "channels must be a whole number from 1 to 1024, got 0"),
+        ({"kind": "oracle"}, "kind 'oracle'"),
+    ],
+)
+def test_files_for_what_there_is_not_are_refused_by_name(changes: dict[str, Any], message: str, file: Path) -> None:
+    about_changed(file, **changes)
+    with pytest.raises(ValueError, match=rf"^{file}: .*({message})"):
+        load_network(file)
+
+
+def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ImportError, match=r"weights need safetensors: pip install 'cellgames\[trained\]'"):
+        load(str(file))
+
+
+def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = load(str(file.parent), TORUS)
+    assert agent.name == str(file.parent)
+    assert isinstance(agent, trained.WeightsAgent)
+    monkeypatch.chdir(tmp_path)
+    Path("random").mkdir()
+    save_network(Path("random/agent.safetensors"), network_for(TORUS))
+    assert not isinstance(load("random"), trained.WeightsAgent)
+    assert isinstance(load("./random"), trained.WeightsAgent)
+    Path("empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty/agent.safetensors: expected a file of weights, found none"):
+        load("empty")
+
+
 def test_an_agent_that_was_not_started_says_so(file: Path) -> None:
     state = TORUS.init(seeds(0, 1))
     agent: Any = load(str(file))
@@ -199,8 +255,14 @@ def test_trained_says_for_which_settings_there_are_weights(weights: Path) -> Non
         load("trained", TORUS)
     cloth = cellgames.make("cloth-of-gold-small-v0")
     save_network(weights / "w.safetensors", FlatNetwork(TORUS, SMALL))  # not the network that Torus has
-    with pytest.raises(ValueError, match=r"no trained weights for Torus\(size=3\): there are some for size=3"):
+    with pytest.raises(ValueError, match=r"w.safetensors: the weights do not fit this version's network for torus-v0"):
         load("trained", TORUS)
+    with pytest.raises(ValueError, match=r"no trained weights for Torus\(size=4\): .* size=3 \(.*w.safetensors: the"):
+        load("trained", cellgames.make("torus-v0", size=4))
+    (weights / "x.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ValueError, match=r"x.safetensors: expected a file of weights"):
+        load("trained", TORUS)
+    (weights / "x.safetensors").unlink()
     with pytest.raises(ValueError, match=r"there are none for cloth-of-gold-v0 yet"):
         load("trained", cloth)
 

@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+import shlex
 import subprocess
 import sys
 from functools import partial
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from arena_runs import count_batches
 from training_runs import block_extras, content, equal, network_for
 
 import cellgames
@@ -20,15 +22,17 @@ from cellgames.agents.saved import read_about, save_network
 from cellgames.arena.evaluation import measure
 from cellgames.arena.match import match
 from cellgames.arena.records import Record, Result, read
-from cellgames.cli import main
-from cellgames.train_command import _Line
-from cellgames.training import Progress
+from cellgames.cli import main, parser
+from cellgames.commands import make_game
+from cellgames.evaluate_command import _FILES
+from cellgames.train_command import _Line, _report
+from cellgames.training import Finished, PPOArguments, Progress
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import options
 from cellgames.training.ppo_learner import PPOLearner
 
 _TINY = "train torus-v0 --size 2 --lanes 16 --horizon 8 --minibatch 64 --channels 4 --layers 1 --games 4"
-TINY = f"{_TINY} --yardsticks random --checkpoint-every 2 --threads 1"
+TINY = f"{_TINY} --yardsticks random --checkpoint-every 2 --threads 1 --device cpu"
 """An iteration gives at most 128 steps, mostly about 80."""
 
 
@@ -97,9 +101,24 @@ def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str])
     made = read_about(folder / "agent.safetensors")["made"]
     assert made["command"] == f"cellgames {TINY} --steps 200 --quiet"
     assert main(["evaluate", str(folder), "--games", "2", "--against", "random", "--quiet"]) == 0
-    assert "agent.safetensors in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
+    assert f"{folder} in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
     assert main([*TINY.split(), "--steps", "200"]) == 0
     assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
+
+
+def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    game = ["grid-adaptation-small-v0", "--size", "6", "--param", "flip_rounds=[3, 5]", "--param", "rounds=6"]
+    arguments = parser().parse_args(["train", *game])
+    asked = PPOArguments.fitted(make_game(arguments), yardsticks=("random",))
+    last = {"random": 0.5, "random decided": 1.0}
+    _report(Finished(Path("my run"), Path("my run/agent.safetensors"), 9, 0, 1.0, (last,)), asked, arguments)
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if " play " in line]
+    words = shlex.split(line)
+    again = parser().parse_args(words[words.index("play") :])
+    assert (again.game, again.agent) == ("grid-adaptation-small-v0", ["my run/agent.safetensors"])
+    assert make_game(again) == cellgames.make(asked.game, **asked.parameters)
+    assert make_game(again).parameters["flip_rounds"] == (3, 5)
 
 
 def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture[str]) -> None:
@@ -112,7 +131,7 @@ def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*TINY.split(), "--steps", "300", "--quiet", "--out", "undisturbed"]) == 0
+    assert main([*TINY.split(), "--steps", "500", "--quiet", "--out", "undisturbed"]) == 0
     iterate, calls = PPOLearner.iterate, []
 
     def stop(self: PPOLearner, progress: float) -> Any:
@@ -121,7 +140,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
             raise KeyboardInterrupt
         return iterate(self, progress)
 
-    words = [*TINY.split(), "--steps", "300", "--quiet", "--out", "my run"]
+    words = [*TINY.split(), "--steps", "500", "--quiet", "--out", "my run"]
     with monkeypatch.context() as patch:
         patch.setattr(PPOLearner, "iterate", stop)
         capsys.readouterr()
@@ -175,6 +194,7 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         ("train torus-v0 --mixed --algo maskable-ppo", "--mixed is not an option of maskable-ppo"),
         ("train torus-v0 --opponents nobody", "unknown agent 'nobody'"),
         ("train torus-v0 --yardsticks nobody", "unknown agent 'nobody'"),
+        ("train torus-v0 --threads 100000000", "threads must be a whole number from 0 to 1024, got 100000000"),
         ("train torus-v0 --device abacus", "expected device auto, cpu, cuda or cuda:N, got 'abacus'"),
         ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),
         ("train torus-v0 --out {foreign}/file", "expected a folder for the run"),
@@ -185,6 +205,9 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         ("evaluate greedy --game torus-v0 --games 7", "--games must be even and at least 2, since seats are exchanged"),
         ("evaluate none.safetensors", "none.safetensors: expected a file of weights, found none"),
         ("evaluate {foreign}", "agent.safetensors: expected a file of weights, found none"),
+        ("evaluate greedy --game torus-v0 --out {foreign}", "is not empty and holds no evaluation.json, but file"),
+        ("evaluate greedy --game torus-v0 --out {foreign}/file", "expected a folder for the run"),
+        ("play torus-v0 --agent {foreign}", "agent.safetensors: expected a file of weights, found none"),
         ("play torus-v0 --agent {foreign}/file.safetensors", "expected a file of weights, found none"),
     ],
 )
@@ -229,6 +252,23 @@ def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str
         assert f"| {other} | {100 * row['score']:.1f} |" in Path("table/evaluation.md").read_text()
     assert len(read("table/games.jsonl").records) == 40
     assert main(["replay", "table/games.jsonl"]) == 0
+
+
+def test_an_evaluation_leaves_other_runs_alone_and_plays_no_game_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "evaluate greedy --game torus-v0 --size 2 --against random --games 2 --out table --quiet"
+    batches = count_batches(monkeypatch)
+    Path("table").mkdir()
+    Path("table/games.jsonl").write_text("of a round robin\n")
+    assert main(words.split()) == 2
+    assert "holds no evaluation.json, but games.jsonl" in capsys.readouterr().err
+    assert batches == []
+    assert Path("table/games.jsonl").read_text() == "of a round robin\n"
+    Path("table/games.jsonl").unlink()
+    for _ in range(2):  # an evaluation may take the place of another
+        assert main(words.split()) == 0
+    assert sorted(path.name for path in Path("table").iterdir()) == sorted(_FILES)
 
 
 def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:

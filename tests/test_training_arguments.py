@@ -77,6 +77,7 @@ def test_importing_the_settings_imports_no_torch() -> None:
         ({"yardsticks": ("random", "random")}, r"yardsticks must differ, got random, random"),
         ({"games": 5}, r"games must be even, since each is played with seats exchanged, got 5"),
         ({"seed": 2**63}, r"seed must be a whole number from -9\.2.*, got 9223372036854775808"),
+        ({"threads": 100_000_000}, r"threads must be a whole number from 0 to 1024, got 100000000"),
         ({"lernrate": 1}, r"unknown setting 'lernrate'; ppo has seed, steps, lanes"),
     ],
 )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import math
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from arena_runs import killed_at
@@ -19,10 +18,11 @@ from training_runs import MOMENTS, block_extras, content, equal, tiny
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.saved import load_network, read_about
-from cellgames.training import Finished, PPOArguments, Progress, RunError, train
-from cellgames.training.checkpoints import CHECKPOINT, FORMAT
+from cellgames.training import Finished, PPOArguments, Progress, train
+from cellgames.training.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.learners import Purpose, derive
 from cellgames.training.logs import RUN_METRICS, yardstick_metrics
+from cellgames.training.machine import alone
 from cellgames.training.ppo_learner import PPOLearner
 
 SCRIPT = "import sys; from arena_runs import kill_each; from training_runs import train_until_killed as run\n"
@@ -61,6 +61,7 @@ def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
         layers=1,
         sample=True,
         threads=1,
+        device="cpu",
         games=200,
         yardsticks=("random",),
         evaluate_every=100,
@@ -82,6 +83,24 @@ def test_the_network_does_not_depend_on_the_global_generators_and_leaves_them_al
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.get_num_threads() == threads
     assert equal(content(tmp_path), content(whole.out))
+
+
+def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    cudnn = torch.backends.cudnn
+    monkeypatch.setattr(cudnn, "benchmark", True)
+    monkeypatch.setattr(cudnn, "deterministic", False)
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
+
+    def interrupted() -> None:
+        with alone(1, threads + 1, torch.device("cpu")):
+            assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (False, True, threads + 1)
+            assert torch.initial_seed() == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (True, False, threads)
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:
@@ -150,6 +169,39 @@ def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeyp
         assert tag.encode() in written
 
 
+def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "cellgames.training.curves", None)
+    from tensorboard.backend.event_processing import (  # type: ignore[import-untyped]  # it is
+        event_accumulator as events,
+    )
+
+    def stop(progress: Progress) -> None:
+        if progress.steps > after:
+            raise KeyboardInterrupt
+
+    def is_written(progress: Progress) -> None:
+        (path,) = (tmp_path / "tensorboard").iterdir()
+        assert (b"learning/policy_loss" in path.read_bytes()) == (progress.steps > 0)
+
+    first = train(tiny(steps=1, checkpoint_every=1), tmp_path, report=is_written)
+    after = first.steps  # stopped after an iteration that no checkpoint knows
+    more = tiny(steps=300, checkpoint_every=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "write", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            train(more, tmp_path, report=stop)
+    whole = train(more, tmp_path)
+    files = sorted((tmp_path / "tensorboard").iterdir())
+    train(more, tmp_path)  # nothing to do
+    assert sorted((tmp_path / "tensorboard").iterdir()) == files
+    told = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
+    assert [event.value for event in told] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
+    assert first.steps in [event.step for event in told]
+
+
 def test_what_packages_are_missed_for_is_said_once(tmp_path: Path) -> None:
     warnings: list[str] = []
     train(tiny(steps=300, checkpoint_every=1), tmp_path, warn=warnings.append)
@@ -208,6 +260,27 @@ def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) ->
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
+def test_past_selves_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
+    """Also where one has gone since the last checkpoint, which a run that goes on from there would miss."""
+    iterations = itertools.count()
+
+    def stop(progress: Progress) -> None:
+        if next(iterations) == 4:  # the checkpoint is of the third
+            raise KeyboardInterrupt
+
+    arguments = tiny(pool_limit=2, snapshot_every=1)
+    train(arguments, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(arguments, tmp_path / "parts", report=stop)
+    (tmp_path / "parts" / "pool" / "mine.safetensors").write_bytes(b"")
+    assert train(arguments, tmp_path / "parts").before > 0
+    (tmp_path / "parts" / "pool" / "mine.safetensors").unlink()
+    one, other = content(tmp_path / "parts"), content(tmp_path / "whole")
+    assert equal(one, other)
+    assert list(one["past selves"]) == [member["file"] for member in one["learner"]["pool"]]
+    assert len(one["past selves"]) == 2
+
+
 def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
     before = (whole.out / CHECKPOINT).read_bytes()
     again = train(tiny(), whole.out)
@@ -244,108 +317,29 @@ def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: 
     assert equal(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
 
 
-# ---------------------------------------------------------------- refused
+def test_what_a_run_began_with_is_not_needed_to_go_on(whole: Finished, tmp_path: Path) -> None:
+    copy = tmp_path / "w.safetensors"
+    copy.write_bytes(whole.agent.read_bytes())
+    train(tiny(steps=1, start_from=str(copy)), tmp_path / "run")
+    copy.unlink()
+    more = tiny(steps=100, start_from=str(copy))
+    assert train(more, tmp_path / "run").before > 0
+    with pytest.raises(ValueError, match=r"w\.safetensors: expected a file of weights, found none"):
+        train(more, tmp_path / "run", resume=False)
 
 
-def changed(folder: Path, change: Any) -> None:
-    data = torch.load(folder / CHECKPOINT, weights_only=True)
-    change(data)
-    torch.save(data, folder / CHECKPOINT)
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_run_on_cuda_that_was_stopped_ends_like_one_that_was_not(mixed: bool, tmp_path: Path) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.steps >= 300:
+            raise KeyboardInterrupt
 
-
-@pytest.fixture
-def begun(tmp_path: Path) -> Path:
-    """The folder of a run of one iteration."""
-    train(tiny(steps=1), tmp_path / "run")
-    return tmp_path / "run"
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"learning_rate": 0.01}, r"another run's\. learning_rate: expected 0.0007, got 0.01; choose another folder"),
-        ({"seed": 3, "clip": 0.3}, r"seed: expected 0, got 3; clip: expected 0.2, got 0.3"),
-        ({"checkpoint_every": 7}, "checkpoint_every: expected 3, got 7"),
-        ({"yardsticks": ("random", "greedy")}, "yardsticks: expected random, got random, greedy"),
-    ],
-)
-def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message: str, begun: Path) -> None:
-    before = content(begun)
-    with pytest.raises(RunError, match=message):
-        train(tiny(steps=1, **settings), begun)
-    assert equal(content(begun), before)
-
-
-def test_a_run_of_another_game_is_refused(begun: Path, tmp_path: Path) -> None:
-    bigger = PPOArguments.fitted(cellgames.make("torus-v0", size=3), steps=1)
-    with pytest.raises(RunError, match=r"parameters: expected \{'size': 2\}, got \{'size': 3\}"):
-        train(bigger, begun)
-    cup = PPOArguments.fitted(cellgames.make("toroidal-cup-small-v0", max_generations=10), steps=1)
-    with pytest.raises(RunError, match="game: expected torus-v0, got toroidal-cup-v0"):
-        train(cup, begun)
-
-
-def test_a_checkpoint_from_elsewhere_is_refused(begun: Path) -> None:
-    """Also where arguments.json would let it pass."""
-    changed(begun, lambda data: data["arguments"].update(parameters={"size": 4}))
-    with pytest.raises(RunError, match=r"checkpoint.pt is another run's\. parameters: expected \{'size': 4\}"):
-        train(tiny(steps=1), begun)
-
-
-def test_an_older_checkpoint_is_refused(begun: Path) -> None:
-    changed(begun, lambda data: data.update(format=FORMAT - 1, cellgames="0.0.1"))
-    with pytest.raises(
-        RunError, match=rf"expected a checkpoint of format {FORMAT}, got {FORMAT - 1} of cellgames 0.0.1"
-    ):
-        train(tiny(steps=1), begun)
-
-
-def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
-    train(tiny(steps=100), tmp_path)
-    with pytest.raises(RunError, match="of a longer run: expected at least 100 steps, got 99"):
-        train(tiny(steps=99), tmp_path)
-
-
-@pytest.mark.parametrize("name", ["checkpoint.pt", "arguments.json"])
-def test_a_file_that_cannot_be_read_is_refused(name: str, begun: Path) -> None:
-    (begun / name).write_bytes(b"neither one nor the other")
-    with pytest.raises(RunError, match=rf"{name} cannot be read .*; choose another folder"):
-        train(tiny(steps=1), begun)
-
-
-def test_code_in_a_checkpoint_is_not_run(begun: Path) -> None:
-    torch.save({"format": FORMAT, "learner": np.random.default_rng}, begun / CHECKPOINT)
-    with pytest.raises(RunError, match=r"checkpoint.pt cannot be read"):
-        train(tiny(steps=1), begun)
-
-
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "precious.txt").write_text("mine")
-    for resume in (True, False):
-        with pytest.raises(RunError, match=r"is not empty and holds no arguments.json, but precious.txt"):
-            train(tiny(steps=1), tmp_path, resume=resume)
-    assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"opponents": "self=0.5,nobody=0.5"}, "unknown agent 'nobody'"),
-        ({"opponents": "self=1=2"}, "unknown agent 'self=1'"),
-        ({"opponents": "self=much"}, "names and shares, such as self=0.8,pool=0.2"),
-        ({"yardsticks": ("nobody",)}, "unknown agent 'nobody'"),
-        ({"device": "tpu"}, "expected device auto, cpu, cuda or cuda:N, got 'tpu'"),
-        ({"device": "cuda:99"}, r"device 'cuda:99': torch finds \d+ CUDA devices"),
-        ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors: expected a file of weights, found none"),
-    ],
-)
-def test_what_cannot_be_trained_leaves_no_folder(settings: dict[str, Any], message: str, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=message):
-        train(tiny(**settings), tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
-def test_games_that_cannot_end_between_checkpoints_are_warned_of(tmp_path: Path) -> None:
-    warnings: list[str] = []
-    train(tiny(steps=1, horizon=3, checkpoint_every=2), tmp_path, warn=warnings.append)
-    assert any("= 6 steps, but one of torus-v0 may take 8" in line and "of 3 is enough" in line for line in warnings)
+    arguments = tiny(device="cuda", mixed=mixed)
+    history = train(arguments, tmp_path / "whole").history
+    assert all(math.isfinite(history[-1][name]) for name in PPOLearner.METRICS)
+    with pytest.raises(KeyboardInterrupt):
+        train(arguments, tmp_path / "parts", report=stop)
+    assert train(arguments, tmp_path / "parts").before > 0
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))

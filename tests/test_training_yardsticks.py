@@ -13,7 +13,7 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents import BaseAgent, load
-from cellgames.envs.core import Game
+from cellgames.envs.core import Game, seeds
 from cellgames.training import compare
 from cellgames.training.yardsticks import _judged, seatings
 
@@ -97,6 +97,16 @@ def test_simultaneous_games_of_several_are_measured() -> None:
     found = compare(game, load("greedy", game), load("random", game), 10, 0)
     assert found.ahead > 0.5
     assert found.score > found.other_score
+
+
+def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
+    """A random unit would be no turn, only the beginning of one."""
+    game = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=2, max_units=2, max_rounds=2)
+    learner, other = Watched("learner"), Watched("other")
+    compare(game, learner, other, 2, 3)
+    start = game.observe(game.init(seeds(0, 1)), 0)[0]
+    first = [(learner if (lane, 0) in learner.seats else other).first[lane] for lane in (0, 1)]
+    assert all(torch.equal(seen, start) for seen in first)
 
 
 @pytest.mark.parametrize("games", [0, 1, 7])

@@ -30,7 +30,7 @@ def tiny(**changes: Any) -> PPOArguments:
     settings: dict[str, Any] = {
         **{"steps": 480, "lanes": 16, "horizon": 8, "epochs": 2, "minibatch": 32, "channels": 4, "layers": 1},
         **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 3, "games": 4, "yardsticks": ("random",)},
-        **{"opponents": "self=0.4,pool=0.4,random=0.2", "threads": 1},
+        **{"opponents": "self=0.4,pool=0.4,random=0.2", "threads": 1, "device": "cpu"},
     }
     return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
 

@@ -132,8 +132,8 @@ class Arguments:
     discount: float = setting(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
     trace: float = setting(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
     max_norm: float = setting(0.5, "of the gradient; longer ones are shortened to it", above=0)
-    channels: int = setting(32, "of every layer of the network", low=1, high=1024)
-    layers: int = setting(3, "of the network after the first one", low=1, high=1024)
+    channels: int = setting(32, "of every layer of the network")
+    layers: int = setting(3, "of the network after the first one")
     start_from: str = setting("", "weights to begin with, a .safetensors file of a network of this size")
 
     opponents: str = setting("self=0.8,pool=0.2", "shares of the games: self, pool (past selves), or any agent")
@@ -151,7 +151,7 @@ class Arguments:
 
     checkpoint_every: int = setting(20, "iterations between two checkpoints; games start over at each", low=1)
     device: str = setting("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
-    threads: int = setting(0, "of torch on the CPU; 0 leaves it the choice", low=0)
+    threads: int = setting(0, "of torch on the CPU; 0 leaves it the choice", low=0, high=1024)
 
     def __post_init__(self) -> None:
         for option in options(type(self)):

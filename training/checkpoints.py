@@ -13,8 +13,10 @@ from typing import Any
 import torch
 
 import cellgames
+from cellgames.agents.registry import WEIGHTS_FILE
 from cellgames.folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
 
+from .algorithms import ALGORITHMS
 from .arguments import FREE, GROWS, Arguments
 
 __all__ = [
@@ -31,7 +33,7 @@ __all__ = [
     "read",
 ]
 
-ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", "agent.safetensors"
+ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, TENSORBOARD, POOL = "progress.csv", "curve.png", "tensorboard", "pool"
 
 FORMAT = 1
@@ -105,18 +107,29 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool) -> None:
     """
     path = folder / ARGUMENTS
     refuse_foreign(folder, ARGUMENTS)
+    found = _asked(path) if path.exists() else None
     if not resume:
         for name in (POOL, TENSORBOARD):
             shutil.rmtree(folder / name, ignore_errors=True)
         for name in (CHECKPOINT, AGENT, PROGRESS, CURVE):
             (folder / name).unlink(missing_ok=True)
-    elif path.exists():
-        try:
-            found = dict(json.loads(path.read_text(encoding="utf-8")))
-        except (ValueError, TypeError) as error:
-            raise RunError(f"{path} cannot be read ({error}); {START_OVER}") from None
+    elif found is not None:
         _check_same(path, found, arguments)
     write_atomic(path, json.dumps(arguments.to_data(), indent=2, ensure_ascii=False) + "\n")
+
+
+def _asked(path: Path) -> dict[str, Any]:
+    """What the run in the folder was asked for; a `RunError` if the file is of something else, which stays."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RunError(f"{path} cannot be read ({error}); choose another folder, or delete this one") from None
+    if isinstance(found, dict) and str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys():
+        return found
+    raise RunError(
+        f"{path} is of no run of training: expected an algorithm out of {', '.join(ALGORITHMS)}, a game and {GROWS}; "
+        "choose another folder"
+    )
 
 
 def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments) -> None:

@@ -17,6 +17,7 @@ from cellgames.agents.saved import load_network
 from cellgames.envs.core import Game, chance
 
 from .arguments import Arguments
+from .pool import Pool
 
 __all__ = ["Iteration", "Learner", "Purpose", "derive", "start_weights"]
 
@@ -68,7 +69,12 @@ class Learner(ABC):
         arguments: of the run, of the algorithm's class.
         folder: of the run; past selves go to its folder `pool`.
         device: of games and network.
+
+    Attributes:
+        pool: past selves; the run prunes it when it has written a checkpoint.
     """
+
+    pool: Pool
 
     METRICS: ClassVar[Mapping[str, str]]
     """Name and explanation of each metric, for tables, TensorBoard and the docs."""

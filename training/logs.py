@@ -40,28 +40,33 @@ class Logs:
         folder: of the run.
         title: of the picture.
         yardsticks: whose columns the picture shows.
-        steps: from which on events are written; later ones of a run that was stopped are hidden.
+        first: steps of the first event to come; those of a run that was stopped are hidden from there on.
         warn: gets a line for each thing left out.
     """
 
     def __init__(
-        self, folder: Path, title: str, yardsticks: Sequence[str], steps: int, warn: Callable[[str], None]
+        self, folder: Path, title: str, yardsticks: Sequence[str], first: int, warn: Callable[[str], None]
     ) -> None:
         self._folder, self._title, self._yardsticks, self._warn = folder, title, yardsticks, warn
-        self._draws = True
+        self._first, self._draws, self._tells = first, True, True
         self._writer: Any = None
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError as error:
-            warn(f"no TensorBoard events ({error}); pip install 'cellgames[train]'")
-        else:
-            self._writer = SummaryWriter(folder / TENSORBOARD, purge_step=steps)
 
     def scalars(self, group: str, values: Mapping[str, float], steps: int) -> None:
-        """Events for TensorBoard, as `group/name`."""
+        """Events for TensorBoard, as `group/name`; the first makes a file for them."""
+        if self._writer is None and self._tells:
+            self._open()
         if self._writer is not None:
             for name, value in values.items():
                 self._writer.add_scalar(f"{group}/{name}", value, steps)
+
+    def _open(self) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            self._tells = False
+            self._warn(f"no TensorBoard events ({error}); pip install 'cellgames[train]'")
+            return
+        self._writer = SummaryWriter(self._folder / TENSORBOARD, purge_step=self._first)
 
     def table(self, history: Sequence[Mapping[str, float]]) -> None:
         """The table, whole."""
@@ -83,6 +88,11 @@ class Logs:
             self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")
             return
         write_atomic(self._folder / CURVE, curve_png(self._title, self._yardsticks, history))
+
+    def flush(self) -> None:
+        """Write the events that wait: a run that is killed later does not tell of them again."""
+        if self._writer is not None:
+            self._writer.flush()
 
     def close(self) -> None:
         """Write what waits."""

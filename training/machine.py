@@ -27,7 +27,7 @@ def choose_device(name: str) -> torch.device:
         device = torch.device(name)
     except RuntimeError:
         device = None
-    if device is None or device.type not in ("cpu", "cuda"):
+    if device is None or device.type not in ("cpu", "cuda") or (device.type == "cpu" and device.index is not None):
         raise ValueError(f"expected device auto, cpu, cuda or cuda:N, got {name!r}")
     if device.type == "cuda" and (not cuda or (device.index or 0) >= torch.cuda.device_count()):
         raise ValueError(f"device {name!r}: torch finds {torch.cuda.device_count()} CUDA devices here")
@@ -36,22 +36,28 @@ def choose_device(name: str) -> torch.device:
 
 @contextmanager
 def alone(seed: int, threads: int, device: torch.device) -> Iterator[None]:
-    """Torch's global generators seeded and its threads set; afterwards as they were.
+    """Torch's global generators seeded, its threads set, cuDNN deterministic; afterwards all is as it was.
+
+    Generators of CUDA count if the run or somebody before it uses CUDA; else they stay seeded.
 
     Args:
         seed: of the generators.
         threads: 0 leaves them as they are.
-        device: whose generators, besides the CPU's.
+        device: of the run.
     """
-    before = torch.get_num_threads()
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+    cudnn, threads_before = torch.backends.cudnn, torch.get_num_threads()
+    cudnn_before = cudnn.deterministic, cudnn.benchmark
+    cuda = device.type == "cuda" or torch.cuda.is_initialized()
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count()) if cuda else []):
         torch.manual_seed(seed)
         if threads:
             torch.set_num_threads(threads)
+        cudnn.deterministic, cudnn.benchmark = True, False
         try:
             yield
         finally:
-            torch.set_num_threads(before)
+            torch.set_num_threads(threads_before)
+            cudnn.deterministic, cudnn.benchmark = cudnn_before
 
 
 def machine(device: torch.device) -> dict[str, Any]:

@@ -80,6 +80,7 @@ class CheckpointCallback(IterationCallback):
         part = self.path.with_name(f"{self.path.name}.part")
         torch.save({**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}, part)
         os.replace(part, self.path)
+        self.self_play.pool.prune()
 
 
 def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:

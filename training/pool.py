@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from cellgames.agents.saved import load_network, save_network
 from .arguments import Sampling
 
 __all__ = ["Member", "Pool"]
+
+
+_FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
 
 
 @dataclass
@@ -50,7 +54,8 @@ class Pool:
         folder: of their weights; made when the first is added.
         sampling: `uniform`; `latest`; or `prioritized`, by (1 - the learner's chance to win)^2, so that those are met
             most that are hard to beat (Vinyals et al., "Grandmaster level in StarCraft II", 2019, f_hard).
-        limit: how many are kept. Of more, one goes whose going leaves the others most evenly spread over time.
+        limit: how many are kept. Of more, one goes whose going leaves the others most evenly spread over time. Its
+            file stays until `prune`, since an earlier checkpoint may need it.
     """
 
     memory = 200.0
@@ -118,7 +123,7 @@ class Pool:
         return [dataclasses.asdict(member) for member in self.members]
 
     def load_state_dict(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """The members of a checkpoint; weights that were added later are deleted.
+        """The members of a checkpoint; the folder is pruned.
 
         Raises:
             ValueError: weights are missing.
@@ -126,9 +131,13 @@ class Pool:
         self.members = [Member(**member) for member in state]
         if missing := [member.file for member in self.members if not (self.folder / member.file).is_file()]:
             raise ValueError(f"{self.folder}: expected the weights of past selves {', '.join(missing)}, found none")
+        self.prune()
+
+    def prune(self) -> None:
+        """Delete the files of those who are no members; to be called when a checkpoint tells of the members."""
         known = {member.file for member in self.members}
         for path in self.folder.glob("*.safetensors"):
-            if path.name not in known:
+            if _FILE.fullmatch(path.name) and path.name not in known:
                 path.unlink()
 
     def _drop(self) -> None:

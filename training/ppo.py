@@ -37,7 +37,6 @@ class Hyperparameters:
     entropy: float
     value_weight: float
     max_norm: float
-    mixed: bool
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,8 @@ class PPO:
             part.flatten(0, 1)[rows]
             for part in (rollout.observation, rollout.mask, rollout.action, rollout.likely, *estimates[:2])
         ]
-        spread = flat[5].var()
-        explained = 1 - float((flat[4]).var() / spread) if len(rows) > 1 and float(spread) > 0 else math.nan
+        error, spread = (float(part.var()) if len(rows) > 1 else 0.0 for part in flat[4:])
+        explained = 1 - error / spread if spread > 0 else math.nan
         self.network.train()
         told = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows))]
         mean: tuple[float, ...] = tuple(torch.stack(told).mean(0).tolist()) if told else (math.nan,) * 6
@@ -116,9 +115,9 @@ class PPO:
     ) -> Tensor:
         """One step of the optimizer; what `Losses` tells, float [6]."""
         device = self.play.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self.h.mixed):
+        with torch.autocast(device, torch.bfloat16, enabled=self.play.mixed):
             choices, value = self.network.judge(observation, mask)
-            likely, entropy = choices.judge(action)
+        likely, entropy = choices.judge(action)
         advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
         log_ratio = likely - before
         ratio = log_ratio.exp()

@@ -52,7 +52,7 @@ class PPOLearner(Learner):
         names = [field.name for field in dataclasses.fields(Hyperparameters)]
         self.ppo = PPO(
             self.network,
-            SelfPlay(game, self.network, opponents, arguments.lanes, device),
+            SelfPlay(game, self.network, opponents, arguments.lanes, device, mixed=arguments.mixed),
             Hyperparameters(**{name: getattr(arguments, name) for name in names}),
         )
         self.ppo.shuffles.manual_seed(derive(arguments.seed, Purpose.ORDER))

@@ -14,11 +14,12 @@ is killed and continued learns what one learns that was left alone.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -27,12 +28,13 @@ import torch
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.registry import load
+from cellgames.agents.saved import check_installed
 from cellgames.envs.core import Game
-from cellgames.folders import RunError, opened
+from cellgames.folders import START_OVER, RunError, opened
 
 from .algorithms import ALGORITHMS
 from .arguments import Arguments
-from .checkpoints import AGENT, ARGUMENTS, CURVE, PROGRESS, Checkpoint, prepare, read
+from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, prepare, read
 from .learners import Iteration, Learner, Purpose, derive
 from .logs import RUN_METRICS, Logs, yardstick_metrics
 from .machine import alone, choose_device, machine
@@ -98,15 +100,20 @@ def train(
         warn: gets a line for each thing left out, and for what keeps a continued run from being exact.
 
     Raises:
-        RunError: the folder holds something else, or a run with other arguments, or of an older format.
+        RunError: the folder holds something else, or a run with other arguments, or of an older format; or nothing
+            was learned between two checkpoints.
         ValueError: arguments that do not fit the game.
+        ImportError: a package is missing without which there is no run.
     """
+    check_installed()
     folder = Path(out)
     game = cellgames.make(arguments.game, **arguments.parameters)
     device = choose_device(arguments.device)
     with alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device):
-        # Made before the folder is: what cannot be trained leaves none.
-        learner = ALGORITHMS[arguments.algorithm].learner(game, arguments, folder, device)
+        # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own.
+        goes_on = resume and (folder / CHECKPOINT).exists()
+        told = dataclasses.replace(arguments, start_from="") if goes_on else arguments
+        learner = ALGORITHMS[arguments.algorithm].learner(game, told, folder, device)
         yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
         _check_games_end(game, arguments, learner, warn)
         with opened(folder, (ARGUMENTS, PROGRESS, CURVE)):
@@ -143,7 +150,7 @@ class _Run:
             )
             self.at.planned = arguments.steps
         title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
-        self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps, warn)
+        self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps + 1 if found is not None else 0, warn)
         if state is None:
             learner.snapshot(0)
             self._evaluate()
@@ -155,7 +162,7 @@ class _Run:
 
     def to_the_end(self, report: Callable[[Progress], None]) -> Finished:
         """All iterations that are missing."""
-        arguments, at, before = self.arguments, self.at, self.at.steps
+        arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
         report(self._progress(math.nan))
         while at.steps < arguments.steps:
             began = time.perf_counter()
@@ -170,8 +177,10 @@ class _Run:
             if last or at.iteration % arguments.evaluate_every == 0:
                 self._evaluate(told)
             if last or at.iteration % arguments.checkpoint_every == 0:
+                _check_learned(arguments, at.steps - kept)
                 self._keep()
                 self._begin_games()
+                kept = at.steps
             report(self._progress(told.steps / took))
         return Finished(self.folder, self.folder / AGENT, at.steps, before, at.seconds, tuple(at.history))
 
@@ -212,7 +221,7 @@ class _Run:
         for number, (spec, agent) in enumerate(self.yardsticks.items()):
             seed = derive(root, Purpose.EVALUATION, number)
             result = compare(self.game, learner, agent, arguments.games, seed, self.device)
-            found |= dict(zip(yardstick_metrics(spec), asdict(result).values(), strict=True))
+            found |= dict(zip(yardstick_metrics(spec), dataclasses.asdict(result).values(), strict=True))
         return found
 
     def _keep(self) -> None:
@@ -229,7 +238,19 @@ class _Run:
         }
         self.learner.save(self.folder / AGENT, made)
         self.logs.picture(at.history)
+        self.logs.flush()
         at.write(self.folder, arguments, self.learner.state_dict())
+        self.learner.pool.prune()
+
+
+def _check_learned(arguments: Arguments, steps: int) -> None:
+    """Raise a `RunError` if there were none between two checkpoints, since there may never be any."""
+    if steps == 0:
+        raise RunError(
+            f"nothing was learned between two checkpoints: with horizon={arguments.horizon} and "
+            f"checkpoint_every={arguments.checkpoint_every} games start over before what follows an action is known; "
+            f"raise them, and {START_OVER}"
+        )
 
 
 def _check_games_end(game: Game[Any], arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:

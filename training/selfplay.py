@@ -14,7 +14,7 @@ from torch import Tensor
 
 from cellgames.agents.base import select
 from cellgames.agents.networks import Network
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game, State, chance
 
 from .opponents import Opponents
 
@@ -77,19 +77,29 @@ class SelfPlay:
         opponents: whom it meets.
         lanes: `B`.
         device: of games and network.
+        mixed: run the network in bfloat16 where it may.
     """
 
     def __init__(
-        self, game: Game[Any], network: Network, opponents: Opponents, lanes: int, device: torch.device
+        self,
+        game: Game[Any],
+        network: Network,
+        opponents: Opponents,
+        lanes: int,
+        device: torch.device,
+        *,
+        mixed: bool = False,
     ) -> None:
         self.game, self.network, self.opponents, self.lanes, self.device = game, network, opponents, lanes, device
+        self.mixed = mixed
 
     def restart(self, seed: int) -> None:
         """Begin new games in all lanes; all that follows depends on the seed and on the learner."""
         players = self.game.info.num_players
         self.opponents.forget()
-        self.generator = torch.Generator(self.device).manual_seed(seed)
-        self._draws = torch.Generator().manual_seed(seed)  # of opponents and seats
+        own, others = chance.seeds(seed, 2).tolist()
+        self.generator = torch.Generator(self.device).manual_seed(own)  # the learner's
+        self._draws = torch.Generator().manual_seed(others)  # of opponents and seats
         self.vector = self.game.vector(self.lanes, seed=seed, device=self.device)
         self._owner = torch.full((self.lanes, players), -1, device=self.device)  # [B, P]; -1 is the learner
         self._returns = torch.zeros((self.lanes, players), device=self.device)
@@ -113,7 +123,8 @@ class SelfPlay:
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state
         observation, mask, player = self._seen(state)
-        choices, value = self.network.judge(observation, mask)
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):  # as when it learns
+            choices, value = self.network.judge(observation, mask)
         action = choices.sample(self.generator)
         likely = choices.judge(action)[0]
         owner = self._owner if info.simultaneous else self._owner.gather(1, state.current_player[:, None])

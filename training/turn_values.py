@@ -87,6 +87,8 @@ class TurnLearner(Learner):
         self.judge = ClothJudge(self.network, candidates=arguments.candidates)
         self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
         self.opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
+        for number in range(len(self.opponents.agents)):
+            self._rival(number)  # refuses who does not decide on whole turns
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=arguments.learning_rate)
         self.shuffles = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
@@ -112,7 +114,6 @@ class TurnLearner(Learner):
         h = self.arguments
         for group in self.optimizer.param_groups:
             group["lr"] = h.learning_rate * (1 - 0.9 * progress)
-        self._results: list[tuple[int, float, float, float, int]] = []
         self.opponents.renew(self._draws)
         turns = self._collect(h.temperature * (1 - 0.9 * progress))
         found = estimate(turns.value, turns.reward, turns.player, turns.over, discount=h.discount, trace=h.trace)
@@ -132,6 +133,7 @@ class TurnLearner(Learner):
 
     @torch.no_grad()
     def _collect(self, temperature: float) -> _Turns:
+        self._results: list[tuple[int, float, float, float, int]] = []
         rows = [self._turn(temperature) for _ in range(self.arguments.horizon)]
         return _Turns(*(torch.stack(part) for part in zip(*rows, strict=True)))
 
@@ -145,13 +147,11 @@ class TurnLearner(Learner):
         # What wins at once is played; what loses is not tried out.
         tried = torch.where(worth.abs() > 1, worth * 10, worth + noise)
         best = tried.argmax(1)
-        plan = plans[lanes, best]
         after = after[lanes * plans.shape[1] + best]
         for number in owner[owner >= 0].unique().tolist():
             met = (owner == number).nonzero().squeeze(1)
-            chosen = self._rival(number).turns(state[met], self._draws)
-            plan[met] = chosen
-            after = after.put(met, game.play_turn(state[met], chosen))
+            turns = self._rival(number).turns(state[met], self._draws)
+            after = after.put(met, game.play_turn(state[met], turns))
         value = worth[lanes, best].clamp(-1, 1)
         seen, over = game.observe(after, mover), after.over
         outcome = game.outcome(after).float()
@@ -193,7 +193,7 @@ class TurnLearner(Learner):
         self._owner[lanes] = torch.where(seats, -1, rivals[:, None]).to(self.device)
         for number in rivals[rivals >= 0].unique().tolist():
             row, seat = (self._owner[lanes] == number).nonzero().unbind(1)
-            self._rival(number).start(self.game, seat, lanes[row])
+            self.opponents.agents[number].start(self.game, seat, lanes[row])
 
     def _told(self) -> tuple[float, float, float]:
         """The last three of `METRICS`."""

@@ -13,12 +13,16 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.play import play, random_openings
+from cellgames.agents.registry import RANDOM
 from cellgames.envs.core import Game
 
 __all__ = ["OPENING_PLIES", "Comparison", "compare", "seatings"]
 
 OPENING_PLIES = 2
-"""Random moves before the agents take over, where all is seen and no dice fall; elsewhere these make games differ."""
+"""Random moves before the agents take over, where all is seen and no dice fall; elsewhere these make games differ.
+
+None where turns are several actions (`registry.RANDOM`): chance makes no turns there, and an action is only a part.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,7 +69,7 @@ def compare(
     chance, *generators = (torch.Generator().manual_seed(seed + number) for number in range(3))
     info, opening = game.info, None
     alike = info.perfect_information and not (info.simultaneous or info.stochastic)
-    if alike and info.max_turns > OPENING_PLIES:
+    if alike and game.id not in RANDOM and info.max_turns > OPENING_PLIES:
         opening = random_openings(game, games // 2, OPENING_PLIES, chance).repeat_interleave(2, 0)
     seeds = draw_seeds(games // 2, chance).repeat_interleave(2).to(device)
     seats = seatings(games, info.num_players, chance)

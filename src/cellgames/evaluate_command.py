@@ -6,18 +6,20 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import cellgames
-from cellgames.agents.registry import GREEDY, WEIGHTS_SUFFIX
+from cellgames.agents.registry import GREEDY, WEIGHTS_SUFFIX, weights_path
+from cellgames.folders import opened, refuse_foreign, write_atomic
 
 from .commands import UserError, make_game, parameters, program
 
 if TYPE_CHECKING:
+    from cellgames.agents.base import AnyAgent
     from cellgames.arena.records import Record
     from cellgames.envs.core import Game
 
@@ -25,9 +27,11 @@ __all__ = ["DEFAULT_GAMES", "evaluate"]
 
 DEFAULT_GAMES = 200
 
+_DATA = "evaluation.json"
+
 _FILES = {
     "evaluation.md": "the table",
-    "evaluation.json": "the same for programs",
+    _DATA: "the same for programs",
     "games.jsonl": "a record of every game",
 }
 
@@ -35,11 +39,7 @@ _FILES = {
 def evaluate(arguments: argparse.Namespace) -> int:
     """An agent against others."""
     from cellgames.agents.registry import load
-    from cellgames.arena import evaluation
-    from cellgames.arena.report_parts import plain_table
 
-    if Path(arguments.agent).is_dir():
-        arguments.agent = str(Path(arguments.agent) / f"agent{WEIGHTS_SUFFIX}")
     game = _game(arguments)
     usual = ["random", *(["greedy"] if game.id in GREEDY else [])]
     against = arguments.against or [spec for spec in usual if spec != arguments.agent]
@@ -48,8 +48,21 @@ def evaluate(arguments: argparse.Namespace) -> int:
     if arguments.games < 2 or arguments.games % 2:
         raise UserError(f"--games must be even and at least 2, since seats are exchanged, got {arguments.games}")
     agents = {spec: load(spec, game) for spec in (arguments.agent, *against)}
+    out = arguments.out
+    with contextlib.nullcontext() if out is None else opened(out, _FILES):
+        if out is not None:
+            refuse_foreign(out, _DATA)
+        _measure(arguments, game, agents)
+    return 0
+
+
+def _measure(arguments: argparse.Namespace, game: Game[Any], agents: Mapping[str, AnyAgent]) -> None:
+    """Play, show the table, write the files."""
+    from cellgames.arena import evaluation
+    from cellgames.arena.report_parts import plain_table
+
     rows, games = [], []
-    for spec in against:
+    for spec in list(agents)[1:]:
         records = evaluation.meet(
             game,
             {name: agents[name] for name in (arguments.agent, spec)},
@@ -66,18 +79,18 @@ def evaluate(arguments: argparse.Namespace) -> int:
     print(f"\n{evaluation.note(game)}")
     if arguments.out is not None:
         _write(arguments, game, rows, games)
-    return 0
 
 
 def _game(arguments: argparse.Namespace) -> Game[Any]:
     """The one of the command line, or the one that the file was made for."""
     if arguments.game is not None:
         return make_game(arguments)
-    if not arguments.agent.endswith(WEIGHTS_SUFFIX):
-        raise UserError(f"--game is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX})")
+    path = weights_path(arguments.agent)
+    if path is None:
+        raise UserError(f"--game is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder")
     from cellgames.agents.saved import read_about
 
-    about = read_about(Path(arguments.agent))
+    about = read_about(path)
     return cellgames.make(about["game"], **{**about["parameters"], **parameters(arguments)})
 
 
@@ -91,7 +104,6 @@ def _write(
     from cellgames.arena import evaluation
     from cellgames.arena.records import plain
     from cellgames.arena.report_parts import markdown_table
-    from cellgames.folders import write_atomic
 
     command = shlex.join(["cellgames", *arguments.command_line])
     data = {
@@ -111,8 +123,7 @@ def _write(
         evaluation.note(game),
     ]
     out = arguments.out
-    out.mkdir(parents=True, exist_ok=True)
-    write_atomic(out / "evaluation.json", json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    write_atomic(out / _DATA, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
     write_atomic(out / "evaluation.md", "\n\n".join(page) + "\n")
     write_atomic(out / "games.jsonl", "".join(record.to_json() + "\n" for record in games))
     print(f"Written to {out}:")

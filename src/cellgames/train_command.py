@@ -6,6 +6,7 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import shutil
 import sys
@@ -96,7 +97,7 @@ def train(arguments: argparse.Namespace) -> int:
         return stopped(arguments, f"What was learned up to the last checkpoint is kept in {out}")
     finally:
         shown.end()
-    _report(finished, asked)
+    _report(finished, asked, arguments)
     return 0
 
 
@@ -168,7 +169,7 @@ def _progress_text(at: Progress) -> str:
     return ", ".join(words)
 
 
-def _report(finished: Finished, asked: Arguments) -> None:
+def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace) -> None:
     """What came out, what to open, and what to do next."""
     if finished.before == finished.steps:
         print(f"Nothing to do: {finished.out} has learned from {finished.steps:,} steps.")
@@ -191,14 +192,11 @@ def _report(finished: Finished, asked: Arguments) -> None:
     agent = shlex.quote(str(finished.agent))
     print("Next:")
     print(f"  {program()} evaluate {agent}   measure it")
-    print(f"  {program()} play {asked.game}{_given(asked)} --agent {agent}")
+    print(f"  {program()} play {_game(arguments)} --agent {agent}")
     print("  the same command with more --steps goes on")
 
 
-def _given(asked: Arguments) -> str:
-    """The parameters that `play` needs, as options."""
-    import cellgames
-
-    usual = cellgames.make(asked.game).parameters
-    words = [f"--param {shlex.quote(f'{n}={v}')}" for n, v in asked.parameters.items() if v != usual[n]]
-    return "".join(f" {word}" for word in words)
+def _game(arguments: argparse.Namespace) -> str:
+    """The game as it was typed, with its parameters as options."""
+    given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in parameters(arguments).items()]
+    return shlex.join([arguments.game, *(word for text in given for word in ("--param", text))])
