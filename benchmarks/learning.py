@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from benchmarks.learning_maskable import LARGE_BATCHES, TUTORIAL
-from benchmarks.learning_ours import DEVICE_PPO
+from benchmarks.learning_ours import PRESET, QUICK
 from benchmarks.rounds import Benchmark, Contestant
 
 __all__ = ["LEARNING"]
@@ -31,7 +31,8 @@ LEARNING = Benchmark(
     (
         _ours("core", "no learning: a random move of the agent and one of an opponent, on the bare core"),
         _ours("sb3_adapter", "no learning: the same through the VecEnv for Stable-Baselines3", "core"),
-        _ours("device_ppo", f"PPO on the core, playing itself; {DEVICE_PPO}; the rival's batches are its own", _RIVAL),
+        _ours("device_ppo", f"PPO on the core, playing itself, a small network; {QUICK}", "supersuit_tutorial"),
+        _ours("device_ppo_preset", f"the same as `cellgames train` runs it; {PRESET}", _RIVAL),
         _ours(
             "maskable_ppo",
             f"MaskablePPO, MlpPolicy, on that VecEnv against a random opponent; {LARGE_BATCHES}",

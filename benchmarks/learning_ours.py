@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -16,17 +17,37 @@ import numpy.typing as npt
 from benchmarks.learning_maskable import LARGE_BATCHES, Settings, learn
 from benchmarks.measurement import Measurement, serve, timed
 
-__all__ = ["DEVICE_PPO", "OURS"]
+__all__ = ["OURS", "PRESET", "QUICK"]
 
 SIZE = 5
 LANES = 512
 STEPS_PER_CALL = 20
 
-CHANNELS, LAYERS = 16, 2  # of the PPO's network
 _HORIZON = 32
-_PPO = Settings(rollout=LANES * _HORIZON, batch=2048, epochs=2)
-DEVICE_PPO = f"{CHANNELS} channels, {LAYERS} layers; {_PPO}"
-"""How `device_ppo` learns, in one line."""
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How the PPO on the device is run.
+
+    Attributes:
+        lanes: games side by side.
+        channels: of its network.
+        layers: of it.
+        settings: as for its rivals.
+    """
+
+    lanes: int
+    channels: int
+    layers: int
+    settings: Settings
+
+    def __str__(self) -> str:
+        return f"{self.lanes} lanes; {self.channels} channels, {self.layers} layers; {self.settings}"
+
+
+QUICK = Learning(LANES, 16, 2, Settings(rollout=LANES * _HORIZON, batch=2048, epochs=1))
+PRESET = Learning(128, 32, 4, Settings(rollout=128 * _HORIZON, batch=512, epochs=4))  # of `cellgames train`
 
 
 def _game() -> Any:
@@ -35,11 +56,11 @@ def _game() -> Any:
     return cellgames.make("torus-v0", size=SIZE)
 
 
-def _measured(name: str, moves: int, elapsed: float) -> Measurement:
+def _measured(name: str, moves: int, elapsed: float, lanes: int = LANES) -> Measurement:
     import cellgames
 
     about = f"{cellgames.__version__} (torch {version('torch')})"
-    return Measurement(name, "cellgames", about, LANES, "agent steps", moves, elapsed)
+    return Measurement(name, "cellgames", about, lanes, "agent steps", moves, elapsed)
 
 
 def _random_legal(mask: npt.NDArray[np.bool_], random: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -93,7 +114,7 @@ def maskable_ppo(seconds: float, *, name: str, lanes: int, settings: Settings) -
     return learn(name, "cellgames", env, lanes, settings, seconds)
 
 
-def device_ppo(seconds: float) -> Measurement:
+def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
     """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
     import torch
 
@@ -105,11 +126,11 @@ def device_ppo(seconds: float) -> Measurement:
 
     torch.manual_seed(0)
     game, device = _game(), torch.device("cpu")
-    network = make_network(game, Size(CHANNELS, LAYERS))
+    network = make_network(game, Size(how.channels, how.layers))
     hyperparameters = Hyperparameters(
         horizon=_HORIZON,
-        epochs=_PPO.epochs,
-        minibatch=_PPO.batch,
+        epochs=how.settings.epochs,
+        minibatch=how.settings.batch,
         learning_rate=1e-3,
         discount=1.0,
         trace=0.9,
@@ -119,7 +140,7 @@ def device_ppo(seconds: float) -> Measurement:
         max_norm=0.5,
     )
     with TemporaryDirectory() as folder:
-        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), LANES, device)
+        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.lanes, device)
         play.restart(0)
         ppo = PPO(network, play, hyperparameters)
 
@@ -128,7 +149,7 @@ def device_ppo(seconds: float) -> Measurement:
             return learned
 
         iterate()
-        return _measured("device_ppo", *timed(iterate, seconds))
+        return _measured(name, *timed(iterate, seconds), lanes=how.lanes)
 
 
 def _maskable(name: str, lanes: int, settings: Settings) -> dict[str, Callable[[float], Measurement]]:
@@ -138,7 +159,8 @@ def _maskable(name: str, lanes: int, settings: Settings) -> dict[str, Callable[[
 OURS: dict[str, Callable[[float], Measurement]] = {
     "core": core,
     "sb3_adapter": adapter,
-    "device_ppo": device_ppo,
+    "device_ppo": partial(device_ppo, name="device_ppo", how=QUICK),
+    "device_ppo_preset": partial(device_ppo, name="device_ppo_preset", how=PRESET),
     **_maskable("maskable_ppo", LANES, LARGE_BATCHES),
 }
 
