@@ -54,7 +54,7 @@ SETTINGS = (
     Setting("torus-small-v0", 2),
     Setting("torus-v0", 2, ("random", "greedy")),  # weights of size 5; rollouts take an hour here
     Setting("grid-adaptation-v0"),
-    Setting("cloth-of-gold-small-v0", opponents=("random", "greedy")),
+    Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16")),  # of 64 an hour
     Setting("toroidal-cup-small-v0"),
 )
 
