@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +12,7 @@ import torch
 
 import cellgames
 from cellgames.envs.core import Game
+from cellgames.folders import write_atomic
 
 from .networks import Network, Size, make_network
 
@@ -37,7 +37,7 @@ class Saved(NamedTuple):
 
 
 def save_network(path: Path, network: Network, *, sample: bool = False, made: Mapping[str, Any] | None = None) -> None:
-    """Write weights beside the file, then put them in its place.
+    """Write weights, whole or not at all.
 
     Args:
         path: ends in `.safetensors`.
@@ -58,9 +58,7 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
         "made": dict(made or {}),
     }
     weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
-    beside = path.with_name(f"{path.name}.part")
-    beside.write_bytes(save(weights, metadata={"about": json.dumps(about)}))
-    os.replace(beside, path)
+    write_atomic(path, save(weights, metadata={"about": json.dumps(about)}))
 
 
 def read_about(path: Path) -> dict[str, Any]:

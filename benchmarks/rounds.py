@@ -24,6 +24,7 @@ from typing import Any
 
 from benchmarks.measurement import NOT_INSTALLED, Measurement
 from cellgames.folders import write_atomic
+from cellgames.hardware import cpu_model
 
 __all__ = ["Arguments", "Benchmark", "Contestant"]
 
@@ -174,16 +175,6 @@ def header(module: str, arguments: Arguments, argv: Sequence[str], complete: boo
         "rounds": rounds if complete else f"{rounds}; interrupted, so some were measured less often",
         "command": shlex.join(["python", "-m", module, *argv]),
     }
-
-
-def cpu_model() -> str:
-    """The processor's name, as Linux gives it, or the best Python knows."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def markdown(

@@ -13,7 +13,7 @@ import torch
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks import Network
-from cellgames.agents.saved import load_network
+from cellgames.agents.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 
 from .arguments import Arguments
@@ -71,10 +71,14 @@ class Learner(ABC):
         device: of games and network.
 
     Attributes:
+        network: what learns.
+        sample: whether it is to play by chance.
         pool: past selves; the run prunes it when it has written a checkpoint.
     """
 
+    network: Network
     pool: Pool
+    sample: bool = False
 
     METRICS: ClassVar[Mapping[str, str]]
     """Name and explanation of each metric, for tables, TensorBoard and the docs."""
@@ -96,17 +100,17 @@ class Learner(ABC):
     def iterate(self, progress: float) -> Iteration:
         """Play, and learn from it; `progress` of the run is from 0 to 1."""
 
-    @abstractmethod
     def snapshot(self, steps: int) -> None:
         """Add the learner as it is to the pool of past selves."""
+        self.pool.add(self.network, steps)
 
-    @abstractmethod
     def agent(self) -> AnyAgent:
         """The learner as it is, as it plays when it is saved."""
+        return self.network.agent("learner", sample=self.sample)
 
-    @abstractmethod
     def save(self, path: Path, made: Mapping[str, Any]) -> None:
         """Write what `agents.load` reads; see `agents.saved.save_network`."""
+        save_network(path, self.network, sample=self.sample, made=made)
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:

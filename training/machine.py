@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import torch
+
+from cellgames.hardware import cpu_model
 
 __all__ = ["alone", "choose_device", "machine"]
 
@@ -62,17 +62,12 @@ def alone(seed: int, threads: int, device: torch.device) -> Iterator[None]:
 
 def machine(device: torch.device) -> dict[str, Any]:
     """What results were made on: CPU and its cores, GPU if it was used, torch."""
-    found = {"cpu": _cpu(), "cores": os.cpu_count(), "threads": torch.get_num_threads(), "torch": torch.__version__}
+    found = {
+        "cpu": cpu_model(),
+        "cores": os.cpu_count(),
+        "threads": torch.get_num_threads(),
+        "torch": torch.__version__,
+    }
     if device.type == "cuda":
         found["gpu"] = torch.cuda.get_device_name(device)
     return found
-
-
-def _cpu() -> str:
-    """The processor's model as the system tells it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()

@@ -12,9 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks import Size
-from cellgames.agents.saved import save_network
 from cellgames.envs.core import Game
 
 from .arguments import Arguments
@@ -50,7 +48,7 @@ class MaskableLearner(Learner):
 
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, MaskableArguments)  # `ALGORITHMS` pairs them
-        self.arguments = arguments
+        self.arguments, self.sample = arguments, arguments.sample
         self._chance = _global_chance()
         size, rate = Size(arguments.channels, arguments.layers), arguments.learning_rate
         self.env = LearnerVecEnv(game, arguments.lanes, seed=0, device=device)
@@ -98,18 +96,6 @@ class MaskableLearner(Learner):
         others = [score for name, scores in told.results.items() if name != SELF for score in scores]
         metrics |= {"others_score": _mean(others), "mean_return": _mean(told.returns)}
         return Iteration(model.n_steps * model.n_envs, len(told.turns), sum(told.turns), metrics)
-
-    def snapshot(self, steps: int) -> None:
-        """See `Learner`."""
-        self.pool.add(self.network, steps)
-
-    def agent(self) -> AnyAgent:
-        """See `Learner`."""
-        return self.network.agent("learner", sample=self.arguments.sample)
-
-    def save(self, path: Path, made: Mapping[str, Any]) -> None:
-        """See `Learner`."""
-        save_network(path, self.network, sample=self.arguments.sample, made=made)
 
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""

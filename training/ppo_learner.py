@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 
 import torch
 
-from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks import Size, make_network
-from cellgames.agents.saved import save_network
 from cellgames.envs.core import Game
 
 from .arguments import Arguments, PPOArguments
@@ -42,7 +40,7 @@ class PPOLearner(Learner):
 
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
-        self.arguments = arguments
+        self.arguments, self.sample = arguments, arguments.sample
         self.network = make_network(game, Size(arguments.channels, arguments.layers))
         if arguments.start_from:
             start_weights(self.network, Path(arguments.start_from))
@@ -67,18 +65,6 @@ class PPOLearner(Learner):
         ended = rollout.ended
         told = (*dataclasses.astuple(losses), *_results(ended))
         return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, told, strict=True)))
-
-    def snapshot(self, steps: int) -> None:
-        """See `Learner`."""
-        self.pool.add(self.network, steps)
-
-    def agent(self) -> AnyAgent:
-        """See `Learner`."""
-        return self.network.agent("learner", sample=self.arguments.sample)
-
-    def save(self, path: Path, made: Mapping[str, Any]) -> None:
-        """See `Learner`."""
-        save_network(path, self.network, sample=self.arguments.sample, made=made)
 
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""

@@ -21,12 +21,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cellgames.agents.base import AnyAgent, acting
+from cellgames.agents.base import acting
 from cellgames.agents.choices import gumbel
 from cellgames.agents.cloth_of_gold_turns import TurnAgent
 from cellgames.agents.cloth_of_gold_values import ClothJudge, ClothValues
 from cellgames.agents.networks import Size, make_network
-from cellgames.agents.saved import save_network
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
@@ -63,6 +62,8 @@ class _Turns:
 
 class TurnLearner(Learner):
     """See `Learner` and the module."""
+
+    network: ClothValues
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "value_loss": "mean squared error of the judgements, from -1 to 1, against what followed",
@@ -221,18 +222,6 @@ class TurnLearner(Learner):
         return float(loss.detach()), float(norm)
 
     # --- what a run asks for --------------------------------------------------------------------------------------
-
-    def snapshot(self, steps: int) -> None:
-        """See `Learner`."""
-        self.pool.add(self.network, steps)
-
-    def agent(self) -> AnyAgent:
-        """See `Learner`."""
-        return self.network.agent("learner", sample=False)
-
-    def save(self, path: Path, made: Mapping[str, Any]) -> None:
-        """See `Learner`."""
-        save_network(path, self.network, made=made)
 
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""

@@ -1,0 +1,18 @@
+"""What this machine is called. Every room may use this; it needs none, and no torch."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+__all__ = ["cpu_model"]
+
+
+def cpu_model() -> str:
+    """The processor's name, as Linux gives it, or the best Python knows."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
