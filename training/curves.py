@@ -32,6 +32,8 @@ def curve_png(title: str, yardsticks: Sequence[str], history: Sequence[Mapping[s
         colour = _COLOURS[number % len(_COLOURS)]
         axes.plot(steps, shares, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"against {spec}")
     axes.axhline(0.5, color=_FAINT, linewidth=1, linestyle=(0, (4, 3)))
+    most = max(steps, default=0) or 1000  # before anything is learned there is one point, and no scale
+    axes.set_xlim(-0.05 * most, 1.05 * most)
     axes.set_ylim(-0.02, 1.02)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
