@@ -16,7 +16,10 @@ from .cloth_of_gold_turns import TurnAgent, random_turns
 from .halving import affordable, best_arm
 from .playouts import FINISHED_SHARE, at_once
 
-__all__ = ["ClothRollout", "finish_turns"]
+__all__ = ["ClothRollout", "finish_turns", "likely_units"]
+
+_TURNS = 48  # drawn to see how turns may begin
+_END = 8  # of so many turns that would be one that ends at once
 
 
 class ClothRollout(TurnAgent):
@@ -79,3 +82,20 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
             state, places = state[running], places[running]
         seeds = draw_seeds(len(state), generator, state.device)
         state = game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
+
+
+def likely_units(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
+    """Logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
+
+    Args:
+        game: the rules.
+        state: `X` unfinished games.
+        generator: consumed.
+    """
+    turns = random_turns(game, state, draw_seeds(len(state), generator, state.device), _TURNS, border=True)
+    first = turns[:, :, 0]
+    first = torch.where(first < 0, game.end_turn, first)
+    count = torch.zeros((len(state), game.info.num_actions), device=state.device)
+    count.scatter_add_(1, first, torch.ones_like(first, dtype=count.dtype))
+    count[:, game.end_turn] += _TURNS / _END
+    return (count + 1e-3).log()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pkgutil import resolve_name
 from typing import Any, ClassVar
 
 import torch
@@ -16,9 +17,9 @@ from cellgames.envs.core import Game, State
 
 from .base import BaseAgent, draw_seeds
 from .random_agent import random_turn
-from .registry import IMAGINED, RANDOM
+from .registry import IMAGINED, PLAYOUTS, RANDOM
 
-__all__ = ["FINISHED_SHARE", "LANES", "PlayoutAgent", "at_once", "finish"]
+__all__ = ["FINISHED_SHARE", "LANES", "PlayoutAgent", "at_once", "finish", "outcomes"]
 
 LANES = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
@@ -70,6 +71,16 @@ def finish(
             acting = (~over).nonzero().squeeze(1)
             on_actions(places[acting], state.current_player[acting], actions[acting])
         state = game.step(state, actions, checked=False)
+
+
+def outcomes(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+    """How games end if they are played on at random: int8 [X, P], `Game.outcome`.
+
+    By `finish`, or by what `registry.PLAYOUTS` names for the game.
+    """
+    finisher = resolve_name(PLAYOUTS[game.id]) if game.id in PLAYOUTS else finish
+    found: Tensor = finisher(game, state, generator)
+    return found
 
 
 class PlayoutAgent(BaseAgent):

@@ -23,6 +23,8 @@ __all__ = [
     "GREEDY",
     "IMAGINED",
     "NETWORKS",
+    "PLAYOUTS",
+    "PRIORS",
     "RANDOM",
     "ROLLOUT",
     "WEIGHTS_FILE",
@@ -48,6 +50,15 @@ ROLLOUT: dict[str, str] = {
     "grid-adaptation-v0": "cellgames.agents.grid_adaptation_rollout:GridRollout",
 }
 """The agent that `rollout:N` is where it is the game's own; made with the number of playouts."""
+
+PLAYOUTS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_rollout:finish_turns"}
+"""What finishes games where random actions make no turns, by a game's id; takes what `playouts.finish` takes."""
+
+PRIORS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold_rollout:likely_units"}
+"""What says which of thousands of actions a tree search should try, by a game's id, where no network does.
+
+A function of the game, `X` states and a generator to logits, float [X, A].
+"""
 
 IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup_imagined:imagine"}
 """What makes a position out of an observation in a simultaneous game, by its id, so that playouts can start there.
@@ -130,6 +141,35 @@ def _trained(argument: str | None) -> AnyAgent:
     return trained()
 
 
+def _mcts(argument: str | None) -> AnyAgent:
+    from .search.agent import SearchAgent
+    from .search.uct import UCTSearch
+
+    simulations = _playouts("mcts", argument)
+    return SearchAgent(f"mcts:{simulations}", lambda game: UCTSearch(game, simulations))
+
+
+def _gumbel(argument: str | None) -> AnyAgent:
+    from .search.agent import SearchAgent
+    from .search.evaluators import NetworkEvaluator
+    from .search.gumbel import GumbelSearch
+    from .trained import search_network
+
+    number, colon, text = (argument or "").partition(":")
+    simulations, path = _playouts("gumbel", number or None), Path(text) if colon else None
+    return SearchAgent(
+        f"gumbel:{simulations}",
+        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations),
+    )
+
+
+def _perfect(argument: str | None) -> AnyAgent:
+    from .torus_perfect import TorusPerfect
+
+    _expect_no_argument("perfect", argument)
+    return TorusPerfect()
+
+
 def _playouts(name: str, argument: str | None) -> int:
     if argument is None or re.fullmatch(r"[1-9][0-9]{0,8}", argument) is None:
         got = "nothing" if argument is None else repr(argument)
@@ -147,7 +187,12 @@ AGENTS: dict[str, AgentSpec] = {
     "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
     "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
     "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
+    "mcts": AgentSpec("mcts:N", "tree search, N simulations a move that end in random playouts (UCT)", _mcts),
+    "gumbel": AgentSpec(
+        "gumbel:N[:FILE]", "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)", _gumbel
+    ),
     "trained": AgentSpec("trained", "a network that learned by self-play; its weights come with the package", _trained),
+    "perfect": AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", _perfect),
 }
 
 
@@ -200,10 +245,11 @@ def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
 
 def weights_path(spec: str) -> Path | None:
     """The file that a spec means, itself or in the folder of a run; None if it means something else, as names do."""
+    if spec.partition(":")[0] in AGENTS:
+        return None
     if spec.endswith(WEIGHTS_SUFFIX):
         return Path(spec)
-    known = spec.partition(":")[0] in AGENTS
-    return Path(spec) / WEIGHTS_FILE if not known and os.path.isdir(spec) else None
+    return Path(spec) / WEIGHTS_FILE if os.path.isdir(spec) else None
 
 
 def _own(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:

@@ -14,12 +14,16 @@ from cellgames.envs.core import Game
 from .base import AnyAgent
 from .by_game import ByGame
 from .networks import Network
+from .registry import WEIGHTS_FILE
 from .saved import load_network, read_about
 
-__all__ = ["WEIGHTS", "WeightsAgent", "from_file", "shipped", "trained"]
+__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
 
 WEIGHTS = Path(__file__).parent / "weights"
-"""What comes with the package."""
+"""What comes with the package, to play by itself."""
+
+SEARCH_WEIGHTS = WEIGHTS / "search"
+"""The same, to judge positions for a tree search."""
 
 
 class WeightsAgent(ByGame):
@@ -65,14 +69,34 @@ def trained() -> WeightsAgent:
     return WeightsAgent("trained", shipped)
 
 
-def shipped(game: Game[Any]) -> Path:
+def search_network(game: Game[Any], path: Path | None = None) -> Network:
+    """The network by which a tree search of a game goes: of a file, or of a run's folder; by default a shipped one.
+
+    Raises:
+        ValueError: there is none, or it does not say what to do in this game.
+    """
+    if path is None:
+        path = shipped(game, SEARCH_WEIGHTS)
+    elif path.is_dir():
+        path = path / WEIGHTS_FILE
+    network = load_network(path, game).network
+    if network.kind != Network.kind:
+        raise ValueError(f"{path}: expected a network of kind {Network.kind!r} for a search, got {network.kind!r}")
+    return network
+
+
+def shipped(game: Game[Any], folder: Path = WEIGHTS) -> Path:
     """The weights in the package that play a game: those that learned it, else ones that serve it, too.
+
+    Args:
+        game: to be played.
+        folder: `WEIGHTS` or `SEARCH_WEIGHTS`.
 
     Raises:
         ValueError: there are none, and the message says for which settings there are and why they do not serve; or
             a file is damaged, and the message names it.
     """
-    abouts = {path: read_about(path) for path in sorted(WEIGHTS.glob("*.safetensors"))}
+    abouts = {path: read_about(path) for path in sorted(folder.glob("*.safetensors"))}
     found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
     exact = json.loads(json.dumps(game.parameters))
     if own := [path for path, parameters in found.items() if parameters == exact]:

@@ -401,7 +401,7 @@ def test_the_list_of_agents_needs_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
-@pytest.mark.parametrize("spec", ["random", "greedy", "rollout:4", "amaf:4"])
+@pytest.mark.parametrize("spec", ["random", "greedy", "rollout:4", "amaf:4", "mcts:4"])
 def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
     agent = load(spec, TORUS)
     assert agent.name == spec
@@ -409,7 +409,7 @@ def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
 
 
 def test_every_known_agent_has_help_and_is_tested_here() -> None:
-    assert sorted(AGENTS) == ["amaf", "greedy", "random", "rollout", "trained"]
+    assert sorted(AGENTS) == ["amaf", "greedy", "gumbel", "mcts", "perfect", "random", "rollout", "trained"]
     for name, entry in AGENTS.items():
         assert entry.usage.split(":")[0] == name
         assert entry.summary

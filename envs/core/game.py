@@ -22,6 +22,7 @@ from .state import State, along_lanes, choose_lanes
 if TYPE_CHECKING:
     from .compiling import Compile
     from .drawing import Picture
+    from .notes import Notes
     from .solo import Solo
     from .vector import Vector
 
@@ -164,6 +165,20 @@ class Game(ABC, Generic[S]):
         """Bool [B]: whether the next step surely ends the game; false where that is not known, and after the end."""
         return torch.zeros_like(state.over)
 
+    def winning_actions(self, state: S) -> Tensor | None:
+        """Bool [B, A]: legal actions of a game in turns that win at once for the mover, while all others lose.
+
+        None where the game has no quick way to tell, as by default. Nothing wins after the end.
+        """
+        return None
+
+    def random_outcome(self, state: S, generator: torch.Generator) -> Tensor | None:
+        """int8 [B, P], `outcome` after one random playout of each game, each independent of the others.
+
+        None, and the generator is left alone, where playouts have to be played, as by default.
+        """
+        return None
+
     def random_actions(self, state: S, bits: Tensor) -> Tensor:
         """Uniformly random legal actions of all who act, each component for itself, as `step` takes them: int64.
 
@@ -212,6 +227,23 @@ class Game(ABC, Generic[S]):
         """
         return {}
 
+    # --- symmetries -------------------------------------------------------------------------------------------
+
+    @property
+    def symmetries(self) -> int:
+        """How many ways of moving the board keep the game, with seats exchanged or not; number 0 moves nothing."""
+        return 1
+
+    def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+        """What a seat sees, and numbers by action, as they would be on a board moved by symmetries.
+
+        Args:
+            observation: [L, ...], of `L` positions, as `observe` shows them.
+            actions: [L, ..., A], such as masks and policies, of any dtype.
+            which: int64 [L], each from 0 to `symmetries` - 1.
+        """
+        return observation, actions
+
     # --- text and pictures ------------------------------------------------------------------------------------
 
     @abstractmethod
@@ -240,6 +272,15 @@ class Game(ABC, Generic[S]):
         Of the first games of both batches. One picture, unless much happens within a step.
         """
         yield self.picture(after)
+
+    def annotated(self, state: S, notes: Notes) -> Picture:
+        """The first game of the batch, unfinished, with an analysis drawn on its board.
+
+        Here the plain picture below the title of the notes, for games that cannot draw the rest.
+        """
+        from .notes import headed
+
+        return headed(self.picture(state), notes.title)
 
     @abstractmethod
     def text(self, state: S) -> str:

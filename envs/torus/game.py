@@ -12,17 +12,18 @@ from torch import Tensor
 
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
-from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+from cellgames.envs.core.sampling import WORD, WORD_SHIFT, random_bits
 from cellgames.envs.core.state import State
 from cellgames.envs.core.tables import table
 
-from . import notation, rules
+from . import notation, rules, symmetry
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
 from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
+    from cellgames.envs.core.notes import Notes
 
     from .solo import TorusSolo
 
@@ -135,6 +136,26 @@ class Torus(Game[TorusState]):
         """See `Game`."""
         return state.free
 
+    def winning_actions(self, state: TorusState) -> Tensor:
+        """See `Game`; all free cells are judged at once."""
+        near, shift, _ = _tables(self.size, state.device)
+        colour = state.current_player.int()[:, None] + 1
+        around = state.codes[:, near.flatten()].unflatten(1, near.shape).add_(shift)
+        slots = zip(around[:, 0::2].unbind(1), around[:, 1::2].unbind(1), strict=True)
+        frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
+        cycles = rules.closed(frames, [frame & rules.GROUP for frame in frames], _where)
+        lanes, cells = ((cycles[0] | cycles[1] | cycles[2]).bool() & self._legal(state)).nonzero().unbind(1)
+        found = torch.stack([cycle[lanes, cells] for cycle in cycles])
+        kept = rules.keep(found.unbind(0), state.losing[lanes], torch.where)
+        won = rules.wins(found, kept, colour[lanes, 0], torch.where).any(0) & ~state.over[lanes]
+        return torch.zeros_like(state.codes, dtype=torch.bool).index_put_((lanes, cells), won)
+
+    def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
+        """See `Game`; the board is filled and judged (`filling`), which takes a hundredth of the time."""
+        key = random_bits(2, generator, state.device)
+        winner = filling.winners(state.codes & rules.COLOUR, state.current_player, key)
+        return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
+
     def board(self, state: TorusState) -> Tensor:
         """int8 [B, N]: 0 free, 1 Black, 2 White."""
         return (state.codes & rules.COLOUR).to(torch.int8)
@@ -156,6 +177,15 @@ class Torus(Game[TorusState]):
         """See `Game`; never a draw."""
         result = torch.where(state.scores > 0, WIN, LOSS)
         return torch.where(state.over[:, None], result, DRAW).to(torch.int8)
+
+    @property
+    def symmetries(self) -> int:
+        """See `Game`: translations, and quarter turns that swap the colours."""
+        return symmetry.num_symmetries(self.size)
+
+    def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
+        """See `Game` and `symmetry`."""
+        return symmetry.transformed(observation, actions, which)
 
     def _why_illegal(self, state: TorusState, seat: int, component: int, action: int) -> str:
         return f"cell {self.action_to_string(action)} is taken"
@@ -216,6 +246,13 @@ class Torus(Game[TorusState]):
 
         scene = self._scene(state)
         return picture(**scene, title=self._title(state, scene["path"]))
+
+    def annotated(self, state: TorusState, notes: Notes) -> Picture:
+        """See `Game`."""
+        from .annotated import annotated
+
+        scene = self._scene(state)
+        return annotated(scene["cells"], size=self.size, last_move=scene["last_move"], notes=notes)
 
     def text(self, state: TorusState) -> str:
         """See `Game`."""

@@ -8,7 +8,7 @@ last step of a closed path is its first cell again, with the windings (h, v) of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from typing import Any, Literal, TypeAlias
 
@@ -31,7 +31,7 @@ from cellgames.envs.core.drawing import (
 from . import rules
 from .geometry import MAX_SIZE, MIN_SIZE, Edge, neighbours, num_cells
 
-__all__ = ["Cells", "PathName", "Step", "picture", "text", "winning_class", "winning_path"]
+__all__ = ["Cells", "PathName", "Step", "colour", "picture", "spot", "text", "winning_class", "winning_path"]
 
 Cells: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 Step: TypeAlias = tuple[int, int, int]
@@ -92,6 +92,9 @@ def picture(
     path: Sequence[Step] = (),
     title: str = "",
     labels: bool = True,
+    fills: Mapping[int, str] | None = None,
+    above: Sequence[Shape] = (),
+    side: float = 400.0,
 ) -> Picture:
     """One board, and around it a strip that repeats the other side's cells in pale colours.
 
@@ -105,19 +108,22 @@ def picture(
         path: steps of a path to draw through the cells, as `winning_path` gives them.
         title: a line above the board, such as "Black wins by a ring, 61 plies".
         labels: whether to write the letters and numbers.
+        fills: colours of cells that are to have other than the usual ones.
+        above: shapes to draw over the cells, in their units (see `spot`).
+        side: of the board in units of the picture, about; more on large boards.
 
     Raises:
         ValueError: cells of another shape or with other values, or a mark off the board.
     """
     board = _checked(cells, size)
     _check_marks(size, last_move, path)
-    shapes = [*_draw_cells(board, size), *_draw_seam(size), *_draw_path(path, size)]
+    shapes = [*_draw_cells(board, size, fills or {}), *_draw_seam(size), *_draw_path(path, size)]
     if last_move is not None:
         shapes += _draw_mark(last_move, board[last_move], size)
     units = size + 2 * _STRIP
-    scale = max(400 / units, 30)
+    scale = side * max(1 / units, 0.075)
     frame = Rectangle(0, 0, units, units, None, _pale(_INK, False), 0.05)
-    inset = Picture(units, units, _PAPER, (*shapes, frame))
+    inset = Picture(units, units, _PAPER, (*shapes, *above, frame))
 
     side, margin = units * scale, 12.0
     left, top = (26.0, 26.0) if labels else (margin, margin)
@@ -135,8 +141,8 @@ def picture(
     return Picture(left + side + margin, top + side + margin, _PAPER, tuple(around), spoken)
 
 
-def _spot(cell: int, size: int) -> Point:
-    """The centre of a cell."""
+def spot(cell: int, size: int) -> Point:
+    """The centre of a cell on the drawn board, in cells: octagons are 1 across."""
     square, place = divmod(cell, size * size)
     return _ORIGIN + place % size + square / 2, _ORIGIN + place // size + square / 2
 
@@ -148,7 +154,7 @@ def _in_sight(point: Point, size: int) -> bool:
 
 def _copies(cell: int, size: int) -> Iterator[tuple[Point, bool]]:
     """The centres of all copies of a cell that are in sight, each with whether it is the one on the board."""
-    x, y = _spot(cell, size)
+    x, y = spot(cell, size)
     for right, down in product((-1, 0, 1), repeat=2):
         point = x + right * size, y + down * size
         if _in_sight(point, size):
@@ -164,13 +170,18 @@ def _outline(cell: int, centre: Point, size: int) -> tuple[Point, ...]:
     return tuple((x + dx, y + dy) for dx, dy in (_OCTAGON if cell < size * size else _SQUARE))
 
 
-def _draw_cells(board: Sequence[int], size: int) -> Iterator[Shape]:
+def _draw_cells(board: Sequence[int], size: int, fills: Mapping[int, str]) -> Iterator[Shape]:
     """All cells: the repeated ones first, and free cells before stones, whose edges are darker."""
     seen = [(inside, owner, cell, centre) for cell, owner in enumerate(board) for centre, inside in _copies(cell, size)]
     for inside, owner, cell, centre in sorted(seen):
-        fill = _FREE_SQUARE if owner == 0 and cell >= size * size else _FILL[owner]
+        fill = fills.get(cell, colour(cell, owner, size))
         edge = _pale(_EDGE[owner], inside)
         yield Polygon(_outline(cell, centre, size), _pale(fill, inside), edge, _EDGE_WIDTH[owner])
+
+
+def colour(cell: int, owner: int, size: int) -> str:
+    """Of a cell that nobody owns (0), or Black (1) or White (2)."""
+    return _FREE_SQUARE if owner == 0 and cell >= size * size else _FILL[owner]
 
 
 def _draw_seam(size: int) -> Iterator[Shape]:
@@ -199,7 +210,7 @@ def _draw_path(path: Sequence[Step], size: int) -> Iterator[Shape]:
     }
     lines: list[tuple[bool, tuple[Point, Point]]] = []
     for (cell, other, right, down), copy in product(steps, product((-1, 0, 1), repeat=2)):
-        (x0, y0), (x1, y1) = _spot(cell, size), _spot(other, size)
+        (x0, y0), (x1, y1) = spot(cell, size), spot(other, size)
         start = x0 + copy[0] * size, y0 + copy[1] * size
         end = x1 + (copy[0] + right) * size, y1 + (copy[1] + down) * size
         if _in_sight(start, size) or _in_sight(end, size):

@@ -32,6 +32,7 @@ __all__ = [
     "OFFSET_SHIFT",
     "WHITE",
     "choose",
+    "closed",
     "frame",
     "goal",
     "join",
@@ -97,19 +98,32 @@ def join(frames: Sequence[X], stone: X, where: Where) -> tuple[X, list[X], list[
     code = where(a != 0, a, where(b != 0, b, where(c != 0, c, where(d != 0, d, stone))))
     groups = [frame & GROUP for frame in frames]
     first, second, third, fourth = groups
-    # A slot's cycle: its frame against that of the first slot of the same group (0 where the slot is empty).
-    cycles = [
-        where(second == first, a - b, 0),
-        where(third == first, a - c, where(third == second, b - c, 0)),
-        where(fourth == first, a - d, where(fourth == second, b - d, where(fourth == third, c - d, 0))),
-    ]
     # A slot's shift: only where its group has not been seen in a slot before.
     shifts = [
         where((second != 0) & (second != first), code - b, 0),
         where((third != 0) & (third != first) & (third != second), code - c, 0),
         where((fourth != 0) & (fourth != first) & (fourth != second) & (fourth != third), code - d, 0),
     ]
-    return code, groups[1:], shifts, [cycle >> OFFSET_SHIFT for cycle in cycles]
+    return code, groups[1:], shifts, closed(frames, groups, where)
+
+
+def closed(frames: Sequence[X], groups: Sequence[X], where: Where) -> list[X]:
+    """Three cycle classes that a stone among its neighbours closes: offsets, 0 where none.
+
+    Args:
+        frames: what the four slots say (`frame`).
+        groups: `frame & GROUP` for each.
+        where: the host's choice.
+    """
+    a, b, c, d = frames
+    first, second, third, fourth = groups
+    # A slot's cycle: its frame against that of the first slot of the same group (0 where the slot is empty).
+    cycles = (
+        where(second == first, a - b, 0),
+        where(third == first, a - c, where(third == second, b - c, 0)),
+        where(fourth == first, a - d, where(fourth == second, b - d, where(fourth == third, c - d, 0))),
+    )
+    return [cycle >> OFFSET_SHIFT for cycle in cycles]
 
 
 def _windings(offset: X) -> tuple[X, X]:

@@ -1,0 +1,82 @@
+"""What judges the positions at which a search tree grows.
+
+Letters: `X` positions, `A` actions, `P` players.
+"""
+
+from __future__ import annotations
+
+from pkgutil import resolve_name
+from typing import Any, NamedTuple, Protocol
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.networks import Network
+from cellgames.agents.playouts import outcomes
+from cellgames.agents.registry import PRIORS
+from cellgames.envs.core import Game, State
+
+__all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
+
+
+class Evaluation(NamedTuple):
+    """A judgement of `X` positions.
+
+    logits: float [X, A], of a prior over actions; illegal ones count for nothing.
+    value:  float [X, P], what each player can expect, from -1 to 1.
+    """
+
+    logits: Tensor
+    value: Tensor
+
+
+class Evaluator(Protocol):
+    """Judges positions."""
+
+    def judge(self, game: Game[Any], state: Any, generator: torch.Generator) -> Evaluation:
+        """See `Evaluation`; `state` holds `X` unfinished games, and the generator is consumed."""
+
+
+class PlayoutEvaluator:
+    """One random playout from each position; all actions are alike, unless `registry.PRIORS` knows better."""
+
+    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+        """See `Evaluator`."""
+        value = outcomes(game, state, generator).float()
+        if game.id in PRIORS:
+            return Evaluation(resolve_name(PRIORS[game.id])(game, state, generator), value)
+        return Evaluation(value.new_zeros((len(state), game.info.num_actions)), value)
+
+
+class NetworkEvaluator:
+    """Asks a network; it goes to the device on which the positions are.
+
+    Args:
+        network: of the game. In zero-sum games for two its value is the mover's, and the opponent's is the opposite;
+            in others each player's own view is judged.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+
+    @torch.no_grad()
+    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+        """See `Evaluator`."""
+        info, mover = game.info, state.current_player
+        self.network.eval()
+        if info.zero_sum and info.num_players == 2:
+            logits, own = self._ask(game, state, mover)
+            other = -own
+            value = torch.stack((torch.where(mover == 0, own, other), torch.where(mover == 0, other, own)), 1)
+            return Evaluation(logits, value)
+        views = [self._ask(game, state, torch.full_like(mover, seat)) for seat in range(info.num_players)]
+        logits = torch.stack([logits for logits, _ in views], 1)
+        rows = torch.arange(len(mover), device=mover.device)
+        return Evaluation(logits[rows, mover], torch.stack([value for _, value in views], 1))
+
+    def _ask(self, game: Game[Any], state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits [X, A] and the seat's value [X]."""
+        if next(self.network.parameters()).device != state.device:
+            self.network.to(state.device)
+        logits, value, _ = self.network(game.observe(state, seat))
+        return logits.float(), value.float().clamp(-1.0, 1.0)

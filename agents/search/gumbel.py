@@ -1,0 +1,132 @@
+"""Gumbel AlphaZero search: few simulations that improve a policy all the same.
+
+Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022. The root's candidates
+are drawn without repetition by Gumbel noise and halved by results (sections 2 to 4); inside, choices follow the
+improved policy without chance (section 5). Letters: see `base`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.choices import gumbel
+from cellgames.envs.core import Game
+
+from .base import Search
+from .evaluators import Evaluator
+from .tree import ILLEGAL, Tree
+
+__all__ = ["CONSIDERED", "GumbelSearch", "considered_visits"]
+
+CONSIDERED = 16
+"""Candidates at the root, at most."""
+
+_VISITS, _SCALE = 50.0, 1.0  # of sigma, c_visit and c_scale in section 3.3, for results from 0 to 1
+_FAR = 1e9
+
+
+class GumbelSearch(Search):
+    """See the module.
+
+    Args:
+        game: see `Search`.
+        evaluator: judges new nodes, with a prior.
+        simulations: of each search.
+        considered: candidates at the root, at most.
+        noise: 1 draws candidates by chance, as training wants it; 0 takes those of the best prior.
+        scale: how much results count beside the prior.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        evaluator: Evaluator,
+        simulations: int,
+        *,
+        considered: int = CONSIDERED,
+        noise: float = 0.0,
+        scale: float = _SCALE,
+    ) -> None:
+        super().__init__(game, evaluator, simulations)
+        if considered < 1:
+            raise ValueError(f"expected at least 1 considered action, got {considered}")
+        self.considered, self.noise, self.scale = min(considered, simulations), noise, scale
+        table = [considered_visits(count, simulations) for count in range(self.considered + 1)]
+        self._table = torch.tensor(table, dtype=torch.float32)
+
+    def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
+        """Noise of the roots, and what their edges had before, if they are kept from an earlier search."""
+        roots = tree.roots
+        legal = tree.status[roots] != ILLEGAL
+        self._wish = tree.logits[roots] - tree.logits[roots].amax(1, keepdim=True)
+        if self.noise:
+            self._wish = self._wish + self.noise * gumbel(self._wish, generator)
+        self._wish.masked_fill_(~legal, -torch.inf)
+        self._before = tree.edge_visits[roots].clone()
+        self._plan = self._table.to(tree.device)[legal.sum(1).clamp(max=self.considered)]
+
+    def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
+        if at_root:
+            trees = nodes // tree.capacity
+            visits = tree.edge_visits[nodes] - self._before[trees]
+            score = self._wish[trees] + self._sigma(tree, nodes)
+            return self._of_plan(score, visits, self._plan[trees, number]).argmax(1)
+        visits, legal = tree.edge_visits[nodes], tree.status[nodes] != ILLEGAL
+        share = visits / (1.0 + visits.sum(1, keepdim=True))
+        return (self._improved(tree, nodes) - share).masked_fill_(~legal, -torch.inf).argmax(1)
+
+    @staticmethod
+    def _of_plan(score: Tensor, visits: Tensor, planned: Tensor) -> Tensor:
+        """Scores, [L, E], far below where an edge has not as many visits as planned, [L]; -inf stays what it is."""
+        return torch.where(visits == planned[:, None], score, score - _FAR)
+
+    def _sigma(self, tree: Tree, nodes: Tensor) -> Tensor:
+        """Float [D, E], what the results say of edges, to be added to logits; (8), and (10) where there are none."""
+        visits, logits, legal = tree.edge_visits[nodes], tree.logits[nodes], tree.status[nodes] != ILLEGAL
+        prior = logits.masked_fill(~legal, -torch.inf).softmax(1)
+        tried = visits > 0
+        mean = torch.where(tried, tree.edge_total[nodes] / visits.clamp(min=1.0), 0.0)
+        share, count = torch.where(tried, prior, 0.0), visits.sum(1, keepdim=True)
+        weighed = (share * mean).sum(1, keepdim=True) / share.sum(1, keepdim=True).clamp(min=1e-9)
+        raw = tree.raw[nodes].gather(1, tree.mover[nodes, None])
+        mixed = (raw + count * weighed) / (1.0 + count)
+        complete = torch.where(tried, mean, mixed)
+        return (_VISITS + visits.amax(1, keepdim=True)) * self.scale * 0.5 * (complete + 1.0)
+
+    def _improved(self, tree: Tree, nodes: Tensor) -> Tensor:
+        """Float [D, E], the improved policy; (11)."""
+        legal = tree.status[nodes] != ILLEGAL
+        logits = (tree.logits[nodes] + self._sigma(tree, nodes)).masked_fill(~legal, -torch.inf)
+        return logits.softmax(1)
+
+    def _policy(self, tree: Tree) -> Tensor:
+        return self._improved(tree, tree.roots)
+
+    def _best(self, tree: Tree) -> Tensor:
+        """Of the edges that were taken most, the one of the best score."""
+        visits = tree.edge_visits[tree.roots] - self._before
+        score = self._wish + self._sigma(tree, tree.roots)
+        return self._of_plan(score, visits, visits.amax(1)).argmax(1)
+
+
+def considered_visits(candidates: int, simulations: int) -> list[int]:
+    """How many visits the candidate has that each simulation takes: sequential halving, as mctx unrolls it.
+
+    Args:
+        candidates: at the start.
+        simulations: to be shared out.
+    """
+    if candidates <= 1:
+        return list(range(simulations))
+    rounds, left = math.ceil(math.log2(candidates)), candidates
+    visits, plan = [0] * candidates, list[int]()
+    while len(plan) < simulations:
+        for _ in range(max(1, simulations // (rounds * left))):
+            plan += visits[:left]
+            visits[:left] = [count + 1 for count in visits[:left]]
+        left = max(2, left // 2)
+    return plan[:simulations]

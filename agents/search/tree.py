@@ -1,0 +1,244 @@
+"""Search trees of many games at once, held in tensors.
+
+The layout is that of mctx (DeepMind): arrays over nodes, and what a choice looks at beside its node, an entry an edge.
+Here a value is a vector over players, since a player may move several times in a row and all may lose; nodes whose
+result is certain are marked (MCTS-Solver: Winands, Björnsson, Saito, "Monte-Carlo tree search solver", 2008); and a
+part of a tree can be kept for the next move.
+
+Letters: `B` trees, `M` nodes that a tree has room for, `E` edges of a node, `P` players, `L` some of the nodes.
+A node's number is `tree * M + place`; place 0 is the root, and parents stand before their children.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import State
+
+__all__ = ["CLOSED", "ILLEGAL", "OPEN", "Tree"]
+
+ILLEGAL, OPEN, CLOSED = 0, 1, 2  # of an edge: closed is legal, and what it leads to is certain
+
+_COMPARED_NOT = ("seed", "rewards")  # fields by which equal positions may differ
+
+
+class Tree:
+    """`B` trees.
+
+    Args:
+        like: positions of the kind that the nodes hold.
+        trees: `B`.
+        capacity: `M`.
+        edges: `E`.
+        players: `P`.
+
+    Attributes:
+        state:        the positions, `B M` of them.
+        count:        int64 [B], nodes in use.
+        parent:       int32 [B M], the place of the node's parent.
+        parent_edge:  int32 [B M], the edge that leads here.
+        mover:        int64 [B M], who is to move.
+        visits:       float32 [B M]: the node's own judgement, and every simulation that came to it afterwards.
+        total:        float32 [B M, P], of the results of these, from -1 to 1.
+        raw:          float32 [B M, P], its own judgement.
+        resolved:     bool [B M], the result is certain.
+        worth:        float32 [B M, P], that result, where it is.
+        whole:        bool [B M], there is an edge for every legal action.
+        child:        int32 [B M, E], the place of the node that an edge leads to; 0 for none yet.
+        edge_visits:  float32 [B M, E], simulations that went that way.
+        edge_total:   float32 [B M, E], of their results for the mover; exact where the edge is closed.
+        status:       int8 [B M, E], ILLEGAL, OPEN or CLOSED.
+        logits:       float32 [B M, E], of the prior.
+        actions:      int32 [B M, E], what an edge stands for; None where edges are actions.
+    """
+
+    def __init__(self, like: State, trees: int, capacity: int, edges: int, players: int, *, named: bool) -> None:
+        nodes, device = trees * capacity, like.device
+        self.trees, self.capacity, self.edges = trees, capacity, edges
+
+        def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
+            return torch.zeros((nodes, *shape), dtype=dtype, device=device)
+
+        self.state: Any = like.map(lambda field: field.new_zeros((nodes, *field.shape[1:])))
+        self.count = torch.zeros(trees, dtype=torch.int64, device=device)
+        self.parent, self.parent_edge = zeros(dtype=torch.int32), zeros(dtype=torch.int32)
+        self.mover = zeros(dtype=torch.int64)
+        self.visits = zeros()
+        self.total, self.raw, self.worth = zeros(players), zeros(players), zeros(players)
+        self.resolved, self.whole = zeros(dtype=torch.bool), zeros(dtype=torch.bool)
+        self.child = zeros(edges, dtype=torch.int32)
+        self.edge_visits, self.edge_total, self.logits = zeros(edges), zeros(edges), zeros(edges)
+        self.status = zeros(edges, dtype=torch.int8)
+        self.actions = zeros(edges, dtype=torch.int32) if named else None
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.visits.device
+
+    @property
+    def roots(self) -> Tensor:
+        """int64 [B], the numbers of the roots."""
+        return torch.arange(0, self.trees * self.capacity, self.capacity, device=self.device)
+
+    def like(self, trees: int, capacity: int) -> Tree:
+        """Empty trees of the same kind."""
+        players, named = self.total.shape[1], self.actions is not None
+        return Tree(self.state[:0], trees, capacity, self.edges, players, named=named)
+
+    def of_root(self, numbers: Tensor) -> Tensor:
+        """Entries of the roots, [B, ...], of an array over nodes."""
+        return numbers[:: self.capacity]
+
+    def action(self, nodes: Tensor, edges: Tensor) -> Tensor:
+        """int64 [L], what edges int64 [L] of nodes stand for."""
+        return edges if self.actions is None else self.actions[nodes, edges].long()
+
+    def child_of(self, nodes: Tensor, edges: Tensor) -> Tensor:
+        """int64 [L], the numbers of the nodes that edges lead to; the tree's root where there is none yet."""
+        return nodes - nodes % self.capacity + self.child[nodes, edges]
+
+    def add(self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor) -> Tensor:
+        """Put a node into some trees, not yet below another; int64 [L], their numbers.
+
+        Args:
+            trees: int64 [L], each once.
+            state: the positions, `L`; whose game is over is resolved.
+            mask: bool [L, A], legal actions.
+            logits: float [L, A], of the prior; where a node has fewer edges than there are actions, those with the
+                highest are kept.
+            value: float [L, P], what the position is judged, or how the game has ended.
+        """
+        place = self.count[trees]
+        nodes = trees * self.capacity + place
+        self.count[trees] = place + 1
+        for field, new in zip(self.state.tensors(), state.tensors(), strict=True):
+            field[nodes] = new
+        self.whole[nodes] = True
+        if self.actions is not None:
+            order = logits.masked_fill(~mask, -torch.inf).topk(self.edges, dim=1).indices
+            self.whole[nodes] = mask.sum(1) <= self.edges
+            self.actions[nodes] = order.int()
+            logits, mask = logits.gather(1, order), mask.gather(1, order)
+        self.status[nodes] = mask.to(torch.int8)
+        self.logits[nodes] = logits.float()
+        self.mover[nodes] = state.current_player
+        self.raw[nodes] = self.total[nodes] = self.worth[nodes] = value
+        self.visits[nodes] = 1.0
+        self.resolved[nodes] = state.over
+        return nodes
+
+    def decide(self, nodes: Tensor, wins: Tensor) -> None:
+        """Resolve nodes, just added and judged so, whose mover wins at once by actions bool [L, A].
+
+        One of these has an edge.
+        """
+        if self.actions is not None:
+            wins = wins.gather(1, self.actions[nodes].long())
+        self.resolved[nodes] = True
+        self.status[nodes] = torch.where(wins, CLOSED, self.status[nodes]).to(torch.int8)
+        self.edge_visits[nodes] = self.edge_total[nodes] = wins.float()
+
+    def hang(self, nodes: Tensor, parents: Tensor, edges: Tensor) -> None:
+        """Let edges int64 [L] of `parents` lead to `nodes`, int64 [L] both."""
+        self.parent[nodes] = (parents % self.capacity).int()
+        self.parent_edge[nodes] = edges.int()
+        self.child[parents, edges] = (nodes % self.capacity).int()
+
+    def credit(self, nodes: Tensor, edges: Tensor, value: Tensor) -> None:
+        """Count a result, float [L, P], for edges of nodes through which simulations went; each node once."""
+        self.visits[nodes] += 1.0
+        self.total[nodes] += value
+        self.edge_visits[nodes, edges] += 1.0
+        self.edge_total[nodes, edges] += value.gather(1, self.mover[nodes, None]).squeeze(1)
+
+    def exact(self, nodes: Tensor) -> Tensor:
+        """Float [L, P], the results of resolved nodes."""
+        return self.worth[nodes]
+
+    def resolve(self, nodes: Tensor) -> None:
+        """Tell the parents of nodes that have been resolved, and theirs; at most one node of a tree.
+
+        A parent is resolved if its mover wins by one of its edges, or if all of them are: then it takes the best.
+        """
+        nodes = nodes[nodes % self.capacity > 0]
+        while len(nodes):
+            parents = nodes - nodes % self.capacity + self.parent[nodes]
+            edges, mover = self.parent_edge[nodes].long(), self.mover[parents, None]
+            result = self.exact(nodes)
+            own = result.gather(1, mover).squeeze(1)
+            self.status[parents, edges] = CLOSED
+            self.edge_total[parents, edges] = own * self.edge_visits[parents, edges]
+            settled = (self.status[parents] != OPEN).all(1) & self.whole[parents]
+            best = self.means(parents).argmax(1)
+            best = torch.where(own >= 1.0, edges, best)
+            found = ((own >= 1.0) | settled) & ~self.resolved[parents]
+            nodes = parents[found]
+            self.worth[nodes] = self.exact(self.child_of(nodes, best[found]))
+            self.resolved[nodes] = True
+            nodes = nodes[nodes % self.capacity > 0]
+
+    def means(self, nodes: Tensor) -> Tensor:
+        """Float [L, E], mean result of every edge for the mover; -inf where it was never taken."""
+        visits = self.edge_visits[nodes]
+        return (self.edge_total[nodes] / visits).masked_fill(visits == 0, -torch.inf)
+
+    # --- what is kept for the next move ---------------------------------------------------------------------------
+
+    def find(self, rows: Tensor, state: State) -> Tensor:
+        """int64 [L], the place in trees `rows`, int64 [L], of a node with the same position as in `state`; else -1."""
+        found = torch.full_like(rows, -1)
+        places = torch.arange(self.capacity, device=self.device)
+        used = places < self.count[rows, None]
+        same_turn = self.state.turn.view(self.trees, -1)[rows] == state.turn[:, None]
+        wanted, place = (used & same_turn).nonzero().unbind(1)
+        nodes = rows[wanted] * self.capacity + place
+        same = torch.ones_like(wanted, dtype=torch.bool)
+        for (name, held), asked in zip(_named(self.state), state.tensors(), strict=True):
+            if name not in _COMPARED_NOT:
+                same &= (held[nodes] == asked[wanted])[:, None].flatten(1).all(1)
+        found[wanted[same]] = place[same]
+        return found
+
+    def below(self, rows: Tensor, places: Tensor) -> Tensor:
+        """Bool [L, M], which nodes of trees `rows` are at `places` or below them, int64 [L] both."""
+        parent = self.parent.view(self.trees, -1)[rows].long()
+        place = torch.arange(self.capacity, device=self.device)
+        usable = (place < self.count[rows, None]) & (place > 0)
+        found = place == places[:, None]
+        while True:
+            further = found | (found.gather(1, parent) & usable)
+            if torch.equal(further, found):
+                return found
+            found = further
+
+    def graft(self, trees: Tensor, source: Tree, rows: Tensor, below: Tensor) -> None:
+        """Fill empty trees, int64 [L], with parts of the trees `rows` of another, given by its `below`, bool [L, M]."""
+        number = below.cumsum(1) - 1  # the new place of each
+        one, old = below.nonzero().unbind(1)
+        place = number[one, old]
+        origin, target = rows[one] * source.capacity + old, trees[one] * self.capacity + place
+        for mine, theirs in zip(self._arrays(), source._arrays(), strict=True):
+            mine[target] = theirs[origin]
+        self.count[trees] = below.sum(1)
+        child = self.child[target].long()
+        self.child[target] = torch.where(child > 0, number[one[:, None], child], 0).int()
+        parent = number[one, self.parent[target].long()]
+        self.parent[target] = torch.where(place > 0, parent, 0).int()
+
+    def _arrays(self) -> list[Tensor]:
+        """All arrays over nodes."""
+        named = [] if self.actions is None else [self.actions]
+        return [
+            *self.state.tensors(),
+            *(self.parent, self.parent_edge, self.mover, self.visits, self.total, self.raw, self.worth),
+            *(self.resolved, self.whole),
+            *(self.child, self.edge_visits, self.edge_total, self.status, self.logits, *named),
+        ]
+
+
+def _named(state: State) -> list[tuple[str, Tensor]]:
+    return [(name, getattr(state, name)) for name in state.__dataclass_fields__]
