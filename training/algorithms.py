@@ -51,6 +51,11 @@ ALGORITHMS: dict[str, Algorithm] = {
         "cellgames.training.maskable_arguments:MaskableArguments",
         "cellgames.training.maskable_learner:MaskableLearner",
     ),
+    "alphazero": Algorithm(
+        "AlphaZero with Gumbel search, for games in turns with perfect information",
+        "cellgames.training.alphazero_arguments:AlphaZeroArguments",
+        "cellgames.training.alphazero:AlphaZeroLearner",
+    ),
     "turn-values": Algorithm(
         "TD(lambda) on positions after whole turns, for Cloth of Gold",
         "cellgames.training.turn_arguments:TurnArguments",

@@ -54,6 +54,14 @@ PRESETS: tuple[Preset, ...] = (
         {"rows": 24, "cols": 48},
     ),
     Preset("ppo", "cloth-of-gold-v0", {**_SLOW, "checkpoint_every": 30}),
+    Preset(
+        "alphazero",
+        "torus-v0",
+        {
+            **{"horizon": 16, "epochs": 2, "minibatch": 512, "learning_rate": 2e-3, "layers": 4, "opponents": "self"},
+            **{"random_plies": 4, "snapshot_every": 40, "evaluate_every": 20},
+        },
+    ),
     Preset("maskable-ppo", "torus-v0", _SB3),
     Preset("maskable-ppo", "grid-adaptation-v0", {**_SB3, **_BY_CHANCE, "games": 40}),
     Preset("maskable-ppo", "toroidal-cup-v0", {**_SB3, **_BY_CHANCE, **_SLOW}),

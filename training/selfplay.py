@@ -123,12 +123,9 @@ class SelfPlay:
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state
         observation, mask, player = self._seen(state)
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):  # as when it learns
-            choices, value = self.network.judge(observation, mask)
-        action = choices.sample(self.generator)
-        likely = choices.judge(action)[0]
         owner = self._owner if info.simultaneous else self._owner.gather(1, state.current_player[:, None])
         own = owner.flatten() < 0
+        action, likely, value = self._decide(state, observation, mask, own)
         if not self._alone:
             self._ask(state, owner, action)
         mask = mask.clone()  # the vector overwrites it
@@ -141,6 +138,13 @@ class SelfPlay:
             reward, player = reward.reshape(-1, 1), torch.zeros_like(player)
         rows = over.repeat_interleave(info.num_players) if info.simultaneous else over.clone()
         return observation, mask, action, likely, value, reward, player, rows, own
+
+    def _decide(self, state: State, observation: Tensor, mask: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The learner's actions in all rows, their log probabilities and the values; `own` are those that it plays."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):  # as when it learns
+            choices, value = self.network.judge(observation, mask)
+        action = choices.sample(self.generator)
+        return action, choices.judge(action)[0], value
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
         """Observations, masks and seats of all rows."""

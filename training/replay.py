@@ -1,0 +1,96 @@
+"""The latest positions of self-play with what was learned of them, on one device.
+
+Letters: `X` positions, `A` actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game
+
+__all__ = ["Positions", "Replay"]
+
+
+class Positions(NamedTuple):
+    """What is learned from.
+
+    observation: [X, ...], as the game gives it.
+    mask:        bool [X, A], the legal actions.
+    policy:      float [X, A], what the search would play.
+    value:       float [X], what the seat to move can expect, in units of the network.
+    """
+
+    observation: Tensor
+    mask: Tensor
+    policy: Tensor
+    value: Tensor
+
+
+class Replay:
+    """A ring of positions: when it is full the oldest make room.
+
+    Policies are kept in half precision. All memory is taken at the start.
+
+    Args:
+        game: gives the shapes.
+        capacity: positions that it holds.
+        device: where it keeps them.
+    """
+
+    def __init__(self, game: Game[Any], capacity: int, device: torch.device) -> None:
+        info = game.info
+        self.capacity = capacity
+        self._next = self._filled = 0
+
+        def room(*shape: int, dtype: torch.dtype) -> Tensor:
+            return torch.zeros((capacity, *shape), dtype=dtype, device=device)
+
+        self._rows = Positions(
+            observation=room(*info.observation.shape, dtype=info.observation.dtype),
+            mask=room(info.num_actions, dtype=torch.bool),
+            policy=room(info.num_actions, dtype=torch.float16),
+            value=room(dtype=torch.float32),
+        )
+
+    def __len__(self) -> int:
+        """Positions in it."""
+        return self._filled
+
+    def add(self, positions: Positions) -> None:
+        """Append positions in their order; of more than the capacity the last stay."""
+        rows = len(positions.value)
+        kept = min(rows, self.capacity)
+        device = self._rows.value.device
+        places = (self._next + rows - kept + torch.arange(kept, device=device)) % self.capacity
+        for own, new in zip(self._rows, positions, strict=True):
+            own[places] = new[rows - kept :].to(device, own.dtype)
+        self._next = (self._next + rows) % self.capacity
+        self._filled = min(self._filled + rows, self.capacity)
+
+    def sample(self, count: int, generator: torch.Generator) -> Positions:
+        """Positions drawn uniformly, with repetition; a generator on the CPU is consumed.
+
+        Raises:
+            ValueError: there are none.
+        """
+        if not self._filled:
+            raise ValueError("expected positions to sample from, got an empty replay; add some first")
+        places = torch.randint(self._filled, (count,), generator=generator).to(self._rows.value.device)
+        observation, mask, policy, value = (part[places] for part in self._rows)
+        return Positions(observation, mask, policy.float(), value)
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint keeps: the positions there are, and where the next one goes."""
+        rows = {name: part[: self._filled].clone() for name, part in self._rows._asdict().items()}
+        return {"next": self._next, **rows}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """The inverse of `state_dict`, into a replay of the same game and capacity."""
+        self._next, self._filled = state["next"], len(state["value"])
+        for name, part in self._rows._asdict().items():
+            part[: self._filled] = state[name].to(part.device)
