@@ -1,4 +1,4 @@
-"""The command `cellgames`: list, play, train, evaluate, round-robin, free-for-all, season, replay.
+"""The command `cellgames`: list, play, train, evaluate, analyse, round-robin, free-for-all, season, replay.
 
 What the sub-commands do is in `commands` and in modules of their own, such as `train_command`. Exit codes: 0 done,
 1 a record does not reproduce or the program failed, 2 something is wrong with what was asked for, 130 stopped by
@@ -21,6 +21,7 @@ from cellgames.arena.schedule import DAYS, WITHIN
 from cellgames.training.algorithms import ALGORITHMS
 
 from . import commands as run
+from .analyse_command import add_analysis, analyse
 from .evaluate_command import DEFAULT_GAMES, evaluate
 from .free_for_all_command import free_for_all
 from .replay_command import replay
@@ -95,6 +96,7 @@ def parser() -> argparse.ArgumentParser:
         _add_play,
         _add_train,
         _add_evaluate,
+        _add_analyse,
         _add_round_robin,
         _add_free_for_all,
         _add_season,
@@ -223,6 +225,24 @@ def _add_evaluate(commands: Any) -> None:
     )
     command.add_argument("--out", metavar="DIR", type=Path, help="a folder for the table and a record of every game")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+
+
+def _add_analyse(commands: Any) -> None:
+    text = (
+        "Let an agent that searches judge a position. Prints what it makes of the moves: how often it tried each,\n"
+        "what it is worth, and the line it expects. --out draws the same on the board."
+    )
+    examples = (
+        'torus-v0 --size 5 --moves "c3 a1+ b2"',
+        "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agent mcts:2000 --json",
+        "--record results/torus5/games.jsonl --game-number 17 --ply 12 --out position.svg",
+    )
+    command = _command(commands, "analyse", "GAME ", analyse, text, examples)
+    command.add_argument(
+        "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows; a record knows its own"
+    )
+    _add_parameters(command)
+    add_analysis(command)
 
 
 def _add_round_robin(commands: Any) -> None:
