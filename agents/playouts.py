@@ -43,6 +43,8 @@ def finish(
 ) -> Tensor:
     """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
 
+    Where a game knows how that ends without playing (`Game.random_outcome`), and nobody looks on, it is asked.
+
     Args:
         game: with actions of one component.
         state: `X` games, finished or not. In games of chance each gets dice of its own.
@@ -53,6 +55,8 @@ def finish(
     Returns:
         int8 [X, P], `Game.outcome`.
     """
+    if on_actions is None and (known := game.random_outcome(state, generator)) is not None:
+        return known
     if game.info.stochastic:
         state = state.replace(seed=draw_seeds(len(state), generator, state.device))
     places = torch.arange(len(state), device=state.device)

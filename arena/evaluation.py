@@ -14,7 +14,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
 
 from . import free_for_all, match
-from .defaults import OPENING_PLIES
+from .defaults import CHUNK, OPENING_PLIES
 from .free_for_all_tables import make_tables as tables_of_many
 from .progress import progress
 from .records import Pairing, Record
@@ -33,6 +33,7 @@ def meet(
     *,
     seed: int = 0,
     opening_plies: int = OPENING_PLIES,
+    chunk: int = CHUNK,
     shown: bool = False,
 ) -> list[Record]:
     """The games of two agents.
@@ -46,12 +47,13 @@ def meet(
         games: even.
         seed: all chance follows from it.
         opening_plies: random moves before the agents take over, in games for two.
+        chunk: openings played side by side, in games for two; part of what chance follows from.
         shown: whether to report progress on standard error.
     """
     found: list[Record] = []
     with progress(games, label=" against ".join(agents), shown=shown) as finished:
         if game.info.num_players == 2:
-            schedule = match.Schedule(games, seed, opening_plies)
+            schedule = match.Schedule(games, seed, opening_plies, chunk)
             for openings in schedule.chunks():
                 found += match.play_chunk(game, dict(agents), schedule, openings, finished)
             return found

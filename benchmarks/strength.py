@@ -1,8 +1,8 @@
 """How strong the shipped agents are: `python -m benchmarks.strength`.
 
-In every game `trained` meets other agents, in both seats or in half of the seats. A page a game
-goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is kept, so that the
-same command goes on after Ctrl-C.
+In every game `trained` meets other agents, in both seats or in half of the seats, and in Torus so does a tree search.
+A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
+kept, so that the same command goes on after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from typing import Any
 import cellgames
 from cellgames.agents.registry import load
 from cellgames.agents.saved import read_about
-from cellgames.agents.trained import shipped
+from cellgames.agents.trained import SEARCH_WEIGHTS, shipped
 from cellgames.arena import evaluation
+from cellgames.arena.defaults import CHUNK
 from cellgames.arena.records import Record, plain
 from cellgames.arena.report_parts import markdown_table
 from cellgames.envs.core import Game
@@ -30,7 +31,7 @@ from cellgames.folders import write_atomic
 
 __all__ = ["SETTINGS", "Setting", "main"]
 
-AGENT, ANCHOR = "trained", "random"
+ANCHOR = "random"
 OUT = Path("results/strength")
 
 
@@ -42,12 +43,29 @@ class Setting:
         game: an id.
         opening_plies: random moves before agents move; none where a turn is several actions or where all act at once
             and cannot see each other: games differ anyway.
-        opponents: whom `trained` meets.
+        opponents: whom the agent meets.
+        agent: who is measured.
+        games: of each match, at most.
+        chunk: openings played side by side; searches are faster the more there are.
     """
 
     game: str
     opening_plies: int = 0
     opponents: tuple[str, ...] = ("random", "greedy", "rollout:64")
+    agent: str = "trained"
+    games: int = 1_000_000
+    chunk: int = CHUNK
+
+    @property
+    def page(self) -> str:
+        """The name of its page, without an ending."""
+        return self.game if self.agent == "trained" else f"{self.game}-{self.agent.replace(':', '')}"
+
+    def made(self, game: Game[Any]) -> dict[str, Any]:
+        """What made the weights of the agent."""
+        folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
+        found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
+        return found
 
 
 SETTINGS = (
@@ -56,27 +74,55 @@ SETTINGS = (
     Setting("grid-adaptation-v0"),
     Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16")),  # of 64 an hour
     Setting("toroidal-cup-small-v0"),
+    Setting(
+        "torus-small-v0",
+        2,
+        ("trained", "mcts:1600", "mcts:400", "mcts:100", "greedy", "gumbel:16", "gumbel:256"),
+        agent="gumbel:64",
+        games=400,
+        chunk=200,
+    ),
+    Setting(
+        "torus-v0",
+        2,
+        ("trained", "mcts:400", "mcts:100", "greedy", "gumbel:16"),
+        agent="gumbel:64",
+        games=200,  # twice as long, with almost three times as many cells
+        chunk=100,
+    ),
 )
 
 
 def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
     """The games against one opponent; read from the folder of matches if they have been played."""
-    made = read_about(shipped(game))["made"]
+    count = min(options.games, setting.games)
     asked = {
         "version": cellgames.__version__,
-        "weights": made,
+        "weights": setting.made(game),
         "game": game.id,
         "parameters": plain(game.parameters),
-        **{"against": spec, "games": options.games, "seed": options.seed, "plies": setting.opening_plies},
+        **{
+            "agent": setting.agent,
+            "against": spec,
+            "games": count,
+            "seed": options.seed,
+            "plies": setting.opening_plies,
+        },
     }
-    path = options.out / "matches" / f"{setting.game} {spec.replace(':', '')}.jsonl"
+    path = options.out / "matches" / f"{setting.page} {spec.replace(':', '')}.jsonl"
     if path.is_file():
         first, *lines = path.read_text(encoding="utf-8").splitlines()
         if json.loads(first) == asked:
             return [Record.from_json(line) for line in lines]
-    agents = {name: load(name, game) for name in (AGENT, spec)}
+    agents = {name: load(name, game) for name in (setting.agent, spec)}
     records = evaluation.meet(
-        game, agents, options.games, seed=options.seed, opening_plies=setting.opening_plies, shown=not options.quiet
+        game,
+        agents,
+        count,
+        seed=options.seed,
+        opening_plies=setting.opening_plies,
+        chunk=setting.chunk,
+        shown=not options.quiet,
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
@@ -89,15 +135,16 @@ def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> lis
     records: list[Record] = []
     for spec in setting.opponents:
         met = _meet(game, setting, spec, options)
-        rows.append({"against": spec, **evaluation.measure(game, met, AGENT)})
+        rows.append({"against": spec, **evaluation.measure(game, met, setting.agent)})
         records += met
     table = evaluation.table(rows)
-    ratings = evaluation.ratings_of(game, records, ANCHOR)
-    about = read_about(shipped(game))
+    anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
+    ratings = evaluation.ratings_of(game, records, anchor)
+    made, count = setting.made(game), min(options.games, setting.games)
     settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
     page = [
-        f"# {AGENT} in {setting.game}",
-        f"`{options.command}`: {options.games} games each, {setting.opening_plies} random moves first, seed "
+        f"# {setting.agent} in {setting.game}",
+        f"`{options.command}`: {count} games each, {setting.opening_plies} random moves first, seed "
         f"{options.seed}; cellgames {cellgames.__version__}. {settings}.",
         markdown_table(table, left=("against",)),
         evaluation.note(game),
@@ -105,19 +152,20 @@ def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> lis
             [["agent", "Elo", "95 % interval"], *([name, *_elo(elo, low, high)] for name, elo, low, high in ratings)],
             left=("agent",),
         ),
-        f"Ratings are from these games alone, in which only {AGENT} met the others; {ANCHOR} has 0.",
-        f"## How {AGENT} was made",
-        _made(about["made"]),
+        f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
+        f"## How the weights of {setting.agent} were made",
+        _made(made),
     ]
     options.out.mkdir(parents=True, exist_ok=True)
-    write_atomic(options.out / f"{setting.game}.md", "\n\n".join(page) + "\n")
-    data = {"setting": setting.game, "parameters": plain(game.parameters), "made": about["made"], "rows": rows}
+    write_atomic(options.out / f"{setting.page}.md", "\n\n".join(page) + "\n")
+    data = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
+    data["rows"] = rows
     data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
     text = json.dumps(data, indent=1, default=str)
-    write_atomic(options.out / f"{setting.game}.json", text.replace("NaN", "null") + "\n")
+    write_atomic(options.out / f"{setting.page}.json", text.replace("NaN", "null") + "\n")
     columns = [table[0].index(name) for name in ("against", "score", "low", "high")]
     return [
-        [setting.game, *(line[column] for column in columns), _more(row)]
+        [setting.game, setting.agent, *(line[column] for column in columns), _more(row)]
         for line, row in zip(table[1:], rows, strict=True)
     ]
 
@@ -138,7 +186,7 @@ def _more(row: evaluation.Row) -> str:
 def _made(made: dict[str, Any]) -> str:
     machine = ", ".join(f"{name} {value}" for name, value in made.get("machine", {}).items())
     lines = [
-        f"`{made.get('command', '')}`",
+        "\n\n".join(f"`{command}`" for command in [*made.get("stages", []), made.get("command", "")]),
         f"{made.get('steps', 0):,} steps, seed {made.get('seed')}, {made.get('seconds', 0) / 60:.0f} minutes",
     ]
     return "\n\n".join([lines[0], f"{lines[1]}; {machine}."])
@@ -149,14 +197,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.strength", description=__doc__.split("\n")[0])
     parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
-    parser.add_argument("--only", nargs="+", metavar="ID", help="games to measure now; others keep their pages")
+    parser.add_argument("--only", nargs="+", metavar="PAGE", help="pages to measure now; others stay")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
     parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser.parse_args(given)
-    known = [setting.game for setting in SETTINGS]
+    known = [setting.page for setting in SETTINGS]
     if unknown := [id for id in options.only or [] if id not in known]:
-        parser.error(f"unknown game {unknown[0]!r}; known: {', '.join(known)}")
+        parser.error(f"unknown page {unknown[0]!r}; known: {', '.join(known)}")
     if options.games < 2 or options.games % 2:
         parser.error(f"--games must be even and at least 2, got {options.games}")
     words = [word for word in given if word != "--quiet"]
@@ -164,24 +212,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     lines: list[list[str]] = []
     try:
         for setting in SETTINGS:
-            if options.only and setting.game not in options.only:
+            if options.only and setting.page not in options.only:
                 continue
             began = time.perf_counter()
             lines += _page(cellgames.make(setting.game), setting, options)
-            print(f"{setting.game}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+            print(f"{setting.page}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
     except KeyboardInterrupt:
         print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
         return 130
-    header = ["game", "against", "score", "low", "high", ""]
-    text = markdown_table([header, *lines], left=("game", "against", ""))
+    header = ["game", "agent", "against", "score", "low", "high", ""]
+    text = markdown_table([header, *lines], left=("game", "agent", "against", ""))
     print(text)
     if not options.only:
         page = [
             "# How strong the shipped agents are",
-            f"`{options.command}`: {options.games} games each, in both seats, or half of the seats of a larger game. "
-            "Scores in %, a draw a half, with 95 % intervals; where more than two play, of the pairs of seats.",
+            f"`{options.command}`: {options.games} games each (of searches 400, and 200 on the larger board), in both "
+            "seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % intervals; where more "
+            "than two play, of the pairs of seats.",
             text,
-            "Each game has a page of its own, with ratings, and with what made the weights.",
+            "Each agent has a page for each game, with ratings, and with what made the weights.",
         ]
         write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
     return 0

@@ -161,7 +161,7 @@ RING = """
 GAP = 9  # octagon b3: Black wins there, and White must stop it
 
 
-@pytest.mark.parametrize("agent", [RolloutAgent(600), AmafAgent(300)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("agent", [RolloutAgent(2400), AmafAgent(300)], ids=lambda agent: agent.name)
 @pytest.mark.parametrize("player", [0, 1])
 def test_they_win_in_one_and_stop_a_win_in_one(agent: Searcher, player: int) -> None:
     game, state = drawn(RING, player)

@@ -142,28 +142,31 @@ class Search(ABC):
     def _add(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> Tensor:
         """Judge positions and put them into trees; the nodes' numbers.
 
-        Where the mover can win at once the node is resolved without a search (decisive moves: Teytaud, Teytaud, "On the
-        huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010), if the game can tell.
+        If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
+        opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
+        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010).
         """
-        game, over = self.game, state.over
-        logits = torch.zeros((len(state), game.info.num_actions), device=state.device)
+        game, over, mask = self.game, state.over, self.game.legal_actions(state)
+        logits = torch.zeros(mask.shape, device=state.device)
         value = game.outcome(state).float()
-        wins = game.winning_actions(state)
+        wins, defends = game.winning_actions(state), game.defending_actions(state)
         won = torch.zeros_like(over) if wins is None else wins.any(1)
-        if won.any():  # decisive moves need no judgement
-            seats = torch.arange(self.players, device=state.device)
-            sure = torch.where(seats == state.current_player[:, None], 1.0, -1.0)
-            value = torch.where(won[:, None], sure, value)
-        asked = ~(over | won)
+        lost = torch.zeros_like(over) if defends is None else ~(defends.any(1) | won | over)
+        if defends is not None:
+            mask = torch.where((won | lost)[:, None], mask, defends)
+        own = won.float() - lost.float()
+        mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
+        value = value + torch.where(mine, own[:, None], -own[:, None])
+        asked = ~(over | won | lost)
         if asked.all():
             logits, value = self.evaluator.judge(game, state, generator)
         elif asked.any():
             lanes = asked.nonzero().squeeze(1)
             logits[lanes], value[lanes] = self.evaluator.judge(game, state[lanes], generator)
-        if wins is not None and won.any():
+        if wins is not None:
             logits = logits.masked_fill(wins, _SURE)
-        nodes = tree.add(trees, state, game.legal_actions(state), logits, value)
-        if wins is not None and won.any():
+        nodes = tree.add(trees, state, mask, logits, value, ~asked)
+        if wins is not None:
             tree.decide(nodes[won], wins[won])
         return nodes
 

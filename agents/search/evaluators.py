@@ -38,11 +38,22 @@ class Evaluator(Protocol):
 
 
 class PlayoutEvaluator:
-    """One random playout from each position; all actions are alike, unless `registry.PRIORS` knows better."""
+    """The mean of some random playouts; all actions are alike, unless `registry.PRIORS` knows better.
+
+    Args:
+        playouts: from each position.
+    """
+
+    def __init__(self, playouts: int = 1) -> None:
+        if playouts < 1:
+            raise ValueError(f"expected at least 1 playout, got {playouts}")
+        self.playouts = playouts
 
     def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
-        value = outcomes(game, state, generator).float()
+        lanes = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
+        many = state if self.playouts == 1 else state[lanes]
+        value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
         if game.id in PRIORS:
             return Evaluation(resolve_name(PRIORS[game.id])(game, state, generator), value)
         return Evaluation(value.new_zeros((len(state), game.info.num_actions)), value)

@@ -46,11 +46,11 @@ class Tree:
         raw:          float32 [B M, P], its own judgement.
         resolved:     bool [B M], the result is certain.
         worth:        float32 [B M, P], that result, where it is.
-        whole:        bool [B M], there is an edge for every legal action.
+        whole:        bool [B M], there is an edge for every legal action that does not lose at once.
         child:        int32 [B M, E], the place of the node that an edge leads to; 0 for none yet.
         edge_visits:  float32 [B M, E], simulations that went that way.
         edge_total:   float32 [B M, E], of their results for the mover; exact where the edge is closed.
-        status:       int8 [B M, E], ILLEGAL, OPEN or CLOSED.
+        status:       int8 [B M, E], ILLEGAL (or sure to lose at once), OPEN or CLOSED.
         logits:       float32 [B M, E], of the prior.
         actions:      int32 [B M, E], what an edge stands for; None where edges are actions.
     """
@@ -101,16 +101,19 @@ class Tree:
         """int64 [L], the numbers of the nodes that edges lead to; the tree's root where there is none yet."""
         return nodes - nodes % self.capacity + self.child[nodes, edges]
 
-    def add(self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor) -> Tensor:
+    def add(
+        self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor, resolved: Tensor
+    ) -> Tensor:
         """Put a node into some trees, not yet below another; int64 [L], their numbers.
 
         Args:
             trees: int64 [L], each once.
-            state: the positions, `L`; whose game is over is resolved.
-            mask: bool [L, A], legal actions.
+            state: the positions, `L`.
+            mask: bool [L, A], legal actions, or those worth an edge.
             logits: float [L, A], of the prior; where a node has fewer edges than there are actions, those with the
                 highest are kept.
-            value: float [L, P], what the position is judged, or how the game has ended.
+            value: float [L, P], what the position is judged, or how the game ends.
+            resolved: bool [L], whether it ends so for certain.
         """
         place = self.count[trees]
         nodes = trees * self.capacity + place
@@ -128,17 +131,13 @@ class Tree:
         self.mover[nodes] = state.current_player
         self.raw[nodes] = self.total[nodes] = self.worth[nodes] = value
         self.visits[nodes] = 1.0
-        self.resolved[nodes] = state.over
+        self.resolved[nodes] = resolved
         return nodes
 
     def decide(self, nodes: Tensor, wins: Tensor) -> None:
-        """Resolve nodes, just added and judged so, whose mover wins at once by actions bool [L, A].
-
-        One of these has an edge.
-        """
+        """Close the edges of nodes, just added as resolved, by which their movers win at once: bool [L, A]."""
         if self.actions is not None:
             wins = wins.gather(1, self.actions[nodes].long())
-        self.resolved[nodes] = True
         self.status[nodes] = torch.where(wins, CLOSED, self.status[nodes]).to(torch.int8)
         self.edge_visits[nodes] = self.edge_total[nodes] = wins.float()
 

@@ -172,6 +172,13 @@ class Game(ABC, Generic[S]):
         """
         return None
 
+    def defending_actions(self, state: S) -> Tensor | None:
+        """Bool [B, A]: legal actions of a game for two, in turns, after which the opponent cannot win at once.
+
+        None where the game has no quick way to tell, as by default. Where a game is over nothing is legal.
+        """
+        return None
+
     def random_outcome(self, state: S, generator: torch.Generator) -> Tensor | None:
         """int8 [B, P], `outcome` after one random playout of each game, each independent of the others.
 

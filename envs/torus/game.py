@@ -12,11 +12,11 @@ from torch import Tensor
 
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
-from cellgames.envs.core.sampling import WORD, WORD_SHIFT, random_bits
+from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.core.state import State
 from cellgames.envs.core.tables import table
 
-from . import notation, rules, symmetry
+from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
 from .observation import PLANES, planes
 from .state import TorusState
@@ -31,11 +31,9 @@ __all__ = ["Torus"]
 
 
 @table
-def _tables(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Neighbours, int64 [8, N], what to add to their codes, int32 [8, N] (see `rules.slots`), all cells, int32 [N]."""
-    slots = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
-    cells = torch.arange(slots.shape[2], dtype=torch.int32, device=device)
-    return slots[0].contiguous(), slots[1].to(torch.int32).contiguous(), cells
+def _cells(size: int, device: torch.device) -> Tensor:
+    """All cells, int32 [N]."""
+    return torch.arange(num_cells(size), dtype=torch.int32, device=device)
 
 
 @dataclass(frozen=True)
@@ -104,7 +102,8 @@ class Torus(Game[TorusState]):
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
-        near, shift, cells = _tables(self.size, state.device)
+        near, shift = threats.neighbour_codes(self.size, state.device)
+        cells = _cells(self.size, state.device)
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
@@ -137,23 +136,25 @@ class Torus(Game[TorusState]):
         return state.free
 
     def winning_actions(self, state: TorusState) -> Tensor:
-        """See `Game`; all free cells are judged at once."""
-        near, shift, _ = _tables(self.size, state.device)
-        colour = state.current_player.int()[:, None] + 1
-        around = state.codes[:, near.flatten()].unflatten(1, near.shape).add_(shift)
-        slots = zip(around[:, 0::2].unbind(1), around[:, 1::2].unbind(1), strict=True)
-        frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
-        cycles = rules.closed(frames, [frame & rules.GROUP for frame in frames], _where)
-        lanes, cells = ((cycles[0] | cycles[1] | cycles[2]).bool() & self._legal(state)).nonzero().unbind(1)
-        found = torch.stack([cycle[lanes, cells] for cycle in cycles])
-        kept = rules.keep(found.unbind(0), state.losing[lanes], torch.where)
-        won = rules.wins(found, kept, colour[lanes, 0], torch.where).any(0) & ~state.over[lanes]
-        return torch.zeros_like(state.codes, dtype=torch.bool).index_put_((lanes, cells), won)
+        """See `Game`."""
+        return self._winning(state, state.current_player)
+
+    def defending_actions(self, state: TorusState) -> Tensor:
+        """See `Game`; a cell that wins for the opponent does so until it is taken."""
+        cells = self._winning(state, 1 - state.current_player)
+        count = cells.sum(1, keepdim=True)
+        return self.legal_actions(state) & ((count == 0) | (cells & (count == 1)))
+
+    @staticmethod
+    def _winning(state: TorusState, player: Tensor) -> Tensor:
+        """Bool [B, N], free cells that win at once for `player`, int64 [B], if it is to move."""
+        return threats.winning_cells(state.codes, state.losing, player) & ~state.over[:, None]
 
     def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
-        """See `Game`; the board is filled and judged (`filling`), which takes a hundredth of the time."""
-        key = random_bits(2, generator, state.device)
-        winner = filling.winners(state.codes & rules.COLOUR, state.current_player, key)
+        """See `Game`; the board is filled and judged (`filling`), which takes a fraction of the time."""
+        shape, device = state.codes.shape, generator.device
+        lots = torch.randint(filling.LOTS, shape, generator=generator, device=device, dtype=torch.int32)
+        winner = filling.winners(state.codes & rules.COLOUR, state.current_player, lots.to(state.device))
         return torch.stack([3 - 2 * winner, 2 * winner - 3], 1).to(torch.int8)
 
     def board(self, state: TorusState) -> Tensor:
