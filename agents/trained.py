@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +86,7 @@ def search_network(game: Game[Any], path: Path | None = None) -> Network:
 
 
 def shipped(game: Game[Any], folder: Path = WEIGHTS) -> Path:
-    """The weights in the package that play a game: those that learned it, else ones that serve it, too.
+    """The weights in the package that play a game: those that learned it, else the nearest that serve it, too.
 
     Args:
         game: to be played.
@@ -103,7 +103,7 @@ def shipped(game: Game[Any], folder: Path = WEIGHTS) -> Path:
         load_network(own[0], game)
         return own[0]
     reasons = []
-    for path in found:
+    for path in sorted(found, key=lambda path: _distance(found[path], exact)):
         try:
             load_network(path, game)
         except ValueError as error:
@@ -113,3 +113,13 @@ def shipped(game: Game[Any], folder: Path = WEIGHTS) -> Path:
     settings = "; ".join(", ".join(f"{name}={value}" for name, value in known.items()) for known in found.values())
     there = f"there are some for {settings} ({'; '.join(reasons)})" if found else f"there are none for {game.id} yet"
     raise ValueError(f"no trained weights for {game}: {there}; `cellgames train` makes them")
+
+
+def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """How far apart the parameters of two games are, one by one; whatever is no number is 0 or 1 apart."""
+    apart = 0.0
+    for name, value in other.items():
+        pair = value, one.get(name)
+        numbers = all(isinstance(part, int | float) for part in pair)
+        apart += abs(value - one[name]) if numbers else float(value != one.get(name))
+    return apart

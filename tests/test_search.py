@@ -23,6 +23,7 @@ from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
 from cellgames.agents.torus_solver import solver
 from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.compiling import Compile, planned
 from cellgames.envs.core.sampling import random_bits
 
 SMALL = cellgames.make("torus-v0", size=3)
@@ -38,9 +39,13 @@ class Counted:
 
     def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         board = game.board(state).flatten(1).double()
-        places = torch.arange(1, board.shape[1] + 1)
+        places = torch.arange(1, board.shape[1] + 1, device=board.device)
         value = (board * places.sqrt()).sum(1).sin().float() * 0.5
-        logits = ((board.sum(1, keepdim=True) + 1) * torch.arange(1, game.info.num_actions + 1)).cos().float()
+        logits = (
+            ((board.sum(1, keepdim=True) + 1) * torch.arange(1, game.info.num_actions + 1, device=board.device))
+            .cos()
+            .float()
+        )
         return Evaluation(logits, torch.stack((value, -value), 1))
 
 
@@ -141,6 +146,27 @@ def test_searches_with_the_same_generator_are_the_same() -> None:
     first, again, other = (UCTSearch(SMALL, 40).run(state, generator(seed)) for seed in (1, 1, 2))
     assert torch.equal(first.visits, again.visits)
     assert not torch.equal(first.visits, other.visits)
+
+
+def test_compiled_searches_find_what_others_do() -> None:
+    state = midway(SMALL, 30, 5)
+    plans: tuple[Compile, ...] = ("never", "always")
+    found = []
+    for compile in plans:
+        with planned(compile, 1):
+            found.append(UCTSearch(SMALL, 40).run(state, generator()))
+    assert torch.equal(found[0].visits, found[1].visits)
+    torch.testing.assert_close(found[0].value, found[1].value)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_on_a_gpu_find_what_others_do(kind: str) -> None:
+    state = midway(SMALL, 30, 5)
+    search = searcher(kind, SMALL, 40)
+    there, here = (search.run(state.to(device), generator()) for device in ("cuda", "cpu"))
+    assert (there.visits.cpu() == here.visits).all(1).float().mean() > 0.9  # sums differ in their last bits
 
 
 # ---------------------------------------------------------------- what they find

@@ -101,9 +101,7 @@ class Tree:
         """int64 [L], the numbers of the nodes that edges lead to; the tree's root where there is none yet."""
         return nodes - nodes % self.capacity + self.child[nodes, edges]
 
-    def add(
-        self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor, resolved: Tensor
-    ) -> Tensor:
+    def add(self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor, resolved: Tensor) -> Tensor:
         """Put a node into some trees, not yet below another; int64 [L], their numbers.
 
         Args:
