@@ -56,9 +56,11 @@ bench: setup
 	$(BIN)/python -m benchmarks.cloth
 	$(BIN)/python -m benchmarks.grid
 	$(BIN)/python -m benchmarks.learning
+	$(BIN)/python -m benchmarks.search
 
 strength: setup
 	$(BIN)/python -m benchmarks.strength
+	$(BIN)/python -m benchmarks.truth
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

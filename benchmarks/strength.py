@@ -93,18 +93,24 @@ SETTINGS = (
 )
 
 
+def _learned(spec: str) -> bool:
+    """Whether an agent has weights that come with the package."""
+    return spec.partition(":")[0] in ("trained", "gumbel")
+
+
 def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
     """The games against one opponent; read from the folder of matches if they have been played."""
     count = min(options.games, setting.games)
     asked = {
         "version": cellgames.__version__,
-        "weights": setting.made(game),
+        "weights": [Setting(setting.game, agent=name).made(game) for name in (setting.agent, spec) if _learned(name)],
         "game": game.id,
         "parameters": plain(game.parameters),
         **{
             "agent": setting.agent,
             "against": spec,
             "games": count,
+            "chunk": setting.chunk,
             "seed": options.seed,
             "plies": setting.opening_plies,
         },
@@ -158,8 +164,8 @@ def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> lis
     ]
     options.out.mkdir(parents=True, exist_ok=True)
     write_atomic(options.out / f"{setting.page}.md", "\n\n".join(page) + "\n")
-    data = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
-    data["rows"] = rows
+    about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
+    data: dict[str, Any] = {**about, "rows": rows}
     data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
     text = json.dumps(data, indent=1, default=str)
     write_atomic(options.out / f"{setting.page}.json", text.replace("NaN", "null") + "\n")

@@ -10,7 +10,9 @@ import torch
 from torch import Tensor
 
 import cellgames
+from cellgames.agents.cloth_of_gold_rollout import finish_turns
 from cellgames.agents.playouts import finish, outcomes
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.compiling import planned
 from cellgames.envs.core.sampling import random_bits
@@ -106,7 +108,7 @@ def test_fillings_are_the_same_compiled_and_not() -> None:
     game, state = torus(3, 50, 4)
     results: list[Tensor] = []
     for how in ("never", "always"):
-        with planned(how, 1):  # type: ignore[arg-type]  # both are known words
+        with planned(how, 1):
             results += [finish(game, state, source := generator(3)), random_bits(3, source)]
     assert torch.equal(results[0], results[2])
     assert torch.equal(results[1], results[3])
@@ -116,9 +118,7 @@ def test_fillings_are_the_same_compiled_and_not() -> None:
 
 
 def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> None:
-    from cellgames.agents.cloth_of_gold_rollout import finish_turns
-
-    game = cellgames.make("cloth-of-gold-v0", height=8, width=8)
+    game = ClothOfGold(height=8, width=8)
     state = game.init(seeds(0, 4))
     ended = finish_turns(game, state, generator(1))
     assert torch.equal(outcomes(game, state, generator(1)), ended)

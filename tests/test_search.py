@@ -121,7 +121,9 @@ def test_no_illegal_action_is_ever_taken_and_positions_follow_by_the_rules(kind:
     assert (tree.edge_visits[nodes][~legal] == 0).all()
     assert (tree.status[nodes][~legal] == ILLEGAL).all()
     open = ~tree.resolved[nodes]
-    assert torch.equal(tree.status[nodes][open] != ILLEGAL, SMALL.defending_actions(tree.state[nodes[open]]))
+    defending = SMALL.defending_actions(tree.state[nodes[open]])
+    assert defending is not None
+    assert torch.equal(tree.status[nodes][open] != ILLEGAL, defending)
     below = nodes[nodes % tree.capacity > 0]
     parents = below - below % tree.capacity + tree.parent[below]
     after = SMALL.step(tree.state[parents], tree.parent_edge[below].long())
@@ -209,6 +211,18 @@ BLACK_WINS_BY_A_RING = """
 """
 
 
+BLACK_WINS_BY_TWO_RINGS = """
+    B B . .
+     . . . .
+    B B . .
+     . . W .
+    B B . .
+     . . . .
+    . . . W
+     . . . .
+"""
+
+
 def certain(search: Search, state: Any) -> float:
     """Share of the positions with a winning move in which the search plays one that wins at once."""
     wins = winning_at_once(state)
@@ -287,6 +301,26 @@ def test_values_have_the_right_sign_and_a_flipped_one_is_noticed(monkeypatch: py
     assert believed(state) > 0.85
     monkeypatch.setattr(Tree, "credit", flipped(Tree.credit))
     assert believed(state) < 0.7
+
+
+def test_untried_moves_are_tried_in_any_order() -> None:
+    game = cellgames.make("torus-v0", size=8)
+    state = game.init(seeds(0, 1))
+    first = [int(UCTSearch(game, 1, evaluator=Counted()).run(state, generator(seed)).chosen) for seed in range(60)]
+    assert 45 < sum(first) / 60 < 82  # of 128, the mean is 63.5 with a deviation of 5
+    assert len(set(first)) > 35
+
+
+def test_what_is_lost_is_still_hindered() -> None:
+    """Cells win for Black, and White, to move, takes one of them."""
+    game, state = drawn(BLACK_WINS_BY_TWO_RINGS, 1)
+    wins = game.winning_actions(state, 1 - state.current_player)
+    assert wins is not None
+    assert wins.sum() >= 2
+    for search in (UCTSearch(game, 20), GumbelSearch(game, Counted(), 20)):
+        result = search.run(state, generator())
+        assert bool(wins[0, int(result.chosen)])
+        assert result.value.tolist() == [[1.0, -1.0]]
 
 
 # ---------------------------------------------------------------- what is certain

@@ -343,6 +343,7 @@ def test_the_page_of_the_measure_tells_what_was_counted(tmp_path: Path) -> None:
         truth.main(["--agents", "nobody", "--out", str(tmp_path)])
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 def test_a_solver_on_another_device_says_the_same() -> None:
     state = states(unfinished(3, 200), 3)

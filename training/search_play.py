@@ -73,7 +73,8 @@ class SearchPlay(SelfPlay):
 
     def _decide(self, state: State, observation: Tensor, mask: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """See `SelfPlay`; what it gives for opponents' rows has no meaning."""
-        lanes = own.nonzero().squeeze(1)
+        at_random = self._turns < self._plies
+        lanes = (own & ~at_random).nonzero().squeeze(1)
         policy = torch.zeros(mask.shape, device=self.device)
         value = policy.new_zeros(self.lanes)
         action = torch.zeros_like(state.current_player)
@@ -86,7 +87,6 @@ class SearchPlay(SelfPlay):
             policy[lanes] = found.dense(found.policy.float(), mask.shape[1])
             value[lanes] = found.value.gather(1, part.current_player[:, None]).squeeze(1).float()
             action[lanes] = found.chosen
-        at_random = self._turns < self._plies
         if at_random.any():
             action = torch.where(at_random, random_actions(mask, self.game.info.action_nvec, self.generator), action)
         self._policies.append(policy)

@@ -21,7 +21,7 @@ from .tree import Tree
 
 __all__ = ["SearchAgent"]
 
-_BYTES = 1 << 29  # of trees that grow side by side
+_BYTES = 1 << 30  # of trees that grow side by side, about
 _NOBODY = -1  # stands for a lane of which nothing is kept
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
@@ -68,9 +68,10 @@ class SearchAgent(BaseAgent):
     def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
+        self._kept = [kept for kept in self._kept if kept.lanes.device == lanes.device]
         for kept in self._kept:
             kept.lanes[torch.isin(kept.lanes, lanes)] = _NOBODY
-        self._kept = [kept for kept in self._kept if (kept.lanes != _NOBODY).any()]
+        self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
 
     def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
@@ -88,7 +89,7 @@ class SearchAgent(BaseAgent):
     def _together(search: Search, state: State) -> int:
         """How many trees may grow side by side."""
         node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
-        nodes = (1 + _KEPT) * search.simulations + 1
+        nodes = 2 * search.simulations + 1  # with what is kept, as a rule
         return max(1, _BYTES // (nodes * (node + 20 * search.edges)))
 
     def _part(self, search: Search, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
@@ -97,7 +98,7 @@ class SearchAgent(BaseAgent):
         tree, new = self._continued(search, state, lanes)
         search.plant(tree, new, state[new], generator)
         result = search.grow(tree, generator)
-        self._keep(tree, result, lanes)
+        self._keep(search, tree, result, lanes)
         return result
 
     def _continued(self, search: Search, state: State, lanes: Tensor) -> tuple[Tree, Tensor]:
@@ -112,22 +113,38 @@ class SearchAgent(BaseAgent):
             fits = (places >= 0) & (below.sum(1) <= _KEPT * search.simulations)
             known[trees[fits]] = True
             parts.append((trees[fits], kept.tree, rows[fits], below[fits]))
-        self._kept = [kept for kept in self._kept if (kept.lanes != _NOBODY).any()]
+        self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
         most = max((int(below.sum(1).max()) for trees, _, _, below in parts if len(trees)), default=1)
         tree = search.empty(state, most)
-        for part in parts:
-            tree.graft(*part)
+        for trees, source, rows, below in parts:
+            tree.graft(trees, source, rows, below)
         return tree, (~known).nonzero().squeeze(1)
 
-    def _keep(self, tree: Tree, result: SearchResult, lanes: Tensor) -> None:
+    def _keep(self, search: Search, tree: Tree, result: SearchResult, lanes: Tensor) -> None:
         """Remember what lies below the moves that are played."""
         roots = tree.roots
         edges = (result.actions == result.chosen[:, None]).int().argmax(1)
         places = tree.child[roots, edges].long()
-        rows = (places > 0).nonzero().squeeze(1)
+        rows = ((places > 0) & ~tree.state.over[roots + places]).nonzero().squeeze(1)
+        below = tree.below(rows, places[rows])
+        fits = below.sum(1) <= _KEPT * search.simulations
+        rows, below = rows[fits], below[fits]
         if len(rows) == 0:
             return
-        below = tree.below(rows, places[rows])
         part = tree.like(len(rows), int(below.sum(1).max()))
         part.graft(torch.arange(len(rows), device=rows.device), tree, rows, below)
         self._kept.append(_Kept(lanes[rows].clone(), part))
+
+
+def _alive(kept: _Kept) -> _Kept | None:
+    """What is kept without the lanes that were forgotten, if these are many; None if there is nothing left."""
+    rows = (kept.lanes != _NOBODY).nonzero().squeeze(1)
+    if len(rows) == 0:
+        return None
+    if 2 * len(rows) > len(kept.lanes):
+        return kept
+    tree = kept.tree
+    below = tree.below(rows, torch.zeros_like(rows))
+    part = tree.like(len(rows), int(below.sum(1).max()))
+    part.graft(torch.arange(len(rows), device=rows.device), tree, rows, below)
+    return _Kept(kept.lanes[rows], part)

@@ -154,6 +154,9 @@ class Search(ABC):
         lost = torch.zeros_like(over) if defends is None else ~(defends.any(1) | won | over)
         if defends is not None:
             mask = torch.where((won | lost)[:, None], mask, defends)
+            if lost.any():  # of what no longer helps, what would hinder most
+                threats = game.winning_actions(state, 1 - state.current_player)
+                mask = mask if threats is None else torch.where(lost[:, None], threats, mask)
         own = won.float() - lost.float()
         mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
         value = value + torch.where(mine, own[:, None], -own[:, None])
@@ -200,7 +203,7 @@ class Search(ABC):
         reaches = sure & (means >= hoped) & tree.resolved[roots, None]
         # Of the ways to a certain result the one that was looked at most.
         certain = torch.where(reaches, tree.edge_visits[roots], -1.0)
-        return torch.where(tree.resolved[roots] & reaches.any(1), certain.argmax(1), self._best(tree))
+        return torch.where(reaches.any(1), certain.argmax(1), self._best(tree))
 
     def _lines(self, tree: Tree, edge: Tensor) -> list[list[int]]:
         """For each tree the moves that were looked at most."""

@@ -17,8 +17,8 @@ __all__ = ["SearchResult"]
 class SearchResult:
     """Of `L` positions.
 
-    actions: int64 [L, E], what the edges stand for, -1 for none.
-    visits:  int64 [L, E], simulations that went that way.
+    actions: int64 [L, E], what the edges stand for, -1 for none: nor have moves that are seen to lose at once.
+    visits:  int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
     values:  float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none.
     policy:  float [L, E], chances that the search would give the edges; they add up to 1.
     value:   float [L, P], what each player can expect, from -1 to 1.

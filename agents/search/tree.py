@@ -186,8 +186,10 @@ class Tree:
     # --- what is kept for the next move ---------------------------------------------------------------------------
 
     def find(self, rows: Tensor, state: State) -> Tensor:
-        """int64 [L], the place in trees `rows`, int64 [L], of a node with the same position as in `state`; else -1."""
-        found = torch.full_like(rows, -1)
+        """int64 [L], the place in trees `rows`, int64 [L], of a node with the same position as in `state`; else -1.
+
+        Of several the one that was visited most.
+        """
         places = torch.arange(self.capacity, device=self.device)
         used = places < self.count[rows, None]
         same_turn = self.state.turn.view(self.trees, -1)[rows] == state.turn[:, None]
@@ -197,8 +199,9 @@ class Tree:
         for (name, held), asked in zip(_named(self.state), state.tensors(), strict=True):
             if name not in _COMPARED_NOT:
                 same &= (held[nodes] == asked[wanted])[:, None].flatten(1).all(1)
-        found[wanted[same]] = place[same]
-        return found
+        order = self.visits[nodes].long() * self.capacity + place
+        best = torch.full_like(rows, -1).scatter_reduce(0, wanted[same], order[same], "amax")
+        return torch.where(best >= 0, best % self.capacity, -1)
 
     def below(self, rows: Tensor, places: Tensor) -> Tensor:
         """Bool [L, M], which nodes of trees `rows` are at `places` or below them, int64 [L] both."""

@@ -25,6 +25,7 @@ EXPLORATION = 0.45
 PLAYOUTS = 4
 """Random playouts of a simulation."""
 
+_ABOVE = 100.0  # every bound, and small enough that chance is not rounded away
 _LEAST = 64  # nodes looked at together
 _ORDERS = 1021  # orders in which untried edges are tried; a node takes one by its place
 
@@ -34,7 +35,7 @@ def _highest(visits: Tensor, total: Tensor, status: Tensor, orders: Tensor, weig
     tried = visits.clamp(min=1.0)
     score = torch.where(visits > 0, total / tried + (weight[:, None] / tried).sqrt(), orders)
     # What is certain is not looked at again, unless there is nothing else.
-    score = torch.where(status == CLOSED, score - 1e3, score)
+    score = torch.where(status == CLOSED, score - 10 * _ABOVE, score)
     edge.copy_(torch.where(status == ILLEGAL, -torch.inf, score).argmax(1))
 
 
@@ -62,7 +63,7 @@ class UCTSearch(Search):
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device)
-        self._orders = orders.to(tree.device) + 1e6  # above every bound
+        self._orders = orders.to(tree.device) + _ABOVE
 
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
         width = max(_LEAST, 1 << (len(nodes) - 1).bit_length())  # few sizes, so that few graphs are compiled

@@ -165,17 +165,19 @@ class Game(ABC, Generic[S]):
         """Bool [B]: whether the next step surely ends the game; false where that is not known, and after the end."""
         return torch.zeros_like(state.over)
 
-    def winning_actions(self, state: S) -> Tensor | None:
+    def winning_actions(self, state: S, player: Tensor | None = None) -> Tensor | None:
         """Bool [B, A]: legal actions of a game in turns that win at once for the mover, while all others lose.
 
-        None where the game has no quick way to tell, as by default. Nothing wins after the end.
+        None where the game has no quick way to tell, as by default. Nothing wins after the end. With a player, int64
+        [B], as if it were the one to move.
         """
         return None
 
     def defending_actions(self, state: S) -> Tensor | None:
         """Bool [B, A]: legal actions of a game for two, in turns, after which the opponent cannot win at once.
 
-        None where the game has no quick way to tell, as by default. Where a game is over nothing is legal.
+        What it says where the mover can win at once has no meaning. None where the game has no quick way to tell, as
+        by default. Where a game is over nothing is legal.
         """
         return None
 

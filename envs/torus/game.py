@@ -135,20 +135,16 @@ class Torus(Game[TorusState]):
         """See `Game`."""
         return state.free
 
-    def winning_actions(self, state: TorusState) -> Tensor:
+    def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
         """See `Game`."""
-        return self._winning(state, state.current_player)
+        player = state.current_player if player is None else player
+        return threats.winning_cells(state.codes, state.losing, player) & ~state.over[:, None]
 
     def defending_actions(self, state: TorusState) -> Tensor:
         """See `Game`; a cell that wins for the opponent does so until it is taken."""
-        cells = self._winning(state, 1 - state.current_player)
+        cells = self.winning_actions(state, 1 - state.current_player)
         count = cells.sum(1, keepdim=True)
         return self.legal_actions(state) & ((count == 0) | (cells & (count == 1)))
-
-    @staticmethod
-    def _winning(state: TorusState, player: Tensor) -> Tensor:
-        """Bool [B, N], free cells that win at once for `player`, int64 [B], if it is to move."""
-        return threats.winning_cells(state.codes, state.losing, player) & ~state.over[:, None]
 
     def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
         """See `Game`; the board is filled and judged (`filling`), which takes a fraction of the time."""
