@@ -533,6 +533,17 @@ def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:
     assert not tree.whole[tree.roots].any()
 
 
+def test_cloth_of_gold_is_searched_by_whole_turns_of_playouts() -> None:
+    cloth = cellgames.make("cloth-of-gold-small-v0", generations=4, max_rounds=1, max_units=3)
+    agents = [load("mcts:6", cloth), load("random", cloth)]
+    played = play(cloth, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
+    assert played.state.over.all()
+    result = UCTSearch(cloth, 10).run(cloth.init(seeds(0, 2)), generator())
+    tried = result.visits > 0
+    assert (tried.sum(1) > 1).all()
+    assert (cloth.legal_actions(cloth.init(seeds(0, 2))).gather(1, result.actions.clamp(min=0)) | ~tried).all()
+
+
 @pytest.mark.parametrize("spec", ["mcts", "mcts:0", "mcts:x", "gumbel", "gumbel::file", "gumbel:0"])
 def test_a_search_without_simulations_is_refused(spec: str) -> None:
     with pytest.raises(ValueError, match="needs a number"):
