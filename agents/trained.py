@@ -85,18 +85,18 @@ def search_network(game: Game[Any], path: Path | None = None) -> Network:
     return network
 
 
-def shipped(game: Game[Any], folder: Path = WEIGHTS) -> Path:
+def shipped(game: Game[Any], folder: Path | None = None) -> Path:
     """The weights in the package that play a game: those that learned it, else the nearest that serve it, too.
 
     Args:
         game: to be played.
-        folder: `WEIGHTS` or `SEARCH_WEIGHTS`.
+        folder: where they are; by default `WEIGHTS`.
 
     Raises:
         ValueError: there are none, and the message says for which settings there are and why they do not serve; or
             a file is damaged, and the message names it.
     """
-    abouts = {path: read_about(path) for path in sorted(folder.glob("*.safetensors"))}
+    abouts = {path: read_about(path) for path in sorted((folder or WEIGHTS).glob("*.safetensors"))}
     found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
     exact = json.loads(json.dumps(game.parameters))
     if own := [path for path, parameters in found.items() if parameters == exact]:

@@ -169,11 +169,26 @@ def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> lis
     data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
     text = json.dumps(data, indent=1, default=str)
     write_atomic(options.out / f"{setting.page}.json", text.replace("NaN", "null") + "\n")
+    return _lines(setting, rows)
+
+
+def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[list[str]]:
+    """The lines of a page in the table of all."""
+    table = evaluation.table(rows)
     columns = [table[0].index(name) for name in ("against", "score", "low", "high")]
     return [
         [setting.game, setting.agent, *(line[column] for column in columns), _more(row)]
         for line, row in zip(table[1:], rows, strict=True)
     ]
+
+
+def _known(setting: Setting, out: Path) -> list[list[str]]:
+    """The lines of a page that is there already; none if it is not."""
+    path = out / f"{setting.page}.json"
+    if not path.is_file():
+        return []
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return _lines(setting, [{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
 
 
 def _elo(elo: float, low: float, high: float) -> tuple[str, str]:
@@ -219,6 +234,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         for setting in SETTINGS:
             if options.only and setting.page not in options.only:
+                lines += _known(setting, options.out)
                 continue
             began = time.perf_counter()
             lines += _page(cellgames.make(setting.game), setting, options)
@@ -229,16 +245,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     header = ["game", "agent", "against", "score", "low", "high", ""]
     text = markdown_table([header, *lines], left=("game", "agent", "against", ""))
     print(text)
-    if not options.only:
-        page = [
-            "# How strong the shipped agents are",
-            f"`{options.command}`: {options.games} games each (of searches 400, and 200 on the larger board), in both "
-            "seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % intervals; where more "
-            "than two play, of the pairs of seats.",
-            text,
-            "Each agent has a page for each game, with ratings, and with what made the weights.",
-        ]
-        write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
+    page = [
+        "# How strong the shipped agents are",
+        f"`python -m benchmarks.strength`: {options.games} games each (of searches 400, on the larger board 200), in "
+        "both seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % intervals; where "
+        "more than two play, of the pairs of seats.",
+        text,
+        "Each agent has a page for each game, with ratings, and with what made the weights.",
+    ]
+    write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
     return 0
 
 

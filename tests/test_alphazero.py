@@ -179,7 +179,7 @@ def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkey
     assert rollout.mask.gather(2, rollout.action[..., None]).all()
     legal = torch.where(rollout.mask, 0.0, rollout.policy)
     assert legal.eq(0).all()
-    assert torch.allclose(rollout.policy.sum(2)[torch.stack(owners)], torch.ones(1), atol=1e-3)
+    assert torch.allclose(rollout.policy.sum(2)[rollout.own], torch.ones(1), atol=1e-3)
     free = learned.observation[:, :4].flatten(1).view(steps, 2, CELLS).sum(1) == 0
     assert torch.equal(learned.mask, free)
     assert (learned.policy[~free] == 0).all()

@@ -14,7 +14,6 @@ from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.core.state import State
-from cellgames.envs.core.tables import table
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -28,12 +27,6 @@ if TYPE_CHECKING:
     from .solo import TorusSolo
 
 __all__ = ["Torus"]
-
-
-@table
-def _cells(size: int, device: torch.device) -> Tensor:
-    """All cells, int32 [N]."""
-    return torch.arange(num_cells(size), dtype=torch.int32, device=device)
 
 
 @dataclass(frozen=True)
@@ -102,8 +95,7 @@ class Torus(Game[TorusState]):
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
-        near, shift = threats.neighbour_codes(self.size, state.device)
-        cells = _cells(self.size, state.device)
+        near, shift, cells = threats.neighbour_codes(self.size, state.device)
         colour, place = player.int() + 1, cell.int()
         # The lanes stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]

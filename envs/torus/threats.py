@@ -55,7 +55,7 @@ def _judged(codes: Tensor, losing: Tensor, player: Tensor, width: int) -> Tensor
 
 def _closed(codes: Tensor, colour: Tensor, cycles: Tensor) -> None:
     """Write the classes that a stone of a colour, int32 [X], closes on each cell: `rules.closed`, 0 on taken cells."""
-    near, shift = neighbour_codes(isqrt(codes.shape[1] // 2), codes.device)
+    near, shift, _ = neighbour_codes(isqrt(codes.shape[1] // 2), codes.device)
     around = [codes[:, cells] + turn for cells, turn in zip(near.unbind(0), shift.unbind(0), strict=True)]
     slots = zip(around[0::2], around[1::2], strict=True)
     frames = [rules.frame(octagon, square, colour[:, None], torch.where) for octagon, square in slots]
@@ -64,7 +64,11 @@ def _closed(codes: Tensor, colour: Tensor, cycles: Tensor) -> None:
 
 
 @table
-def neighbour_codes(size: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Neighbours, int64 [8, N], and what to add to their codes, int32 [8, N] (see `rules.slots`)."""
-    slots = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)
-    return slots[0].contiguous(), slots[1].to(torch.int32).contiguous()
+def neighbour_codes(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
+    """Neighbours, int64 [8, N], what to add to their codes, int32 [8, N] (see `rules.slots`), all cells, int32 [N].
+
+    One table, since the compiler takes no two in a graph.
+    """
+    slots = torch.tensor(rules.slots(size), device=device).permute(2, 1, 0)  # [2, 8, N]
+    cells = torch.arange(slots.shape[2], dtype=torch.int32, device=device)
+    return slots[0].contiguous(), slots[1].to(torch.int32).contiguous(), cells
