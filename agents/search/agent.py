@@ -131,9 +131,7 @@ class SearchAgent(BaseAgent):
         rows, below = rows[fits], below[fits]
         if len(rows) == 0:
             return
-        part = tree.like(len(rows), int(below.sum(1).max()))
-        part.graft(torch.arange(len(rows), device=rows.device), tree, rows, below)
-        self._kept.append(_Kept(lanes[rows].clone(), part))
+        self._kept.append(_Kept(lanes[rows], tree.part(rows, below)))
 
 
 def _alive(kept: _Kept) -> _Kept | None:
@@ -143,8 +141,5 @@ def _alive(kept: _Kept) -> _Kept | None:
         return None
     if 2 * len(rows) > len(kept.lanes):
         return kept
-    tree = kept.tree
-    below = tree.below(rows, torch.zeros_like(rows))
-    part = tree.like(len(rows), int(below.sum(1).max()))
-    part.graft(torch.arange(len(rows), device=rows.device), tree, rows, below)
-    return _Kept(kept.lanes[rows], part)
+    below = kept.tree.below(rows, torch.zeros_like(rows))
+    return _Kept(kept.lanes[rows], kept.tree.part(rows, below))

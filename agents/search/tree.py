@@ -215,6 +215,12 @@ class Tree:
                 return found
             found = further
 
+    def part(self, rows: Tensor, below: Tensor) -> Tree:
+        """Parts of trees `rows`, given by `below`, as trees of their own with no room for more."""
+        new = self.like(len(rows), int(below.sum(1).max()))
+        new.graft(torch.arange(len(rows), device=rows.device), self, rows, below)
+        return new
+
     def graft(self, trees: Tensor, source: Tree, rows: Tensor, below: Tensor) -> None:
         """Fill empty trees, int64 [L], with parts of the trees `rows` of another, given by its `below`, bool [L, M]."""
         number = below.cumsum(1) - 1  # the new place of each
