@@ -22,6 +22,8 @@ class Notes:
     numbers: by action, what to write there, at most three characters.
     meaning: of the numbers, such as "win chance of Black in %".
     line:    moves in their order, each an action and the player who makes it.
+    of:      what the shares are shares of, in words.
+    most:    the share that is drawn as the most; None for the largest one.
     """
 
     title: str
@@ -29,6 +31,8 @@ class Notes:
     numbers: Mapping[int, str] = field(default_factory=dict)
     meaning: str = ""
     line: tuple[tuple[int, int], ...] = ()
+    of: str = "of all visits"
+    most: float | None = None
 
 
 def headed(picture: Picture, title: str) -> Picture:

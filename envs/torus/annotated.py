@@ -41,7 +41,7 @@ def annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -
     taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
     if taken:
         raise ValueError(f"expected notes of free cells only, got some of {sorted(taken)}")
-    most = max(notes.shares.values(), default=0.0)
+    most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
     fills = {cell: _shade(colour(cell, 0, size), share, most) for cell, share in notes.shares.items()}
     shown = picture(
         cells,
@@ -58,7 +58,7 @@ def annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -
 
 def _shade(ground: str, share: float, most: float) -> str:
     """The square root, so that small shares can be seen beside large ones."""
-    return mix(ground, _MOST, (share / most) ** 0.5 if most > 0 else 0.0)
+    return mix(ground, _MOST, min(1.0, share / most) ** 0.5 if most > 0 else 0.0)
 
 
 def _draw_numbers(notes: Notes, size: int) -> Iterator[Shape]:
@@ -95,7 +95,7 @@ def _numbered(notes: Notes) -> dict[int, tuple[int, int]]:
 
 
 def _draw_legend(notes: Notes, most: float, width: float, top: float) -> Iterator[Shape]:
-    """Swatches with shares of visits; the numbers and the stones of the line in words."""
+    """Swatches with shares; the numbers and the stones of the line in words."""
     x, y = _LEFT, top + 12
     for part in _SWATCHES if most > 0 else ():
         percent = 100 * part * most
@@ -104,7 +104,7 @@ def _draw_legend(notes: Notes, most: float, width: float, top: float) -> Iterato
         yield Text(x + _SWATCH + 5, y + 8, label, _FONT, _INK)
         x += _SWATCH + 14 + 0.56 * _FONT * len(label)
     if most > 0:
-        yield Text(x, y + 8, "of all visits", _FONT, _INK)
+        yield Text(x, y + 8, notes.of, _FONT, _INK)
     words = [f"numbers: {notes.meaning}"] if notes.numbers and notes.meaning else []
     x, y = _LEFT, y + 31
     if words:
