@@ -12,7 +12,7 @@ from __future__ import annotations
 import gymnasium
 import pettingzoo
 
-from cellgames.envs.registry import REGISTRY
+from cellgames.envs.registry import REGISTRY, GameSpec, on_register
 
 __all__ = ["NAMESPACE", "register"]
 
@@ -29,10 +29,17 @@ def register() -> None:
     In PettingZoo's all games stand under "aec", and those in which all players act at once also under "parallel".
     """
     for entry in REGISTRY.values():
-        id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
-        if id not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", id, _AEC, kwargs=arguments)
-        if entry.simultaneous and id not in pettingzoo.parallel_registry:
-            pettingzoo.register("parallel", id, _PARALLEL, kwargs=arguments)
-        if id not in gymnasium.registry:
-            gymnasium.register(id, _SINGLE, vector_entry_point=_VECTOR, kwargs=arguments)
+        _register(entry)
+
+
+def _register(entry: GameSpec) -> None:
+    id, arguments = f"{NAMESPACE}/{entry.id}", {"id": entry.id}
+    if id not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", id, _AEC, kwargs=arguments)
+    if entry.simultaneous and id not in pettingzoo.parallel_registry:
+        pettingzoo.register("parallel", id, _PARALLEL, kwargs=arguments)
+    if id not in gymnasium.registry:
+        gymnasium.register(id, _SINGLE, vector_entry_point=_VECTOR, kwargs=arguments)
+
+
+on_register(_register)  # games that are registered later

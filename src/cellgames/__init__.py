@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
-__all__ = ["__version__", "list", "make"]
+__all__ = ["__version__", "list", "make", "register"]
 
 try:
     __version__ = version("cellgames")
@@ -39,3 +39,13 @@ def list() -> builtins.list[str]:
     from cellgames.envs import registry
 
     return builtins.list(registry.REGISTRY)
+
+
+def register(game: Any, *, id: str | None = None, summary: str = "", **parameters: Any) -> None:
+    """Make a game of your own known to `make`, the command line and other libraries' registries.
+
+    See `cellgames.envs.registry.register`.
+    """
+    from cellgames.envs import registry
+
+    registry.register(game, id=id, summary=summary, **parameters)
