@@ -10,6 +10,7 @@ in turns with perfect information.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import torch
@@ -17,7 +18,19 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State, chance
 
-__all__ = ["Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "acting", "draw_seeds", "select", "takes_states"]
+__all__ = [
+    "Agent",
+    "AnyAgent",
+    "BaseAgent",
+    "Question",
+    "Seats",
+    "StateAgent",
+    "acting",
+    "draw_seeds",
+    "question",
+    "select",
+    "takes_states",
+]
 
 
 @runtime_checkable
@@ -146,11 +159,12 @@ def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:
     """
     info, agent = game.info, acting(agent, game)
     allowed = info.perfect_information and not info.simultaneous
-    if isinstance(agent, StateAgent) and allowed:
+    searches = _has(agent, "act_on_state")
+    if searches and allowed:
         return True
-    if isinstance(agent, Agent):
+    if _has(agent, "act"):
         return False
-    if isinstance(agent, StateAgent):
+    if searches:
         kind = "simultaneous" if info.simultaneous else "with hidden information"
         raise ValueError(
             f"agent {agent.name!r} searches on states, which needs a game in turns with perfect information; "
@@ -160,6 +174,11 @@ def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:
         f"expected an agent with name, start and act (or act_on_state), got {type(agent).__name__}; "
         "cellgames.agents.load makes one from a spec"
     )
+
+
+def _has(agent: AnyAgent, method: str) -> bool:
+    """Whether it is an agent that is asked by this method; `isinstance` of a protocol takes long, once a turn."""
+    return hasattr(agent, method) and hasattr(agent, "start") and hasattr(agent, "name")
 
 
 def draw_seeds(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
@@ -193,6 +212,91 @@ def select(
         ValueError: names agent, lane, action and reason if an action is not legal; the agent cannot play this
             kind of game.
     """
+    asked = question(agent, game, state, lanes, generator, players)
+    actions = asked.answer(generator)
+    if fault := asked.fault(actions):
+        raise ValueError(f"agent {asked.agent.name!r} {fault}")
+    wrong, actions = asked.illegal(actions)
+    if wrong.any():
+        row, component = wrong.nonzero()[0].tolist()
+        action, reason = asked.why_illegal(actions, row, component)
+        part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
+        raise ValueError(
+            f"agent {asked.agent.name!r} chose illegal action {action} as {game.info.players[int(asked.players[row])]} "
+            f"in lane {int(lanes[row])} of {game.id}{part}: {reason}"
+        )
+    return actions
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What an agent is asked in one call of `act_on_state` or `act`, and whether its answer will do.
+
+    agent:   who is asked.
+    game:    the rules.
+    state:   the `L` games, true seeds.
+    lanes, players: int64 [L], as in `select`.
+    mask:    bool [L, A], of the seats to act.
+    seeds:   int64 [L], shown to an agent that gets states of a game of chance; None for others.
+    on_state: whether the agent is asked by `act_on_state`.
+    """
+
+    agent: AnyAgent
+    game: Game[Any]
+    state: State
+    lanes: Tensor
+    players: Tensor
+    mask: Tensor
+    seeds: Tensor | None
+    on_state: bool
+
+    def answer(self, generator: torch.Generator) -> Any:
+        """Ask; what comes back is not checked. All that the agent gets are copies."""
+        lanes = self.lanes.clone()
+        if self.on_state:
+            state = self.state.clone()
+            if self.seeds is not None:
+                state = state.replace(seed=self.seeds)
+            return self.agent.act_on_state(state, lanes, generator)  # type: ignore[union-attr]  # `on_state` says so
+        observation = self.game.observe(self.state, self.players)
+        return self.agent.act(observation, self.mask.clone(), lanes, generator)  # type: ignore[union-attr]  # same
+
+    def fault(self, actions: Any) -> str:
+        """What is wrong with the answer as a whole, "" if it is a number (or `K`) for each game."""
+        nvec = self.game.info.action_nvec
+        shape = (len(self.lanes),) if len(nvec) == 1 else (len(self.lanes), len(nvec))
+        if not isinstance(actions, Tensor):
+            return (
+                f"must give a tensor of actions, got {type(actions).__name__}; "
+                "cellgames.agents.PolicyAgent wraps a function of one observation"
+            )
+        if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
+            return f"must give whole numbers, got {actions.dtype}"
+        if tuple(actions.shape) != shape:
+            return f"must give one action a game, {list(shape)}, got {list(actions.shape)}"
+        return ""
+
+    def illegal(self, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Bool [L, K], which components are not legal; and the actions, int64 on the games' device."""
+        actions = actions.to(self.state.device, torch.int64)
+        parts = actions.view(len(self.lanes), len(self.game.info.action_nvec))
+        return ~self.game.info.admits(self.mask, parts), actions
+
+    def why_illegal(self, actions: Tensor, row: int, component: int) -> tuple[int, str]:
+        """An illegal action and the reason."""
+        action = int(actions.view(len(self.lanes), -1)[row, component])
+        return action, self.game.why_illegal(self.state[row], int(self.players[row]), component, action)
+
+
+def question(
+    agent: AnyAgent,
+    game: Game[Any],
+    state: State,
+    lanes: Tensor,
+    generator: torch.Generator,
+    players: Tensor | None = None,
+) -> Question:
+    """What `select` asks; the arguments are its own. Seeds of games of chance are drawn here."""
     info, agent = game.info, acting(agent, game)
     part = state[lanes]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
@@ -202,45 +306,6 @@ def select(
         mask = mask[torch.arange(len(lanes), device=state.device), players]
     else:
         players = part.current_player
-    if takes_states(agent, game):
-        if info.stochastic:
-            part = part.replace(seed=draw_seeds(len(lanes), generator, state.device))
-        actions = agent.act_on_state(part, lanes, generator)  # type: ignore[union-attr]  # takes_states has looked
-    else:
-        actions = agent.act(game.observe(part, players), mask.clone(), lanes, generator)  # type: ignore[union-attr]  # same
-    return _checked(agent, game, state, mask, lanes, players, actions)
-
-
-def _checked(
-    agent: AnyAgent,
-    game: Game[Any],
-    state: State,
-    mask: Tensor,
-    lanes: Tensor,
-    players: Tensor,
-    actions: Tensor,
-) -> Tensor:
-    """The actions as int64 on the state's device, if they are what `Agent.act` promises."""
-    nvec = game.info.action_nvec
-    shape = (len(lanes),) if len(nvec) == 1 else (len(lanes), len(nvec))
-    if not isinstance(actions, Tensor):
-        raise ValueError(
-            f"agent {agent.name!r} must give a tensor of actions, got {type(actions).__name__}; "
-            "cellgames.agents.PolicyAgent wraps a function of one observation"
-        )
-    if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
-        raise ValueError(f"agent {agent.name!r} must give whole numbers, got {actions.dtype}")
-    if tuple(actions.shape) != shape:
-        raise ValueError(f"agent {agent.name!r} must give one action a game, {list(shape)}, got {list(actions.shape)}")
-    actions = actions.to(state.device, torch.int64)
-    parts = actions.view(len(lanes), len(nvec))
-    wrong = ~game.info.admits(mask, parts)
-    if wrong.any():
-        row, component = wrong.nonzero()[0].tolist()
-        lane, seat, action = int(lanes[row]), int(players[row]), int(parts[row, component])
-        reason = game.why_illegal(state[lane], seat, component, action)
-        raise ValueError(
-            f"agent {agent.name!r} chose illegal action {action} as {game.info.players[seat]} in lane {lane} "
-            f"of {game.id}{f', component {component}' if len(nvec) > 1 else ''}: {reason}"
-        )
-    return actions
+    on_state = takes_states(agent, game)
+    seeds = draw_seeds(len(lanes), generator, state.device) if on_state and info.stochastic else None
+    return Question(agent, game, part, lanes, players, mask, seeds, on_state)

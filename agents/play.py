@@ -5,8 +5,8 @@ Letters: `B` games (lanes), `P` seats, `T` turns of the longest game, `K` compon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -15,6 +15,7 @@ from torch import Tensor
 from cellgames.envs.core import Game, State
 
 from .base import AnyAgent, draw_seeds, select, takes_states
+from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .random_agent import random_turn
 
 __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
@@ -22,17 +23,19 @@ __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
 @dataclass(frozen=True)
 class Played:
-    """Finished games.
+    """Finished games, and those that agents forfeited.
 
     actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of a lane's
               game.
     turns:    int64 [B], how many turns each took; the opening counts.
-    state:    the final state, `B` games.
+    state:    the final state, `B` games; a forfeited one stands where it was stopped.
+    failures: by lane, who failed in games that were stopped.
     """
 
     actions: Tensor
     turns: Tensor
     state: State
+    failures: Mapping[int, Failure] = field(default_factory=dict)
 
 
 def play(
@@ -44,6 +47,7 @@ def play(
     *,
     opening: Tensor | None = None,
     on_turn: Callable[[int, State], None] | None = None,
+    forfeits: bool = False,
 ) -> Played:
     """Play one game in every lane to its end.
 
@@ -59,11 +63,13 @@ def play(
         opening: int64 [B, T0], or [B, T0, P] or [B, T0, P, K] in simultaneous games: forced first actions. -1
             from where a lane's opening is shorter.
         on_turn: called with 0 and the first state, then after each turn with the number of turns played and
-            the state.
+            the state; games that were forfeited are truncated there.
+        forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
+            stopped, while all others go on (see `forfeits`). Else errors end all games.
 
     Raises:
-        ValueError: wrong shapes, an illegal opening, an agent that gives an illegal action or cannot play
-            this kind of game.
+        ValueError: wrong shapes, an illegal opening, an agent that cannot play this kind of game, or, without
+            `forfeits`, one that gives an illegal action.
     """
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
@@ -73,30 +79,55 @@ def play(
         opening = opening.to(device)
         _check_opening(game, opening, batch, trailing)
     state: State = game.init(seeds)
+    failures: dict[int, Failure] = {}
+    faults = Faults() if forfeits else None
     for index, agent in enumerate(agents):
         lanes, players = (seats == index).nonzero().unbind(1)
-        agent.start(game, players, lanes)
+        if faults is None:
+            agent.start(game, players, lanes)
+        elif len(lanes):
+            start_or_fail(agent, game, players, lanes, faults)
+    if faults:
+        state = _stopped(state, failures, faults, 0)
     if on_turn is not None:
         on_turn(0, state)
     record: list[Tensor] = []
-    while not state.over.all():
+    while not (over := state.over).all():
         turn = len(record)
         if turn > info.max_turns:
             raise RuntimeError(f"{game.id}: games should end after {info.max_turns} turns, but one goes on")
         actions = torch.full((batch, *trailing), -1, dtype=torch.int64, device=device)
-        waiting = ~state.over
+        waiting = ~over
         forced = opening is not None and turn < opening.shape[1]
         if opening is not None and forced:
             given = waiting & (opening[:, turn].reshape(batch, -1) >= 0).all(1)
             actions[given] = opening[given, turn]
             waiting = waiting & ~given
-        _ask(game, agents, seats, generators, state, waiting, actions)
+        faults = Faults() if forfeits else None
+        _ask(game, agents, seats, generators, state, waiting, actions, faults)
+        if faults:
+            state = _stopped(state, failures, faults, turn)
+            actions[state.over] = -1
+            if state.over.all():  # nobody is left to step
+                if on_turn is not None:
+                    on_turn(turn, state)
+                break
         state = game.step(state, actions.clamp(min=0), checked=forced)  # `_ask` has checked its own
         record.append(actions)
         if on_turn is not None:
             on_turn(len(record), state)
+    if failures:  # stopped, not over
+        lanes = torch.tensor(list(failures), device=device)
+        state = state.replace(truncated=state.truncated.index_fill(0, lanes, False))
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
-    return Played(actions, state.turn.long(), state)
+    return Played(actions, state.turn.long(), state, failures)
+
+
+def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: int) -> State:
+    """The state in which lanes with faults take no more part: to the loop they are cut off."""
+    found = faults.failures(turn)
+    failures.update(found)
+    return state.replace(truncated=state.truncated.index_fill(0, torch.tensor(list(found), device=state.device), True))
 
 
 def _ask(
@@ -107,21 +138,27 @@ def _ask(
     state: State,
     waiting: Tensor,
     actions: Tensor,
+    faults: Faults | None,
 ) -> None:
-    """Write into `actions` what the agents choose in the lanes `waiting` (bool [B])."""
+    """Write into `actions` what the agents choose in the lanes `waiting` (bool [B]); -1 where they fail."""
     if game.info.simultaneous:
         actors = torch.where(waiting[:, None], seats, -1)  # [B, P]
     else:
         mover = seats.gather(1, state.current_player[:, None])
         actors = torch.where(waiting[:, None], mover, -1)  # [B, 1]
     for index, (agent, generator) in enumerate(zip(agents, generators, strict=True)):
-        lanes, players = (actors == index).nonzero().unbind(1)
+        lanes, places = (actors == index).nonzero().unbind(1)
         if len(lanes) == 0:
             continue
-        if game.info.simultaneous:
-            actions[lanes, players] = select(agent, game, state, lanes, generator, players)
+        players = places if game.info.simultaneous else None
+        if faults is None:
+            chosen = select(agent, game, state, lanes, generator, players)
         else:
-            actions[lanes] = select(agent, game, state, lanes, generator)
+            chosen = select_or_fail(agent, game, state, lanes, generator, players, faults)
+        if players is None:
+            actions[lanes] = chosen
+        else:
+            actions[lanes, players] = chosen
 
 
 def _check_arguments(
@@ -213,12 +250,19 @@ def moves(game: Game[Any], played: Played, lane: int) -> list[str]:
 
     An action of several components is named by its number among all combinations, the last varying fastest.
     """
-    turns = int(played.turns[lane])
-    parts = played.actions[:turns, lane].reshape(turns, -1, len(game.info.action_nvec))
-    flat = torch.zeros_like(parts[..., 0])
-    for component, choices in zip(parts.unbind(-1), game.info.action_nvec, strict=True):
-        flat = flat * choices + component
-    return [" ".join(map(game.action_to_string, seats)) for seats in flat.tolist()]
+    turns, nvec = int(played.turns[lane]), game.info.action_nvec
+    seats = game.info.num_players if game.info.simultaneous else 1
+    parts = played.actions[:turns, lane].reshape(turns, seats, len(nvec)).tolist()
+    lines = []
+    for turn in parts:
+        names = []
+        for components in turn:
+            flat = 0
+            for component, choices in zip(components, nvec, strict=True):
+                flat = flat * choices + component
+            names.append(game.action_to_string(flat))
+        lines.append(" ".join(names))
+    return lines
 
 
 def parse_move(game: Game[Any], move: str) -> Tensor:

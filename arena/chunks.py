@@ -4,17 +4,18 @@
     games.jsonl   one record a game, appended chunk by chunk (`match.Schedule`)
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
-equals a bigger one played at once, and the files are the same, byte for byte. Round robins and free-for-all games
-stand on this; their tables are their own.
+equals a bigger one played at once, and the files are the same, byte for byte. Which chunks there are may depend on the
+games of those before them (`Growth`), too. Round robins and free-for-all games stand on this; their tables are their
+own.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
@@ -24,7 +25,7 @@ from .match import Schedule, derive, play_games
 from .progress import progress as show_progress
 from .records import Pairing, Record, append, read
 
-__all__ = ["RECORDS", "RUN", "Chunk", "Key", "Settings", "play_plan", "prepare"]
+__all__ = ["RECORDS", "RUN", "Chunk", "Growth", "Key", "Settings", "play_plan", "prepare", "refuse_changed"]
 
 RUN, RECORDS = "run.json", "games.jsonl"
 
@@ -34,10 +35,11 @@ Key: TypeAlias = tuple[str, int]
 
 @dataclass(frozen=True)
 class Settings:
-    """The content of run.json: all that the games depend on, apart from the agents' own code.
+    """The content of run.json: all that the games depend on.
 
     agents: names, sorted; the order in which they are given does not matter.
     games:  how many; the file calls them `counted`.
+    identities: of agents by name (`agents.identity`); one that has changed since makes another run.
     """
 
     game: str
@@ -48,6 +50,7 @@ class Settings:
     opening_plies: int
     chunk: int
     version: str
+    identities: dict[str, str] = field(default_factory=dict)
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -57,6 +60,10 @@ class Settings:
     def to_data(self) -> dict[str, Any]:
         """As the file holds them."""
         return {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
+
+    def refuse(self, found: Mapping[str, Any]) -> str:
+        """Why a run with the settings found in a folder cannot go on as this one; "" where `prepare` sees all."""
+        return ""
 
     def to_json(self) -> str:
         """The text of the file."""
@@ -73,6 +80,20 @@ class Chunk:
 
     agents: tuple[str, ...]
     pairings: tuple[Pairing, ...]
+
+
+class Growth(Protocol):
+    """What is played after the plan, as a function of the games before."""
+
+    def possible(self, key: Key) -> Chunk | None:
+        """The chunk of a key that may come after the plan, None if it cannot."""
+
+    def more(self, records: Sequence[Record]) -> Mapping[Key, Chunk]:
+        """The next chunks in the order of the file, none when the run is complete.
+
+        Args:
+            records: all games so far, in the order of the file.
+        """
 
 
 # ---------------------------------------------------------------- the folder
@@ -117,7 +138,9 @@ def prepare(folder: Path, settings: Settings, files: Iterable[str], *, resume: b
 def _check_smaller(folder: Path, settings: Settings, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
     """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
     expected = settings.to_data()
-    grown = {settings.counted} | ({"agents"} if settings.may_join else set())
+    if why := settings.refuse(found):
+        raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
+    grown = {settings.counted, "identities", "until_certain", "budget"} | ({"agents"} if settings.may_join else set())
     wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
     if wrong:
         raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
@@ -131,6 +154,17 @@ def _check_smaller(folder: Path, settings: Settings, found: Mapping[str, Any], g
             f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
             f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
         )
+    refuse_changed(folder, found.get("identities"), settings.identities)
+
+
+def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None:
+    """Raise a `RunError` if an agent is not what it was when its games were played, as far as both are known."""
+    for name, identity in before.items() if isinstance(before, dict) else ():
+        if identity and now.get(name) and now[name] != identity:
+            raise RunError(
+                f"{folder} holds games of another {name}: expected identity {identity}, got {now[name]}; has its file "
+                f"changed since? {START_OVER}"
+            )
 
 
 # ---------------------------------------------------------------- the games
@@ -144,7 +178,9 @@ def play_plan(
     folder: Path,
     settings: Settings,
     *,
+    growth: Growth | None = None,
     outdated: Iterable[str] = (),
+    keep: Callable[[Sequence[Record]], None] = lambda records: None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> tuple[tuple[Record, ...], int]:
@@ -154,10 +190,13 @@ def play_plan(
         game: the rules.
         agents: by name.
         schedule: of the run.
-        plan: all chunks in the order of the file.
+        plan: all chunks in the order of the file, or the first ones.
         folder: of the run, `prepare`d.
         settings: of the run.
+        growth: the chunks after the plan.
         outdated: files that new games make wrong; deleted before the first of them.
+        keep: gets the games that are in the folder already, then each chunk when it is in the file, such as
+            `store_feed.feeding` gives it.
         progress: whether to report on standard error.
         warn: gets a line for each thing left out, such as a torn line.
 
@@ -169,28 +208,45 @@ def play_plan(
         RecordError: it has a line that no crash can explain.
     """
     path = folder / RECORDS
-    kept, clean = _finished(path, settings, plan, warn)
+
+    def chunk_of(key: Key) -> Chunk | None:
+        return plan.get(key) or (growth.possible(key) if growth is not None else None)
+
+    kept, clean = _finished(path, settings, chunk_of, warn)
     write_atomic(folder / RUN, settings.to_json())
     if not clean:
         write_atomic(path, _lines(kept))
-    missing = [key for key in plan if key not in kept]
-    if missing:
-        for name in outdated:
-            (folder / name).unlink(missing_ok=True)
-    done, total = sum(map(len, kept.values())), sum(len(chunk.pairings) for chunk in plan.values())
-    with show_progress(total, done=done, label=game.id, shown=progress and bool(missing)) as finished:
-        for key in missing:
-            players = {name: agents[name] for name in plan[key].agents}
-            kept[key] = play_games(game, players, schedule, plan[key].pairings, finished)
-            append(path, kept[key])
-    ordered = {key: kept[key] for key in plan}
+    if kept:  # a run that was killed between its file and the store has left the store behind
+        keep([record for records in kept.values() for record in records])
+    ordered: dict[Key, list[Record]] = {}
+    played, stage = 0, plan
+    while stage:
+        missing = [key for key in stage if key not in kept]
+        if missing and not played:
+            for name in outdated:
+                (folder / name).unlink(missing_ok=True)
+        total = sum(len(chunk.pairings) for chunk in stage.values())
+        left = sum(len(stage[key].pairings) for key in missing)
+        label = game.id if stage is plan else f"{game.id}, games until the order is certain"
+        with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
+            for key in missing:
+                players = {name: agents[name] for name in stage[key].agents}
+                kept[key] = play_games(game, players, schedule, stage[key].pairings, finished)
+                append(path, kept[key])
+                keep(kept[key])
+        played += left
+        ordered.update({key: kept[key] for key in stage})
+        stage = {} if growth is None else growth.more([record for part in ordered.values() for record in part])
+    if foreign := kept.keys() - ordered.keys():
+        match, opening = min(foreign)
+        raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
     if list(kept) != list(ordered):
         write_atomic(path, _lines(ordered))
-    return tuple(record for records in ordered.values() for record in records), total - done
+    return tuple(record for records in ordered.values() for record in records), played
 
 
 def _finished(
-    path: Path, settings: Settings, plan: Mapping[Key, Chunk], warn: Callable[[str], None]
+    path: Path, settings: Settings, chunk_of: Callable[[Key], Chunk | None], warn: Callable[[str], None]
 ) -> tuple[dict[Key, list[Record]], bool]:
     """The whole chunks of the file in its order, and whether it holds nothing else.
 
@@ -204,26 +260,30 @@ def _finished(
         warn(torn)
     found: dict[Key, list[Record]] = {}
     for number, record in enumerate(records, 1):
-        if wrong := _why_foreign(record, settings, plan):
+        if wrong := _why_foreign(record, settings, chunk_of):
             raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
         assert record.pairing is not None  # `_why_foreign` has looked
         found.setdefault(_key(record.pairing, settings), []).append(record)
-    kept = {key: chunk for key, chunk in found.items() if [record.pairing for record in chunk] == [*plan[key].pairings]}
+    kept = {key: part for key, part in found.items() if _is_whole(part, chunk_of(key))}
     if dropped := len(records) - sum(map(len, kept.values())):
         warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
     return kept, path.read_bytes() == _lines(kept)
+
+
+def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:
+    return chunk is not None and [record.pairing for record in records] == [*chunk.pairings]
 
 
 def _key(pairing: Pairing, settings: Settings) -> Key:
     return pairing.match, pairing.opening - pairing.opening % settings.chunk
 
 
-def _why_foreign(record: Record, settings: Settings, plan: Mapping[Key, Chunk]) -> str:
+def _why_foreign(record: Record, settings: Settings, chunk_of: Callable[[Key], Chunk | None]) -> str:
     """Why the game cannot be one of the run's, "" if it can."""
     pairing = record.pairing
     if pairing is None:
         return "it belongs to no match"
-    chunk = plan.get(_key(pairing, settings))
+    chunk = chunk_of(_key(pairing, settings))
     if chunk is None or pairing not in chunk.pairings:
         return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
     wanted = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cellgames.agents.base import AnyAgent
@@ -16,6 +16,7 @@ from cellgames.envs.core import Game
 from . import free_for_all, match
 from .defaults import CHUNK, OPENING_PLIES
 from .free_for_all_tables import make_tables as tables_of_many
+from .payoffs import by_order
 from .progress import progress
 from .records import Pairing, Record
 from .tables import distinct, make_tables, tally
@@ -35,6 +36,7 @@ def meet(
     opening_plies: int = OPENING_PLIES,
     chunk: int = CHUNK,
     shown: bool = False,
+    keep: Callable[[Sequence[Record]], None] = lambda records: None,
 ) -> list[Record]:
     """The games of two agents.
 
@@ -49,19 +51,22 @@ def meet(
         opening_plies: random moves before the agents take over, in games for two.
         chunk: openings played side by side, in games for two; part of what chance follows from.
         shown: whether to report progress on standard error.
+        keep: gets each chunk of games as it ends, such as `store_feed.feeding` gives it.
     """
     found: list[Record] = []
     with progress(games, label=" against ".join(agents), shown=shown) as finished:
         if game.info.num_players == 2:
             schedule = match.Schedule(games, seed, opening_plies, chunk)
             for openings in schedule.chunks():
-                found += match.play_chunk(game, dict(agents), schedule, openings, finished)
+                found += (played := match.play_chunk(game, dict(agents), schedule, openings, finished))
+                keep(played)
             return found
         many = free_for_all.Schedule(games, seed, 0)
         tables = free_for_all.seatings(2, game.info.num_players, games, seed)
         for numbers in many.chunks():
             pairings = [Pairing(free_for_all.MATCH, number, tables[number]) for number in numbers]
-            found += match.play_games(game, dict(agents), many, pairings, finished)
+            found += (played := match.play_games(game, dict(agents), many, pairings, finished))
+            keep(played)
     return found
 
 
@@ -102,19 +107,22 @@ def _for_two(game: Game[Any], records: Sequence[Record], agent: str) -> dict[str
 
 
 def _for_more(records: Sequence[Record], agent: str) -> dict[str, Any]:
-    shares, own, others = [], [], []
+    shares: list[float] = []
+    own: list[float] = []
+    others: list[float] = []
     for record in records:
-        here = [score for name, score in zip(record.agents, record.result.scores, strict=True) if name == agent]
-        there = [score for name, score in zip(record.agents, record.result.scores, strict=True) if name != agent]
-        shares.append(statistics.fmean((a > b) + (a == b) / 2 for a in here for b in there))
-        own += here
-        others += there
-    mean = statistics.fmean(shares)
-    margin = 1.959964 * statistics.stdev(shares) / math.sqrt(len(shares))  # games are independent, pairs are not
+        ends = [("first" if r.first == agent else "second", r.outcome) for r in by_order(record, 0) if agent in r[:2]]
+        if ends:  # all seats may have failed at once
+            shares.append(statistics.fmean((outcome == seat) + (outcome == "draw") / 2 for seat, outcome in ends))
+        for name, score in zip(record.agents, record.result.scores, strict=True):
+            (own if name == agent else others).append(score)
+    mean = statistics.fmean(shares) if shares else math.nan
+    spread = statistics.stdev(shares) if len(shares) > 1 else math.nan
+    margin = 1.959964 * spread / math.sqrt(max(1, len(shares)))  # games are independent, pairs are not
     return {
         "score": mean,
-        "low": max(mean - margin, 0.0),
-        "high": min(mean + margin, 1.0),
+        "low": mean - min(margin, mean) if len(shares) > 1 else math.nan,
+        "high": mean + min(margin, 1 - mean) if len(shares) > 1 else math.nan,
         "points": statistics.fmean(own),
         "their points": statistics.fmean(others),
         "distinct": distinct(records),

@@ -21,6 +21,7 @@ import torch
 
 import cellgames
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.identity import identities
 from cellgames.envs.core import Game
 from cellgames.folders import PathLike, RunError, opened
 
@@ -31,6 +32,7 @@ from .free_for_all_reports import FILES, write_reports
 from .free_for_all_tables import FreeForAllTables, make_tables
 from .match import derive, generator, hire
 from .records import Pairing, Record, plain
+from .store_feed import AnyStore, feeding
 
 __all__ = ["MATCH", "FreeForAll", "RunError", "Schedule", "free_for_all", "seatings"]
 
@@ -74,6 +76,7 @@ def free_for_all(
     chunk: int = CHUNK,
     anchor: str | None = None,
     resume: bool = True,
+    store: AnyStore = None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
 ) -> FreeForAll:
@@ -90,12 +93,14 @@ def free_for_all(
             depend on.
         anchor: the agent whose rating is 0; None puts the mean there.
         resume: False deletes the run in the folder first.
+        store: gets the games too, chunk by chunk (`store.Store`).
         progress: whether to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
 
     Raises:
         RunError: the folder holds something else, or another run, or another process is at work in it.
         RecordError: games.jsonl has a line that no crash can explain.
+        StoreError: the store is another kind of file, or cannot be made.
         ValueError: settings that make no sense; agents that cannot play this game.
     """
     schedule = Schedule(games, seed, opening_plies, chunk)
@@ -109,14 +114,17 @@ def free_for_all(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {games}"
         )
+    known = identities(agents, game)
     settings = Settings(
-        game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, cellgames.__version__
+        game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, cellgames.__version__, known
     )
     folder = Path(out)
-    with opened(folder, (RUN, RECORDS, *FILES)):
+    with opened(folder, (RUN, RECORDS, *FILES)), feeding(store, "free-for-all", folder, known, warn) as keep:
         prepare(folder, settings, FILES, resume=resume)
         plan = _plan(tuple(names), seats, schedule)
-        records, played = play_plan(game, players, schedule, plan, folder, settings, progress=progress, warn=warn)
+        records, played = play_plan(
+            game, players, schedule, plan, folder, settings, keep=keep, progress=progress, warn=warn
+        )
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]
         files += write_reports(folder, tables, settings.to_data(), game.info.players, warn=warn)

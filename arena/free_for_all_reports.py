@@ -6,6 +6,7 @@ As in `reports`, the files hold nothing but what follows from the games.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from cellgames.folders import PathLike
 
 from .free_for_all_tables import Finish, FreeForAllTables
+from .payoff_sections import payoff_data, payoff_images, payoff_parts
 from .report_parts import (
     THE_GAMES,
     Rows,
@@ -21,6 +23,7 @@ from .report_parts import (
     elo_csv,
     elo_texts,
     escape,
+    forfeited,
     markdown_table,
     matrix_csv,
     percent,
@@ -46,8 +49,9 @@ FILES = (
     "report.md",
     "ratings.png",
     "cross_table.png",
+    "cycles.png",
 )
-"""What `write_reports` may write."""
+"""What `write_reports` may write; `cycles.png` where agents beat each other in a ring."""
 
 AHEAD = "How often the row finished ahead of the column in %, a tie half, with ahead-level-behind."
 """What the cross table shows."""
@@ -60,15 +64,27 @@ def _ratings_rows(tables: FreeForAllTables) -> Rows:
     """A header and one line an agent, for people."""
     level = f"{100 * tables.ratings.level:.0f} % interval"
     header = ("rank", "agent", "Elo", level, "seats", "mean place", "first %", "alone first %", "mean score")
-    rows: list[Sequence[object]] = [header]
+    rows: list[Sequence[object]] = [(*header, "forfeits") if tables.forfeits else header]
     for line in tables.standings:
         own = tables.finishes[line.agent]
-        numbers = (own.seats, f"{own.place:.2f}", *_firsts(own), f"{own.score:.2f}")
-        rows.append((line.rank, line.agent, *elo_texts(line), *numbers))
+        numbers = (own.seats, _mean(own.place), *_firsts(own), _mean(own.score))
+        failed = (_forfeits(tables, line.agent),) if tables.forfeits else ()
+        rows.append((line.rank, line.agent, *elo_texts(line), *numbers, *failed))
     return rows
 
 
+def _forfeits(tables: FreeForAllTables, agent: str) -> int:
+    return tables.forfeits[agent].games if agent in tables.forfeits else 0
+
+
+def _mean(value: float) -> str:
+    """With two decimals; "" for NaN."""
+    return "" if math.isnan(value) else f"{value:.2f}"
+
+
 def _firsts(finish: Finish) -> tuple[str, str]:
+    if not finish.seats:
+        return "", ""
     return percent(finish.first / finish.seats), percent(finish.alone / finish.seats)
 
 
@@ -78,8 +94,8 @@ def _seat_rows(tables: FreeForAllTables, players: Sequence[str]) -> Rows:
     rows: list[Sequence[object]] = [header]
     for seat, (player, everyone) in enumerate(zip(players, tables.seats, strict=True)):
         sat = (tables.agent_seats.get((agent, seat)) for agent in tables.agents)
-        own = ("" if finish is None else f"{finish.place:.2f}" for finish in sat)
-        rows.append((player, f"{everyone.place:.2f}", *_firsts(everyone), f"{everyone.score:.2f}", *own))
+        own = ("" if finish is None else _mean(finish.place) for finish in sat)
+        rows.append((player, _mean(everyone.place), *_firsts(everyone), _mean(everyone.score), *own))
     return rows
 
 
@@ -97,7 +113,8 @@ def notes(tables: FreeForAllTables) -> list[str]:
     said += swept(
         tables.standings, "finished ahead of all others in every game", "finished behind all others in every game"
     )
-    return [*said, *unlinked(tables.ratings), *repeated(tables.distinct, tables.games)]
+    said += unlinked(tables.ratings)
+    return [*said, *forfeited(tables.forfeits, several=seats > 2), *repeated(tables.distinct, tables.games)]
 
 
 # ---------------------------------------------------------------- text
@@ -134,6 +151,7 @@ def _markdown(tables: FreeForAllTables, run: Mapping[str, Any], players: Sequenc
         AHEAD,
         markdown_table(cross_rows(tables.agents, tables.cross)),
         "![Who finishes ahead of whom](cross_table.png)" if plots else "",
+        *payoff_parts(tables.payoffs, plots),
         "## Seats",
         markdown_table(_seat_rows(tables, players), left=("seat",)),
         *THE_GAMES,
@@ -147,7 +165,8 @@ _FINISH_HEADER = ("seats", "first", "alone_first", "mean_place", "mean_score")
 
 
 def _finish_row(finish: Finish) -> tuple[object, ...]:
-    return finish.seats, finish.first, finish.alone, f"{finish.place:.4f}", f"{finish.score:.4f}"
+    means = ("" if math.isnan(x) else f"{x:.4f}" for x in (finish.place, finish.score))
+    return finish.seats, finish.first, finish.alone, *means
 
 
 def _finish_data(finish: Finish) -> dict[str, Any]:
@@ -157,9 +176,13 @@ def _finish_data(finish: Finish) -> dict[str, Any]:
 
 def _ratings_csv(tables: FreeForAllTables) -> Rows:
     lines = (
-        (line.rank, line.agent, *elo_csv(line), *_finish_row(tables.finishes[line.agent])) for line in tables.standings
+        (
+            *(line.rank, line.agent, *elo_csv(line)),
+            *(*_finish_row(tables.finishes[line.agent]), _forfeits(tables, line.agent)),
+        )
+        for line in tables.standings
     )
-    return [("rank", "agent", "elo", "elo_low", "elo_high", *_FINISH_HEADER), *lines]
+    return [("rank", "agent", "elo", "elo_low", "elo_high", *_FINISH_HEADER, "forfeits"), *lines]
 
 
 def _seats_csv(tables: FreeForAllTables, players: Sequence[str]) -> Rows:
@@ -184,6 +207,7 @@ def _data(tables: FreeForAllTables, run: Mapping[str, Any], players: Sequence[st
             {
                 **standing_data(line),
                 **_finish_data(tables.finishes[line.agent]),
+                "forfeits": _forfeits(tables, line.agent),
                 "seats_taken": {
                     players[seat]: _finish_data(finish)
                     for (agent, seat), finish in tables.agent_seats.items()
@@ -197,6 +221,7 @@ def _data(tables: FreeForAllTables, run: Mapping[str, Any], players: Sequence[st
             for (agent, opponent), t in tables.cross.items()
         ],
         "seats": {player: _finish_data(finish) for player, finish in zip(players, tables.seats, strict=True)},
+        "payoffs": payoff_data(tables.payoffs),
         "notes": notes(tables),
     }
 
@@ -229,7 +254,8 @@ def write_reports(
         from . import plots
 
         cross = plots.cross_png(tables.agents, tables.cross, "Row finishes ahead of column", "ahead-level-behind")
-        return {"ratings.png": plots.ratings_png(tables.standings, tables.ratings), "cross_table.png": cross}
+        rated = plots.ratings_png(tables.standings, tables.ratings)
+        return {"ratings.png": rated, "cross_table.png": cross, **payoff_images(tables.payoffs)}
 
     texts = {
         "ratings.json": json.dumps(_data(tables, run, players), indent=2, ensure_ascii=False) + "\n",

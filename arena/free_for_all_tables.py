@@ -19,11 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from . import ratings
+from .payoffs import Payoffs, by_order, payoffs_of
 from .records import Record
-from .tables import Standing, Tally, distinct, ranked
+from .tables import Forfeits, Standing, Tally, distinct, forfeits, ranked
 
 __all__ = ["Finish", "FreeForAllTables", "comparisons", "make_tables", "places"]
 
@@ -31,6 +31,9 @@ __all__ = ["Finish", "FreeForAllTables", "comparisons", "make_tables", "places"]
 @dataclass(frozen=True)
 class Finish:
     """How the seats of one side finished.
+
+    A game that was forfeited counts for those who failed only: with the last place, whatever the scores when it was
+    stopped. Without a seat that counts, place and score are NaN.
 
     seats: how many; an agent with two seats in a game counts twice.
     first: of them with the highest score of their game, alone or not.
@@ -58,6 +61,8 @@ class FreeForAllTables:
     seats:     by seat, of whoever sat there.
     agent_seats: by (agent, seat); absent where the agent never sat.
     ratings:   the fit behind the standings.
+    payoffs:   the matrix of the same games.
+    forfeits:  by agent, of those that forfeited games.
     """
 
     games: int
@@ -68,6 +73,8 @@ class FreeForAllTables:
     seats: tuple[Finish, ...]
     agent_seats: dict[tuple[str, int], Finish]
     ratings: ratings.Ratings
+    payoffs: Payoffs
+    forfeits: dict[str, Forfeits]
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -88,10 +95,7 @@ def comparisons(record: Record) -> Iterator[ratings.PairResult]:
     """
     if record.pairing is None:
         raise ValueError(f"expected a game of a run, got one of {', '.join(record.agents)} without a pairing")
-    for (one, score), (other, against) in combinations(zip(record.agents, record.result.scores, strict=True), 2):
-        if one != other:
-            outcome: ratings.Outcome = "first" if score > against else "second" if score < against else "draw"
-            yield ratings.PairResult(one, other, record.pairing.opening, outcome)
+    yield from by_order(record, record.pairing.opening)
 
 
 def make_tables(
@@ -132,19 +136,29 @@ def make_tables(
             if (there := [(record, place) for record, place in own if place == seat])
         },
         ratings=rated,
+        payoffs=payoffs_of(results),
+        forfeits=forfeits(records),
     )
 
 
 def _finish(sat: Sequence[tuple[Record, int]]) -> Finish:
     """Of the seats in these games."""
-    found = [(record.result.scores, seat) for record, seat in sat]
-    first = [scores.count(scores[seat]) for scores, seat in found if scores[seat] == max(scores)]
+    ended = [(record.result.scores, seat) for record, seat in sat if record.result.forfeit is None]
+    failed = [
+        (record.result.scores, seat)
+        for record, seat in sat
+        if record.result.forfeit is not None and seat in record.result.forfeit.seats
+    ]
+    first = [scores.count(scores[seat]) for scores, seat in ended if scores[seat] == max(scores)]
+    seats = len(ended) + len(failed)
+    place = math.fsum(places(scores)[seat] for scores, seat in ended) + sum(len(scores) for scores, _ in failed)
+    score = math.fsum(scores[seat] for scores, seat in ended + failed)
     return Finish(
-        seats=len(found),
+        seats=seats,
         first=len(first),
         alone=first.count(1),
-        place=math.fsum(places(scores)[seat] for scores, seat in found) / len(found),
-        score=math.fsum(scores[seat] for scores, seat in found) / len(found),
+        place=place / seats if seats else math.nan,
+        score=score / seats if seats else math.nan,
     )
 
 

@@ -26,8 +26,8 @@ from cellgames.envs.core.parameters import check_whole
 
 from .defaults import CHUNK, GAMES, OPENING_PLIES
 from .openings import lengths, match_openings
-from .records import Pairing, Record, plain
-from .replays import result
+from .records import Forfeit, Pairing, Record
+from .replays import results
 from .tables import Tally, tally
 
 __all__ = [
@@ -44,6 +44,7 @@ __all__ = [
     "play_chunk",
     "play_games",
     "record",
+    "records_of",
 ]
 
 
@@ -160,6 +161,8 @@ def play_games(
 ) -> list[Record]:
     """The games of a chunk, for any number of seats, in the order of the pairings.
 
+    An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
+
     Args:
         game: the rules.
         agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
@@ -183,19 +186,52 @@ def play_games(
         [generator(schedule.seed, "agent", id, number, name) for name in names],
         opening=drawn[places] if schedule.opening_plies else None,
         on_turn=None if finished is None else counter(finished),
+        forfeits=True,
     )
-    return [
-        record(
-            game,
-            played,
-            lane,
-            seed=int(seeds[place]),
-            agents=tuple(names[seat] for seat in pairing.seats),
-            opening=forced[place],
-            pairing=pairing,
+    return records_of(
+        game,
+        played,
+        seeds=seeds[places].tolist(),
+        agents=[tuple(names[seat] for seat in pairing.seats) for pairing in pairings],
+        openings=[forced[place] for place in places],
+        pairings=pairings,
+    )
+
+
+def records_of(
+    game: Game[Any],
+    played: loop.Played,
+    *,
+    seeds: Sequence[int],
+    agents: Sequence[tuple[str, ...]],
+    openings: Sequence[int],
+    pairings: Sequence[Pairing | None] | None = None,
+) -> list[Record]:
+    """All games that were played, or forfeited; the keywords are the records', one a lane."""
+    lanes = range(len(played.turns))
+    failures = [played.failures.get(lane) for lane in lanes]
+    forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
+    ends = results(game, played.state, forfeits)
+    parameters = json.dumps(game.parameters)
+    told = type(game).story is not Game.story
+    found = []
+    for lane in lanes:
+        moves = tuple(loop.moves(game, played, lane))
+        found.append(
+            Record(
+                game=game.id,
+                version=cellgames.__version__,
+                parameters=json.loads(parameters),
+                seed=seeds[lane],
+                agents=agents[lane],
+                opening=min(openings[lane], len(moves)),  # an agent that fails at the start stops the game before it
+                moves=moves,
+                result=ends[lane],
+                pairing=None if pairings is None else pairings[lane],
+                story=game.story(played.state[lane]) if told and forfeits[lane] is None else {},
+            )
         )
-        for lane, (place, pairing) in enumerate(zip(places, pairings, strict=True))
-    ]
+    return found
 
 
 def record(
@@ -208,19 +244,15 @@ def record(
     opening: int,
     pairing: Pairing | None = None,
 ) -> Record:
-    """One of the games that were played; the keywords are the record's."""
-    return Record(
-        game=game.id,
-        version=cellgames.__version__,
-        parameters=plain(game.parameters),
-        seed=seed,
-        agents=agents,
-        opening=opening,
-        moves=tuple(loop.moves(game, played, lane)),
-        result=result(game, played.state, lane),
-        pairing=pairing,
-        story=game.story(played.state[lane]),
+    """One of the games that were played, or forfeited; the keywords are the record's."""
+    one = loop.Played(
+        played.actions[:, lane : lane + 1],
+        played.turns[lane : lane + 1],
+        played.state[lane],
+        {0: played.failures[lane]} if lane in played.failures else {},
     )
+    (found,) = records_of(game, one, seeds=[seed], agents=[agents], openings=[opening], pairings=[pairing])
+    return found
 
 
 def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:

@@ -36,6 +36,7 @@ __all__ = [
     "expected_score",
     "fit",
     "rate",
+    "student_t",
     "win_probability_interval",
 ]
 
@@ -51,6 +52,7 @@ _LONGEST_STEP = 4.0
 # A step is the last when its decrement (about twice what the log-likelihood still lacks) is this small;
 # rounding doubles that for this many games. Without a prior such a step may still be long: then the maximum
 # lies at infinity, on the way to which steps stay near 1 for ever.
+_LEAST_WEIGHT = 1e-6  # of a virtual game; what lies beyond is no part of any quantile of interest
 _SMALL_DECREMENT, _GAMES_OF_ROUNDING, _FINITE_STEP = 1e-12, 1e4, 1e-3
 
 
@@ -91,9 +93,8 @@ class Ratings:
 
     agents: names, sorted.
     elo:    float64, 400 / ln 10 * log p, shifted to the anchor.
-    low, high: float64, bounds of the bootstrap percentile interval; those of the anchor have no width.
-        Resampling invents no results: an agent that won every game has bounds that say nothing of how much
-        better it is, and a pair with a single cluster adds no width. NaN when there were no resamples.
+    low, high: float64, bounds of the bootstrap interval (see `rate`); those of the anchor have no width. Of an agent
+        that won every game the upper one says little but how weak the prior is. NaN when there were no resamples.
     games, wins, draws, losses: int64; games that both lost are in `games` and in `losses`.
     score:  float64, (wins + draws / 2) / games.
     level:  coverage that the intervals aim at.
@@ -153,20 +154,28 @@ def fit(
     _check_table("wins", won, won.shape, symmetric=False)
     _check_table("draws", drawn, won.shape, symmetric=True)
     _check_table("both_lose", lost, won.shape, symmetric=True)
+    virtual = np.full((*won.shape[:-1], 2), prior / 2)
+    return _fit(won, drawn, lost, virtual)
+
+
+def _fit(won: FloatArray, drawn: FloatArray, lost: FloatArray, virtual: FloatArray) -> Fit:
+    """As `fit`; virtual games are [K, 2] or [R, K, 2], those that each agent won and lost."""
     rated = won + won.swapaxes(-1, -2) + drawn
     games = (rated + lost).sum(axis=-1)
     if not (games.sum(axis=-1) > 0).all():
         raise ValueError("expected at least one game, got none; are the tables all zero?")
     connected = _reachable(rated > 0).all(axis=(-2, -1))
+    prior = float(virtual.min())
     if prior == 0 and not connected.all():
         raise ValueError(
             "prior=0 needs games that link all agents, got separate groups; let them meet or set prior > 0"
         )
     stack = (-1, *won.shape[-2:])
-    theta, tie, converged = _maximise(_Likelihood(won.reshape(stack), drawn.reshape(stack), prior))
+    likelihood = _Likelihood(won.reshape(stack), drawn.reshape(stack), virtual.reshape(-1, won.shape[-1], 2))
+    theta, tie, converged = _maximise(likelihood)
     if not converged.all():
         raise ValueError(
-            f"expected a finite maximum, got none with prior={prior}; did an agent never win, or never "
+            f"expected a finite maximum, got none with prior={2 * prior:g}; did an agent never win, or never "
             "lose? A prior near 1 keeps its rating finite"
         )
     theta -= theta.mean(axis=1, keepdims=True)
@@ -186,7 +195,13 @@ def rate(
 ) -> Ratings:
     """Rate all agents that appear in `results`, with bootstrap intervals over clusters of games.
 
-    Within each pair, or over all pairs at once, whole clusters are drawn with replacement, as many as there are.
+    The bootstrap is Rubin's (1981, "The Bayesian Bootstrap", The Annals of Statistics 9): in each resample every
+    cluster, of its pair or of all pairs at once, has an exponential weight, and the virtual games won and lost have
+    weights of Gamma's distribution with the prior's shape. For one agent's independent games without draws that is
+    the posterior under Jeffreys' prior, Beta(won + 1/2, lost + 1/2), which keeps its coverage where one side wins
+    nearly always; counts drawn with replacement would have no width there. The quantiles that bound an interval are
+    those of Hesterberg's expanded percentile interval, for few clusters.
+
     The order of the records and the numbers of the clusters do not matter: clusters enter as a count of each
     distinct tally.
 
@@ -215,6 +230,10 @@ def rate(
     rng = np.random.default_rng(seed)
     # Lane 0 holds the games as played, every other lane a resample.
     wins, draws, both_lose = np.zeros((3, resamples + 1, len(agents), len(agents)))
+    # The virtual games, won and lost, are weighed anew like any others: half a game is half the shape.
+    virtual = np.full((resamples + 1, len(agents), 2), prior / 2)
+    if prior > 0:
+        virtual[1:] = np.maximum(rng.gamma(prior / 2, size=virtual[1:].shape), _LEAST_WEIGHT)
     ordered = sorted(pairs)
     for group in [ordered] if shared_clusters else [[pair] for pair in ordered]:
         totals = _resampled([pairs[pair] for pair in group], resamples, rng)
@@ -224,14 +243,17 @@ def rate(
             draws[:, i, j] = draws[:, j, i] = total[:, 2]
             both_lose[:, i, j] = both_lose[:, j, i] = total[:, 3]
 
-    fitted = fit(wins, draws, both_lose, prior=prior)
+    fitted = _fit(wins, draws, both_lose, virtual)
     elo = ELO_PER_LOG * fitted.log_strength  # [R + 1, K]
     if anchor is not None:
         elo = elo - elo[:, [index[anchor]]]
     elo = elo + anchor_elo
     low, high = np.full((2, len(agents)), np.nan)
     if resamples:
-        low, high = np.quantile(elo[1:], [(1 - level) / 2, (1 + level) / 2], axis=0)
+        for k, name in enumerate(agents):
+            own = [pairs[pair] for pair in pairs if name in pair]
+            count = len({number for clusters in own for number in clusters}) if shared_clusters else sum(map(len, own))
+            low[k], high[k] = np.quantile(elo[1:, k], _expanded(level, count))
     games, won, drawn = (x.astype(np.int64) for x in (fitted.games[0], wins[0].sum(1), draws[0].sum(1)))
     reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)
     return Ratings(
@@ -284,6 +306,37 @@ def win_probability_interval(wins: float, draws: float, games: float, level: flo
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
+def student_t(level: float, freedom: float) -> float:
+    """The quantile of Student's t that a share of `level` lies within, of both signs, for 1, 2, 4 or more degrees.
+
+    Exact for 1 and 2; then the expansion of Cornish and Fisher, right to 1 % (Abramowitz and Stegun, 26.7.5).
+    """
+    if freedom <= 1:
+        return math.tan(math.pi * level / 2)
+    if freedom <= 2:
+        return level * math.sqrt(2 / (1 - level**2))
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    series = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / freedom**power for power, term in enumerate(series))
+
+
+def _expanded(level: float, clusters: int) -> tuple[float, float]:
+    """Which quantiles of the resamples to take, since few clusters vary less among themselves than anew.
+
+    Hesterberg's expanded percentile interval (2015, "What Teachers Should Know about the Bootstrap", The American
+    Statistician 69): as far out as Student's t, times sqrt(n / (n - 1)), is in a normal distribution.
+    """
+    count = max(clusters, 2)
+    tail = NormalDist().cdf(-math.sqrt(count / (count - 1)) * student_t(level, count - 1))
+    return tail, 1 - tail
+
+
 def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, list[int]]]:
     """Count outcomes by pair (a < b) and cluster: [a won, b won, draws, both lost]."""
     column = {outcome: k for k, outcome in enumerate(get_args(Outcome))}
@@ -306,7 +359,8 @@ def _resampled(group: list[dict[int, list[int]]], resamples: int, rng: np.random
     rows = [[count for clusters in group for count in clusters.get(number, (0, 0, 0, 0))] for number in numbers]
     # [T, 4 * pairs] distinct tallies, [T] clusters that have each.
     tallies, counts = np.unique(np.array(rows), axis=0, return_counts=True)
-    weights = np.vstack([counts, rng.multinomial(counts.sum(), counts / counts.sum(), size=resamples)])
+    # The weight of a cluster is exponential, so that of `c` clusters is of Gamma's distribution with shape c.
+    weights = np.vstack([counts, rng.gamma(counts, size=(resamples, len(counts)))])
     totals = weights.astype(np.float64) @ tallies.astype(np.float64)  # exact, and faster than with integers
     return np.asarray(totals.reshape(resamples + 1, len(group), 4).swapaxes(0, 1))
 
@@ -345,17 +399,17 @@ class _Likelihood:
     virtual opponent is agent K of tables one larger; its log strength stays 0 and is no parameter.
     """
 
-    def __init__(self, wins: FloatArray, draws: FloatArray, prior: float) -> None:
+    def __init__(self, wins: FloatArray, draws: FloatArray, virtual: FloatArray) -> None:
         k = self.agents = wins.shape[1]
         pad = ((0, 0), (0, 1), (0, 1))
         won, drawn = np.pad(wins, pad), np.pad(draws, pad)
-        won[:, :k, k] = won[:, k, :k] = prior / 2
+        won[:, :k, k], won[:, k, :k] = virtual[:, :, 0], virtual[:, :, 1]
         self.games = won + won.swapaxes(1, 2) + drawn  # [R, K + 1, K + 1], diagonal 0
         self.decided, self.drawn = won.sum(axis=(1, 2)), drawn.sum(axis=(1, 2)) / 2  # [R]
         # The log-likelihood is linear . params - (sum over pairs of games * log Z).
         balance = (won.sum(axis=2) - won.sum(axis=1))[:, :k] / 2
         self.linear = np.concatenate([balance, self.drawn[:, None]], axis=1)
-        self.prior = prior
+        self.prior = float(virtual.min())
 
     def start(self) -> FloatArray:
         """Equal strengths, and the nu that they would need for this share of draws."""

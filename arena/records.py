@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 from cellgames.folders import PathLike
 
 __all__ = [
+    "Forfeit",
     "Outcome",
     "Pairing",
     "Reader",
@@ -33,6 +34,8 @@ __all__ = [
 Outcome = Literal["win", "draw", "loss"]
 T = TypeVar("T")
 
+_MOST_REASON = 1000  # characters; games keep theirs shorter
+
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """As they come back from a file: lists for tuples."""
@@ -45,6 +48,30 @@ class RecordError(ValueError):
 
 
 @dataclass(frozen=True)
+class Forfeit:
+    """Why a game stopped before its end: an agent failed to act.
+
+    seat:   that it held, the first one if several failed in the same turn.
+    reason: what it did, on one line (bounded where games are played).
+    also:   other seats that failed in that turn, ascending.
+    """
+
+    seat: int
+    reason: str
+    also: tuple[int, ...] = ()
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """All seats that failed."""
+        return self.seat, *self.also
+
+    def outcome(self, players: int) -> tuple[Outcome, ...]:
+        """By seat: those who failed lose; in a game for two the other wins, in larger ones the others draw."""
+        rest: Outcome = "win" if players == 2 else "draw"
+        return tuple("loss" if seat in self.seats else rest for seat in range(players))
+
+
+@dataclass(frozen=True)
 class Result:
     """How a game ended.
 
@@ -52,12 +79,14 @@ class Result:
     scores:    one a player, the game's own measure.
     turns:     steps played, as the final state counts them.
     truncated: cut off by a limit.
+    forfeit:   None for a game that came to its end.
     """
 
     outcome: tuple[Outcome, ...]
     scores: tuple[float, ...]
     turns: int
     truncated: bool
+    forfeit: Forfeit | None = None
 
 
 @dataclass(frozen=True)
@@ -112,6 +141,10 @@ class Record:
         for name in ("position", "story"):
             if not data[name]:
                 del data[name]
+        if (forfeit := self.result.forfeit) is None:
+            del data["result"]["forfeit"]
+        elif not forfeit.also:
+            del data["result"]["forfeit"]["also"]
         return data
 
     def to_json(self) -> str:
@@ -131,7 +164,8 @@ class Record:
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
         optional = ("pairing", "position", "story")
         top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
-        result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result)])
+        result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
+        forfeit = data["result"].get("forfeit")
         pairing = data.get("pairing")
         return cls(
             game=top.text("game"),
@@ -146,6 +180,7 @@ class Record:
                 scores=result.numbers("scores"),
                 turns=result.integer("turns", 0),
                 truncated=result.flag("truncated"),
+                forfeit=None if forfeit is None else _forfeit(forfeit),
             ),
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
@@ -161,6 +196,16 @@ def to_line(data: Mapping[str, Any]) -> str:
 def _pairing(data: Any) -> Pairing:
     reader = Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
     return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
+
+
+def _forfeit(data: Any) -> Forfeit:
+    reader = Reader(data, "result.forfeit.", needed=("seat", "reason"))
+    also = reader.integers("also") if "also" in data else ()
+    if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
+        raise ValueError(
+            f"result.forfeit.reason must be a line of {_MOST_REASON} characters at most, got {reason!r:.60}"
+        )
+    return Forfeit(reader.integer("seat", 0), reason, also)
 
 
 def _shortened(line: object) -> str:

@@ -21,9 +21,9 @@ from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.registry import make
 from cellgames.folders import PathLike
 
-from .records import Outcome, Record, Result
+from .records import Forfeit, Outcome, Record, Result
 
-__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "start", "verify"]
+__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "results", "start", "verify"]
 
 _FILM_SPEED = 5  # pictures within a step in the time of one position
 
@@ -34,11 +34,19 @@ class ReplayError(ValueError):
     """A record that does not reproduce; the message says where and how it differs."""
 
 
-def result(game: Game[Any], state: State, lane: int = 0) -> Result:
-    """How the finished game of a lane ended."""
-    outcome = tuple(_OUTCOMES[value] for value in game.outcome(state)[lane].tolist())
-    scores = tuple(map(float, state.scores[lane].tolist()))
-    return Result(outcome, scores, int(state.turn[lane]), bool(state.truncated[lane]))
+def result(game: Game[Any], state: State, lane: int = 0, forfeit: Forfeit | None = None) -> Result:
+    """How the game of a lane ended, which is finished or, with a forfeit, stopped before its end."""
+    return results(game, state[lane], [forfeit])[0]
+
+
+def results(game: Game[Any], state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
+    """How all games ended; those with a forfeit were stopped before."""
+    columns = (x.tolist() for x in (game.outcome(state), state.scores, state.turn, state.truncated))
+    found = []
+    for forfeit, outcome, scores, turn, truncated in zip(forfeits, *columns, strict=True):
+        ended = tuple(_OUTCOMES[value] for value in outcome) if forfeit is None else forfeit.outcome(len(outcome))
+        found.append(Result(ended, tuple(map(float, scores)), turn, truncated and forfeit is None, forfeit))
+    return found
 
 
 def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object]) -> str:
@@ -167,6 +175,8 @@ def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[Sta
             record, count = records[lanes[lane]], len(actions[lanes[lane]])
             if over:
                 messages[lanes[lane]] = _after(game, state, lane, record, turn)
+            elif turn == count and record.result.forfeit is not None:
+                messages[lanes[lane]] = _forfeited(game, state, lane, record, record.result.forfeit)
             elif turn == count:
                 messages[lanes[lane]] = f"too few moves: after the last one, move {count}, the game goes on"
             else:
@@ -205,9 +215,22 @@ def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) 
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
+    if record.result.forfeit is not None:
+        return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
     told = list(_told("story", record.story, game.story(state[lane])))
     recorded = vars(record.result) | {name: was for name, was, _ in told}
     return result_differs(recorded, vars(result(game, state, lane)) | {name: now for name, _, now in told})
+
+
+def _forfeited(game: Game[Any], state: State, lane: int, record: Record, forfeit: Forfeit) -> str:
+    """What is wrong with a record of a forfeited game, of which all moves are played."""
+    players, seats = game.info.num_players, forfeit.seats
+    if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
+        return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
+    # Agents fail on the move, or all at once, or when a game begins.
+    if not game.info.simultaneous and record.moves and seats != (mover := int(state.current_player[lane]),):
+        return f"forfeit: expected seat {mover}, whose turn it is after move {len(record.moves)}, got {list(seats)}"
+    return result_differs(vars(record.result), vars(result(game, state, lane, forfeit)))
 
 
 def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from cellgames.folders import write_atomic
 
 from .ratings import Ratings
-from .tables import Standing, Tally
+from .tables import Forfeits, Standing, Tally
 
 __all__ = [
     "THE_GAMES",
@@ -22,6 +22,7 @@ __all__ = [
     "elo_csv",
     "elo_texts",
     "escape",
+    "forfeited",
     "markdown_table",
     "matrix_csv",
     "percent",
@@ -136,9 +137,23 @@ def swept(lines: Sequence[Standing], always: str, never: str) -> list[str]:
         if names := [line.agent for line in lines if line.tally.score == share]:
             said.append(
                 f"{' and '.join(names)} {did}: how much {word} it is, these games cannot say, "
-                "and its interval is too narrow."
+                "and its interval rests on the prior."
             )
     return said
+
+
+def forfeited(found: Mapping[str, Forfeits], *, several: bool = False) -> list[str]:
+    """Sentences on agents that failed; `several` where games have more than two seats."""
+    said = [
+        f"{agent} forfeited {'one game' if own.games == 1 else f'{own.games} games'}: {own.reason}"
+        for agent, own in found.items()
+    ]
+    rule = (
+        "A forfeited game stops; who failed is behind all others, who are not compared with each other."
+        if several
+        else "A forfeited game is a loss, in the ratings too."
+    )
+    return [*said, rule] if said else []
 
 
 def unlinked(rated: Ratings) -> list[str]:

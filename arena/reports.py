@@ -13,6 +13,7 @@ from typing import Any
 
 from cellgames.folders import PathLike
 
+from .payoff_sections import payoff_data, payoff_images, payoff_parts
 from .report_parts import (
     THE_GAMES,
     Rows,
@@ -21,6 +22,7 @@ from .report_parts import (
     elo_csv,
     elo_texts,
     escape,
+    forfeited,
     markdown_table,
     matrix_csv,
     percent,
@@ -61,8 +63,9 @@ FILES = (
     "report.md",
     "ratings.png",
     "cross_table.png",
+    "cycles.png",
 )
-"""What `write_reports` may write."""
+"""What `write_reports` may write; `cycles.png` where agents beat each other in a ring."""
 
 
 # ---------------------------------------------------------------- rows
@@ -72,11 +75,18 @@ def _ratings_rows(tables: Tables) -> Rows:
     """A header and one line an agent, for people."""
     level = f"{100 * tables.ratings.level:.0f} % interval"
     rows: list[Sequence[object]] = [("rank", "agent", "Elo", level, "games", "W", "D", "L", "score %", "distinct")]
+    if tables.forfeits:
+        rows[0] = (*rows[0], "forfeits")
     for line in tables.standings:
         t = line.tally
         counts = (t.games, t.wins, t.draws, t.losses)
-        rows.append((line.rank, line.agent, *elo_texts(line), *counts, percent(t.score), t.distinct))
+        failed = (_forfeits(tables, line.agent),) if tables.forfeits else ()
+        rows.append((line.rank, line.agent, *elo_texts(line), *counts, percent(t.score), t.distinct, *failed))
     return rows
+
+
+def _forfeits(tables: Tables, agent: str) -> int:
+    return tables.forfeits[agent].games if agent in tables.forfeits else 0
 
 
 def _seat_rows(tables: Tables, players: Sequence[str]) -> Rows:
@@ -111,6 +121,7 @@ def notes(tables: Tables) -> list[str]:
         "not independent.",
         *swept(tables.standings, "won every game", "lost every game"),
         *unlinked(tables.ratings),
+        *forfeited(tables.forfeits),
         *repeated(tables.distinct, tables.games),
     ]
 
@@ -158,6 +169,7 @@ def markdown(
         "The row's score against the column's agent in %, with wins-draws-losses.",
         markdown_table(cross_rows(tables.agents, tables.cross)),
         "![Cross table](cross_table.png)" if plots else "",
+        *payoff_parts(tables.payoffs, plots),
         "## Seats",
         escape(seats_line(tables, players, simultaneous=simultaneous)),
         markdown_table(_seat_rows(tables, players)),
@@ -192,13 +204,14 @@ def _ratings_csv(tables: Tables) -> Rows:
             "losses",
             "score",
             "distinct",
+            "forfeits",
         )
     ]
     for line in tables.standings:
         t = line.tally
-        rows.append(
-            (line.rank, line.agent, *elo_csv(line), t.games, t.wins, t.draws, t.losses, f"{t.score:.4f}", t.distinct)
-        )
+        counts = (t.games, t.wins, t.draws, t.losses)
+        rest = (f"{t.score:.4f}", t.distinct, _forfeits(tables, line.agent))
+        rows.append((line.rank, line.agent, *elo_csv(line), *counts, *rest))
     return rows
 
 
@@ -243,6 +256,7 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
             {
                 **standing_data(line),
                 **_tally_data(line.tally),
+                "forfeits": _forfeits(tables, line.agent),
                 "seats": {
                     player: _tally_data(tables.agent_seats[line.agent, seat]) for seat, player in enumerate(players)
                 },
@@ -256,6 +270,7 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
             if (a, b) in tables.cross
         ],
         "seats": {player: _tally_data(tally) for player, tally in zip(players, tables.seats, strict=True)},
+        "payoffs": payoff_data(tables.payoffs),
         "notes": notes(tables),
     }
 
@@ -292,6 +307,7 @@ def write_reports(
         return {
             "ratings.png": plots.ratings_png(tables.standings, tables.ratings),
             "cross_table.png": plots.cross_png(tables.agents, tables.cross),
+            **payoff_images(tables.payoffs),
         }
 
     def page(drawn: bool) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,14 +25,16 @@ from cellgames.envs.core.parameters import check_whole
 from cellgames.folders import START_OVER, PathLike, RunError, differences, opened, refuse_foreign, write_atomic
 
 from . import season_reports as reports
+from .chunks import refuse_changed
 from .match import derive
 from .playoffs import Bracket, bracket
 from .progress import progress as show_progress
 from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
-from .season_games import Fixture, Played, Umpire, make_die, settle
+from .season_games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
 from .season_journal import Journal
 from .season_teams import Leagues, Team, by_league, check_names
 from .standings import GameResult, Line, seed_teams, standings
+from .store_feed import AnyStore, feeding
 
 __all__ = ["Season", "play_season"]
 
@@ -72,6 +75,7 @@ def play_season(
     within: float = WITHIN,
     seed: int = 0,
     resume: bool = True,
+    store: AnyStore = None,
     progress: bool = False,
     say: Callable[[str], None] = lambda message: None,
     warn: Callable[[str], None] = lambda message: None,
@@ -86,6 +90,7 @@ def play_season(
         within: the share of games within the divisions, 0 to 1; the nearest that can be had is taken.
         seed: all chance of the season follows from it.
         resume: False deletes the season in the folder first.
+        store: gets the games of agents too, batch by batch (`store.Store`).
         progress: whether to report on games on standard error.
         say: gets the standings from time to time, and the results of the playoffs.
         warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
@@ -93,6 +98,7 @@ def play_season(
     Raises:
         RunError: the folder holds something else, or another season, or another process is at work in it.
         RecordError: games.jsonl has a line that no crash can explain.
+        StoreError: the store is another kind of file, or cannot be made.
         ValueError: settings that make no sense.
     """
     check_names(teams)
@@ -106,9 +112,10 @@ def play_season(
         "within": within,
         "seed": seed,
         "version": cellgames.__version__,
+        **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
     }
     folder = Path(out)
-    with opened(folder, _FILES):
+    with opened(folder, _FILES), _feeding(store, folder, umpire, warn) as keep:
         if not resume and (folder / SETTINGS).exists():
             for name in _FILES[1:]:
                 (folder / name).unlink(missing_ok=True)
@@ -116,7 +123,7 @@ def play_season(
             _check_folder(folder, settings)
         write_atomic(folder / SETTINGS, reports.to_text(settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
-        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, umpire, seed, warn), progress, say)
+        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, umpire, seed, warn, keep), progress, say)
         table = run.days()
         seeds = seed_teams(table, leagues)
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
@@ -127,6 +134,18 @@ def play_season(
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
     return Season(folder, told.teams, schedule, told.table, playoffs, games, played, paths)
+
+
+@contextmanager
+def _feeding(
+    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None]
+) -> Iterator[Callable[[Sequence[Played]], None]]:
+    """What adds games to the store; without agents there is nothing to add."""
+    if not isinstance(umpire, AgentUmpire):
+        yield lambda played: None
+        return
+    with feeding(store, "season", folder, umpire.identities, warn) as keep:
+        yield lambda played: keep(umpire.records(played))
 
 
 @dataclass(frozen=True)
@@ -205,6 +224,7 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
         expected = _flat(found)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+    refuse_changed(folder, found.get("identities"), settings.get("identities", {}))
     wanted = _flat(settings)
     if wrong := differences({**dict.fromkeys(wanted), **expected}, wanted):
         raise RunError(f"{folder} holds another season. {wrong}; {START_OVER}")
@@ -213,4 +233,4 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings with a field for each team, so that what differs can be said shortly."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
-    return {**{name: value for name, value in settings.items() if name != "teams"}, **teams}
+    return {**{name: value for name, value in settings.items() if name not in ("teams", "identities")}, **teams}

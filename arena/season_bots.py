@@ -15,6 +15,7 @@ import torch
 
 from cellgames.agents import play as loop
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.identity import identity
 from cellgames.agents.registry import load
 from cellgames.envs.core import Game
 from cellgames.envs.core.parameters import check_whole
@@ -67,6 +68,7 @@ class BotUmpire:
         self._agents = {
             spec: own[spec] if spec in own else load(spec, game) for spec in dict.fromkeys(self._names.values())
         }
+        self._identities = {spec: identity(own.get(spec, spec), game) for spec in sorted(self._agents)}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -77,6 +79,15 @@ class BotUmpire:
             "opening_plies": self.opening_plies,
             "chunk": self.chunk,
         }
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """See `AgentUmpire.identities`."""
+        return dict(self._identities)
+
+    def records(self, played: Sequence[Played]) -> list[Record]:
+        """See `AgentUmpire.records`."""
+        return [Record.from_json(game.to_json()) for game in played]
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -95,6 +106,7 @@ class BotUmpire:
             [generator(first.derive(seed, "agent"), name) for name in names],
             opening=drawn if self.opening_plies else None,
             on_turn=None if finished is None else counter(finished),
+            forfeits=True,
         )
         forced = lengths(drawn)
         return [

@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from .match import derive
-from .records import to_line
+from .records import Record, to_line
 from .standings import SIDES, Die, GameResult, roll_off
 
-__all__ = ["REPLAYS", "Fixture", "Played", "Umpire", "make_die", "settle"]
+__all__ = ["REPLAYS", "AgentUmpire", "Fixture", "Played", "Umpire", "make_die", "settle"]
 
 REPLAYS = 5
 """How often a game without a winner is played again, at most."""
@@ -114,6 +114,18 @@ class Umpire(Protocol):
         Raises:
             ValueError: the line is no game, or not of this fixture; the message says why.
         """
+
+
+@runtime_checkable
+class AgentUmpire(Umpire, Protocol):
+    """An umpire whose games are games of agents, which the store takes."""
+
+    @property
+    def identities(self) -> Mapping[str, str]:
+        """Of the agents, by name (`agents.identity`)."""
+
+    def records(self, played: Sequence[Played]) -> list[Record]:
+        """The games, one record each."""
 
 
 def make_die(seed: int, *occasion: str | int) -> Die:

@@ -26,13 +26,21 @@ class Journal:
         umpire: plays what is missing.
         seed: the season's.
         warn: gets a line for what is dropped.
+        keep: gets every batch when it is in the file, those from before too.
 
     Raises:
         RecordError: the file has a line that no crash can explain.
     """
 
-    def __init__(self, path: Path, umpire: Umpire, seed: int, warn: Callable[[str], None]) -> None:
-        self.path, self.umpire, self.seed, self.warn = path, umpire, seed, warn
+    def __init__(
+        self,
+        path: Path,
+        umpire: Umpire,
+        seed: int,
+        warn: Callable[[str], None],
+        keep: Callable[[Sequence[Played]], None] = lambda played: None,
+    ) -> None:
+        self.path, self.umpire, self.seed, self.warn, self._keep = path, umpire, seed, warn, keep
         self.played = 0
         self.games = 0
         self._waiting: list[bytes] = []
@@ -66,10 +74,12 @@ class Journal:
         ]
         if len(found) == len(fixtures):
             self._taken += len(found)
+            self._keep(found)
             return found
         self._cut()
         played = self.umpire.play(fixtures, self.seed, finished)
         append(self.path, played)
+        self._keep(played)
         self.played += len(played)
         return played
 

@@ -6,13 +6,26 @@ All numbers are functions of the set of records; the order in which they were pl
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from . import ratings
+from .payoffs import Payoffs, payoffs_of
 from .records import Outcome, Record
 
-__all__ = ["Standing", "Tables", "Tally", "distinct", "make_tables", "pair_result", "ranked", "tally"]
+__all__ = [
+    "Forfeits",
+    "Standing",
+    "Tables",
+    "Tally",
+    "distinct",
+    "forfeits",
+    "make_tables",
+    "pair_result",
+    "ranked",
+    "tally",
+]
 
 _POINTS: dict[Outcome, float] = {"win": 1.0, "draw": 0.5, "loss": 0.0}
 
@@ -44,6 +57,18 @@ class Tally:
 
 
 @dataclass(frozen=True)
+class Forfeits:
+    """Games that an agent forfeited, because it failed to act.
+
+    games:  how many; each is a loss.
+    reason: the most frequent one, of equally frequent ones the first by its letters.
+    """
+
+    games: int
+    reason: str
+
+
+@dataclass(frozen=True)
 class Standing:
     """One agent's line: its rank (from 1), rating with interval, and games.
 
@@ -68,6 +93,8 @@ class Tables:
     agent_seats: by (agent, seat).
     distinct:  different sequences of moves among all games.
     ratings:   the fit behind the standings.
+    payoffs:   the matrix of the same games.
+    forfeits:  by agent, of those that forfeited games.
     """
 
     games: int
@@ -77,6 +104,8 @@ class Tables:
     seats: tuple[Tally, ...]
     agent_seats: dict[tuple[str, int], Tally]
     ratings: ratings.Ratings
+    payoffs: Payoffs
+    forfeits: dict[str, Forfeits]
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -87,6 +116,19 @@ class Tables:
 def distinct(records: Iterable[Record]) -> int:
     """How many different sequences of moves there are, whoever made them."""
     return len({(record.position, record.moves) for record in records})
+
+
+def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
+    """By agent, in the order of their names, the games that it forfeited; agents without any are absent."""
+    reasons: dict[str, Counter[str]] = {}
+    for record in records:
+        if (forfeit := record.result.forfeit) is not None:
+            for agent in {record.agents[seat] for seat in forfeit.seats}:
+                reasons.setdefault(agent, Counter())[forfeit.reason] += 1
+    return {
+        agent: Forfeits(found.total(), min(found, key=lambda reason: (-found[reason], reason)))
+        for agent, found in sorted(reasons.items())
+    }
 
 
 def tally(records: Iterable[Record], agent: str) -> Tally:
@@ -142,7 +184,8 @@ def make_tables(
         resamples: for the intervals of ratings, see `ratings.rate`.
         seed: of the resampling.
     """
-    rated = ratings.rate(map(pair_result, records), anchor=anchor, resamples=resamples, seed=seed)
+    results = [pair_result(record) for record in records]
+    rated = ratings.rate(results, anchor=anchor, resamples=resamples, seed=seed)
     met: dict[tuple[str, str], list[Record]] = {}
     sat: dict[tuple[str, int], list[Record]] = {}
     for record in records:
@@ -157,4 +200,6 @@ def make_tables(
         seats=tuple(_tally(records, [seat] * len(records)) for seat in range(2)),
         agent_seats={key: _tally(games, [key[1]] * len(games)) for key, games in sorted(sat.items())},
         ratings=rated,
+        payoffs=payoffs_of(results),
+        forfeits=forfeits(records),
     )

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from arena_runs import stop_and_continue
@@ -159,11 +160,24 @@ def test_errors_are_one_line_without_a_traceback(
     assert (foreign / "file").read_text() == "not a record\n"
 
 
-def test_a_failing_agent_is_named_and_debug_shows_where(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_agent_forfeits_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Broken", "--out", str(tmp_path / "run")]
+    assert main([*words, "--quiet"]) == 0
+    assert "arena_bots:Broken forfeited" in (out := capsys.readouterr().out)
+    assert "ZeroDivisionError: the bot's own fault" in out
+
+
+def test_an_unexpected_error_is_one_line_and_debug_shows_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("our own fault")
+
+    monkeypatch.setattr("cellgames.arena.chunks.play_games", broken)
+    words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--out", str(tmp_path / "run")]
     assert main([*words, "--quiet"]) == 1
     err = capsys.readouterr().err
-    assert err == "cellgames: ZeroDivisionError: the bot's own fault (--debug shows where)\n"
+    assert err == "cellgames: ZeroDivisionError: our own fault (--debug shows where)\n"
     assert main([*words, "--quiet", "--debug"]) == 1
     assert "Traceback" in capsys.readouterr().err
 

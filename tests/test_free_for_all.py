@@ -217,14 +217,15 @@ def test_games_are_resampled_whole() -> None:
     np.testing.assert_array_equal(together.elo, apart.elo)
     width, narrow = together.high - together.low, apart.high - apart.low
     assert width[0] > 1.3 * narrow[0]
-    assert width[1] < 1e-6 < narrow[1]  # b is in the middle of every game
+    # b is in the middle of every game, so that only the weights of its virtual games move it.
+    assert width[1] < 0.6 * narrow[1]
 
 
 # ---------------------------------------------------------------- a run
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", *reports.FILES}
+    assert set(content(complete)) == {"run.json", "games.jsonl", *reports.FILES} - {"cycles.png"}
     records, torn = read(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 11

@@ -34,10 +34,12 @@ __all__ = [
     "parameters",
     "play",
     "print_files",
+    "print_leaderboard",
     "program",
     "round_robin",
     "run_options",
     "stopped",
+    "store_of",
     "warn",
 ]
 
@@ -121,9 +123,28 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "chunk": arguments.chunk,
         "anchor": arguments.anchor,
         "resume": not arguments.fresh,
+        "store": store_of(arguments),
         "progress": not arguments.quiet,
         "warn": warn,
     }
+
+
+def store_of(arguments: argparse.Namespace) -> Path | None:
+    """The file that a run adds its games to, None for none; what is another kind of file is refused at once."""
+    from cellgames.arena.store import Store, default_store
+
+    if arguments.no_store:
+        return None
+    path: Path = arguments.store or default_store()
+    Store(path).close()
+    return path
+
+
+def print_leaderboard(arguments: argparse.Namespace) -> None:
+    """A line on the store, if the games are there."""
+    if not arguments.no_store:
+        store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
+        print(f"  {program()} leaderboard {arguments.game}{store}   all games in the store")
 
 
 def counted(games: int, played: int) -> str:
@@ -251,6 +272,8 @@ def round_robin(arguments: argparse.Namespace) -> int:
             arguments.games,
             out=out,
             gif=arguments.gif,
+            until_certain=arguments.until_certain,
+            budget=arguments.budget,
             **run_options(arguments),
         )
     except KeyboardInterrupt:
@@ -272,6 +295,11 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     seats = reports.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
     for line in [seats, *reports.notes(tables)]:
         print(line)
+    if run.order:
+        from cellgames.arena import until_certain
+
+        print(f"\n{reports.plain_table(until_certain.order_rows(run.order))}")
+        print(f"\n{until_certain.order_text(run.order, tables.games)}")
     print(f"\n{counted(tables.games, run.played)}, {tables.distinct} different.")
     about = {
         "report.md": "all tables and plots on one page",
@@ -285,6 +313,11 @@ def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> 
     print("Next:")
     print(f"  {program()} replay {file}              check every game")
     print(f"  {program()} replay {file} --game {number} --show")
+    print_leaderboard(arguments)
+    if run.order:
+        if run.undecided:
+            print(f"  the same command with --budget {2 * tables.games}: goes on until more is certain")
+        return
     short = arguments.games % (2 * arguments.chunk)
     again = f", and the last {short} games of each pair again" if short else ""
     print("  the same command with more --agents: plays only what is missing")

@@ -9,14 +9,16 @@ import argparse
 import contextlib
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import cellgames
+from cellgames.agents.identity import identities
 from cellgames.agents.registry import GREEDY, WEIGHTS_SUFFIX, weights_path
+from cellgames.arena.store_feed import feeding
 from cellgames.folders import opened, refuse_foreign, write_atomic
 
-from .commands import UserError, make_game, parameters, program
+from .commands import UserError, make_game, parameters, program, store_of, warn
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -49,14 +51,24 @@ def evaluate(arguments: argparse.Namespace) -> int:
         raise UserError(f"--games must be even and at least 2, since seats are exchanged, got {arguments.games}")
     agents = {spec: load(spec, game) for spec in (arguments.agent, *against)}
     out = arguments.out
-    with contextlib.nullcontext() if out is None else opened(out, _FILES):
+    known, place = identities(agents, game), "" if out is None else out
+    with (
+        contextlib.nullcontext() if out is None else opened(out, _FILES),
+        feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
+    ):
         if out is not None:
             refuse_foreign(out, _DATA)
-        _measure(arguments, game, agents)
+        _measure(arguments, game, agents, known, keep)
     return 0
 
 
-def _measure(arguments: argparse.Namespace, game: Game[Any], agents: Mapping[str, AnyAgent]) -> None:
+def _measure(
+    arguments: argparse.Namespace,
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    known: Mapping[str, str],
+    keep: Callable[[Sequence[Record]], None],
+) -> None:
     """Play, show the table, write the files."""
     from cellgames.arena import evaluation
     from cellgames.arena.report_parts import plain_table
@@ -70,6 +82,7 @@ def _measure(arguments: argparse.Namespace, game: Game[Any], agents: Mapping[str
             seed=arguments.seed,
             opening_plies=arguments.opening_plies,
             shown=not arguments.quiet,
+            keep=keep,
         )
         rows.append({"against": spec, **evaluation.measure(game, records, arguments.agent)})
         games += records
@@ -78,7 +91,7 @@ def _measure(arguments: argparse.Namespace, game: Game[Any], agents: Mapping[str
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
     if arguments.out is not None:
-        _write(arguments, game, rows, games)
+        _write(arguments, game, rows, games, known)
 
 
 def _game(arguments: argparse.Namespace) -> Game[Any]:
@@ -98,7 +111,11 @@ def _game(arguments: argparse.Namespace) -> Game[Any]:
 
 
 def _write(
-    arguments: argparse.Namespace, game: Game[Any], rows: Sequence[Mapping[str, Any]], games: Sequence[Record]
+    arguments: argparse.Namespace,
+    game: Game[Any],
+    rows: Sequence[Mapping[str, Any]],
+    games: Sequence[Record],
+    known: Mapping[str, str],
 ) -> None:
     """The files, each whole or not at all."""
     from cellgames.arena import evaluation
@@ -114,6 +131,7 @@ def _write(
         "parameters": plain(game.parameters),
         "seed": arguments.seed,
         "games": arguments.games,
+        "identities": dict(known),
         "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
     }
     page = [

@@ -10,7 +10,17 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .commands import counted, file_name, folder_words, make_game, print_files, program, run_options, stopped
+from .commands import (
+    counted,
+    file_name,
+    folder_words,
+    make_game,
+    print_files,
+    print_leaderboard,
+    program,
+    run_options,
+    stopped,
+)
 
 if TYPE_CHECKING:
     from cellgames.arena.free_for_all import FreeForAll
@@ -71,4 +81,5 @@ def _report(run: FreeForAll, game: Game[Any], arguments: argparse.Namespace) -> 
     print("Next:")
     print(f"  {program()} replay {file}              check every game")
     print(f"  {program()} replay {file} --game 1 --gif game.gif")
+    print_leaderboard(arguments)
     print(f"  the same command with --games {2 * arguments.games}: plays what is missing{again}")

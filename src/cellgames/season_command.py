@@ -16,7 +16,18 @@ from cellgames.arena.schedule import WITHIN
 from cellgames.arena.season_teams import Team, by_league, generate_names, hire, place, read_teams
 from cellgames.envs import registry
 
-from .commands import UserError, counted, file_name, make_game, parameters, print_files, program, stopped, warn
+from .commands import (
+    UserError,
+    counted,
+    file_name,
+    make_game,
+    parameters,
+    print_files,
+    program,
+    stopped,
+    store_of,
+    warn,
+)
 
 if TYPE_CHECKING:
     from cellgames.arena.season import Season
@@ -42,6 +53,7 @@ def season(arguments: argparse.Namespace) -> int:
             within=arguments.within,
             seed=arguments.seed,
             resume=not arguments.fresh,
+            store=store_of(arguments),
             progress=not arguments.quiet,
             say=(lambda message: None) if arguments.quiet else _say,
             warn=warn,

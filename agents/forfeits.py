@@ -1,0 +1,186 @@
+"""Agents that fail: who is to blame in which game, so that all other games go on.
+
+An agent is asked about many games at once. When such a call fails as a whole (it raises, or gives something that is
+no tensor with an action a game), the games are halved and each half is asked about anew, down to single games: those
+that fail alone are forfeited. The generator is set back after each failure, so the same seed gives the same games.
+Memory that an agent keeps is its own: a call that failed midway may have changed it.
+
+Letters: `L` rows that an agent is asked about, `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State
+
+from .base import AnyAgent, question
+
+__all__ = ["MOST_REASON", "Failure", "Faults", "reason_of", "select_or_fail", "start_or_fail"]
+
+MOST_REASON = 200
+"""Characters of a reason."""
+
+# What a bot does wrong, also leaving by sys.exit. Ctrl-C is not among them.
+_BOTS_FAULT = (Exception, SystemExit)
+_MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a game was stopped.
+
+    seats:  that failed, all in the same turn; ascending.
+    turn:   turns played before; 0 also for an agent that failed at the start.
+    reason: of the first of them, one line.
+    """
+
+    seats: tuple[int, ...]
+    turn: int
+    reason: str
+
+
+class Faults:
+    """What failed in a turn: by lane, the reason of each seat."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, dict[int, str]] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self._found)
+
+    def add(self, lane: int, seat: int, reason: str) -> None:
+        """The first reason of a seat is kept."""
+        self._found.setdefault(lane, {}).setdefault(seat, reason)
+
+    def failures(self, turn: int) -> dict[int, Failure]:
+        """By lane, after so many turns."""
+        return {
+            lane: Failure(tuple(sorted(seats)), turn, seats[min(seats)]) for lane, seats in sorted(self._found.items())
+        }
+
+
+def reason_of(fault: str | BaseException) -> str:
+    """One line of at most `MOST_REASON` printable characters; addresses, which every process has anew, are left out."""
+    if isinstance(fault, BaseException):
+        try:
+            said = str(fault)
+        except Exception:  # a bot may have errors of its own making
+            said = ""
+        fault = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
+    line = " ".join(re.sub(r"\b0x[0-9a-fA-F]+", "0x...", fault).split())
+    line = "".join(letter if letter.isprintable() else "?" for letter in line)
+    return line if len(line) <= MOST_REASON else line[: MOST_REASON - 3] + "..."
+
+
+def start_or_fail(agent: AnyAgent, game: Game[Any], players: Tensor, lanes: Tensor, faults: Faults) -> None:
+    """`agent.start`; lanes in which it fails are added to `faults`.
+
+    Args:
+        agent: who starts.
+        game: the rules.
+        players: int64 [L], as in `Agent.start`.
+        lanes: int64 [L], ascending.
+        faults: added to.
+    """
+
+    def attempt(rows: slice) -> str:
+        try:
+            agent.start(game, players[rows].clone(), lanes[rows].clone())
+        except _MACHINES_FAULT:
+            raise
+        except _BOTS_FAULT as error:
+            return reason_of(error)
+        return ""
+
+    _halving(agent, lanes, players, attempt, faults)
+
+
+def select_or_fail(
+    agent: AnyAgent,
+    game: Game[Any],
+    state: State,
+    lanes: Tensor,
+    generator: torch.Generator,
+    players: Tensor | None,
+    faults: Faults,
+) -> Tensor:
+    """As `base.select`, but lanes that fail are added to `faults` and have -1; the rest is legal.
+
+    Args:
+        agent: who is asked.
+        game: the rules.
+        state: all games of the batch.
+        lanes: int64 [L], ascending, the games to ask about.
+        generator: consumed by the agent.
+        players: int64 [L], seats to act; None in games in turns.
+        faults: added to.
+    """
+    seats = state.current_player[lanes] if players is None else players
+    chosen = torch.full((len(lanes), *game.info.action_shape[game.info.simultaneous :]), -1, device=lanes.device)
+
+    def attempt(rows: slice) -> str:
+        saved = generator.get_state()
+        asked = question(agent, game, state, lanes[rows], generator, seats[rows])
+        try:
+            answer = asked.answer(generator)
+            if fault := asked.fault(answer):
+                generator.set_state(saved)
+                return reason_of(fault.split(";")[0])
+        except _MACHINES_FAULT:
+            raise
+        except _BOTS_FAULT as error:
+            generator.set_state(saved)
+            return reason_of(error)
+        wrong, chosen[rows] = asked.illegal(answer)
+        if wrong.any():
+            places = torch.arange(len(lanes), device=lanes.device)[rows]
+            for row in wrong.any(1).nonzero().squeeze(1).tolist():
+                action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
+                place = int(places[row])
+                faults.add(int(lanes[place]), int(seats[place]), reason_of(f"illegal action {action}: {why}"))
+                chosen[place] = -1
+        return ""
+
+    _halving(agent, lanes, seats, attempt, faults)
+    return chosen
+
+
+def _halving(agent: AnyAgent, lanes: Tensor, seats: Tensor, attempt: Callable[[slice], str], faults: Faults) -> None:
+    """Attempt all rows at once, or find the lanes in which an attempt fails by itself.
+
+    Where all fail this takes less than two attempts a lane, where one does, two for each doubling of the lanes. Rows
+    of one lane stay together.
+    """
+    if not (reason := attempt(slice(None))):
+        return
+    counts = lanes.unique_consecutive(return_counts=True)[1]
+    ends = [0, *counts.cumsum(0).tolist()]  # rows of lane k are ends[k] to ends[k + 1]
+
+    def blamed(first: int, last: int, reason: str) -> bool:
+        """Whether some of these lanes, which failed together, fails alone."""
+        if last - first == 1:
+            for row in range(ends[first], ends[last]):
+                faults.add(int(lanes[row]), int(seats[row]), reason)
+            return True
+        middle = (first + last) // 2
+        found = False
+        for start, end in ((first, middle), (middle, last)):
+            if again := attempt(slice(ends[start], ends[end])):
+                found |= blamed(start, end, again)
+        return found
+
+    if not blamed(0, len(counts), reason):
+        warnings.warn(
+            f"agent {agent.name!r} failed when it was asked about several games at once ({reason}), but in none of "
+            "them alone: no game is forfeited, but it plays slowly",
+            RuntimeWarning,
+            stacklevel=2,
+        )

@@ -1,0 +1,125 @@
+"""Which agent a name meant when a game was played: names stay while weights and programs change.
+
+A file of weights is written again by every run of training, `trained` changes with the package, and anyone's own bot
+with its source. So that games of what was once called `agent.safetensors` and of what is called so now are not taken
+for those of one agent, a game is kept with an identity beside each name:
+
+    weights              BLAKE2b of the file
+    one's own program    BLAKE2b of the source file that holds it
+    anything else        the version of the package
+
+What cannot be found out is "". Importing this imports no torch.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import inspect
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cellgames
+
+from .registry import AGENTS, WEIGHTS_FILE, weights_path
+
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+
+    from .base import AnyAgent
+
+__all__ = ["digest", "identities", "identity", "is_program"]
+
+_BYTES = 8
+_WEIGHTS = ("trained", "gumbel")  # of AGENTS, those that play by weights
+
+
+def digest(content: bytes) -> str:
+    """16 hexadecimal digits of BLAKE2b."""
+    return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
+
+
+def identities(agents: Iterable[str | AnyAgent], game: Game[Any] | None = None) -> dict[str, str]:
+    """The identity of each agent by its name, in the order of names; see `identity`."""
+    found = {agent if isinstance(agent, str) else agent.name: identity(agent, game) for agent in agents}
+    return dict(sorted(found.items()))
+
+
+def identity(agent: str | AnyAgent, game: Game[Any] | None = None) -> str:
+    """What tells an agent from others that have had its name.
+
+    Args:
+        agent: a spec that `agents.load` takes, or an agent. One that has a text `identity` of its own says itself.
+        game: that it plays; `trained` and `gumbel` have other weights in every one.
+
+    Returns:
+        A text without spaces; "" where nothing can be found out.
+    """
+    if isinstance(agent, str):
+        return _of_spec(agent, game)
+    own = getattr(agent, "identity", None)
+    if isinstance(own, str):
+        return "".join(own.split())
+    if (network := getattr(agent, "network", None)) is not None and hasattr(network, "state_dict"):
+        return _of_weights(network)
+    if type(agent).__module__.partition(".")[0] == "cellgames":
+        known = agent.name.partition(":")[0] in AGENTS or weights_path(agent.name) is not None
+        return _of_spec(agent.name, game) if known else cellgames.__version__
+    # A policy in `PolicyAgent` is found above; a class typed at a prompt has no source file.
+    return _of_source(inspect.getsourcefile, type(agent))
+
+
+def is_program(spec: str) -> bool:
+    """Whether it is an agent of the package's that has no weights, so that the version says all."""
+    name = spec.partition(":")[0]
+    return name in AGENTS and name not in _WEIGHTS
+
+
+def _of_spec(spec: str, game: Game[Any] | None) -> str:
+    name, _, argument = spec.partition(":")
+    if (path := weights_path(spec)) is not None:
+        return _of_file(path)
+    if name in AGENTS:
+        if is_program(spec):
+            return cellgames.__version__
+        path = Path(argument.partition(":")[2]) if name == "gumbel" and ":" in argument else None
+        if path is not None:
+            return _of_file(path / WEIGHTS_FILE if path.is_dir() else path)
+        return _of_shipped(game, search=name == "gumbel")
+    return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
+
+
+def _of_shipped(game: Game[Any] | None, *, search: bool) -> str:
+    if game is None:
+        return ""
+    from .trained import SEARCH_WEIGHTS, WEIGHTS, shipped
+
+    try:
+        return _of_file(shipped(game, SEARCH_WEIGHTS if search else WEIGHTS))
+    except (ValueError, ImportError):  # `load` says what is wrong
+        return ""
+
+
+def _of_file(path: Path) -> str:
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return ""
+
+
+def _of_source(find: Any, what: Any) -> str:
+    """Of the file that `find` gives for it."""
+    try:
+        path = find(what)
+    except (ImportError, TypeError, ValueError, AttributeError):
+        return ""
+    return _of_file(Path(path)) if path is not None else ""
+
+
+def _of_weights(network: Any) -> str:
+    hashed = hashlib.blake2b(digest_size=_BYTES)
+    for name, value in sorted(network.state_dict().items()):
+        hashed.update(f"{name} {value.dtype} {list(value.shape)}\n".encode())
+        hashed.update(value.detach().cpu().contiguous().flatten().numpy().tobytes())
+    return hashed.hexdigest()

@@ -1,0 +1,126 @@
+"""Rings of agents each of which beats the next: a beats b beats c beats a.
+
+An arrow leads from an agent to another that it beats with certainty: the interval of its score lies above one half. A
+ring that can be cut short by an arrow across it holds a shorter one, so the shortest tell all: those without chords.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .payoffs import Payoffs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+__all__ = ["Cycle", "beats", "components", "cycles"]
+
+
+@dataclass(frozen=True)
+class Cycle:
+    """A ring; each agent beats the next one, the last the first.
+
+    agents: three or more; the first by name begins.
+    scores: of each agent against the next.
+    lows:   lower bounds of those scores, all above 1/2.
+    """
+
+    agents: tuple[str, ...]
+    scores: tuple[float, ...]
+    lows: tuple[float, ...]
+
+    @property
+    def weakest(self) -> float:
+        """The smallest of the scores, by which rings are ordered."""
+        return min(self.scores)
+
+    @property
+    def links(self) -> tuple[tuple[str, str], ...]:
+        """Winner and loser of each arrow."""
+        return tuple(pairwise((*self.agents, self.agents[0])))
+
+    def __str__(self) -> str:
+        told = "".join(
+            f" beats {other} {100 * score:.0f} %" for (_, other), score in zip(self.links, self.scores, strict=True)
+        )
+        return self.agents[0] + told
+
+
+def beats(payoffs: Payoffs, level: float = 0.95) -> NDArray[np.bool_]:
+    """Bool [K, K]: whether the row beats the column with certainty, each pair at this level for itself."""
+    return payoffs.interval(level)[0] > 0.5  # NaN, where they never met, is not
+
+
+def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int = 10_000) -> tuple[Cycle, ...]:
+    """All rings without chords: first the triples, then longer ones, of each length those with the best weakest link.
+
+    Args:
+        payoffs: the matrix.
+        level: of the intervals, pair by pair. A pair without difference is taken for one with an arrow in a share
+            `1 - level` of cases; a false ring needs a false arrow beside true ones that fit.
+        longest: agents in a ring at most.
+        most: rings looked at; a field of so many stronger rings needs no more.
+
+    Raises:
+        ValueError: a level or a length out of range.
+    """
+    if longest < 3:
+        raise ValueError(f"expected rings of 3 agents or more, got longest={longest}")
+    arrows = beats(payoffs, level)
+    low = payoffs.interval(level)[0]
+    found = []
+    for ring in _rings(arrows, longest, most):
+        start = ring.index(min(ring))
+        ring = (*ring[start:], *ring[:start])
+        links = list(pairwise((*ring, ring[0])))
+        found.append(
+            Cycle(
+                tuple(payoffs.agents[k] for k in ring),
+                tuple(float(payoffs.score[link]) for link in links),
+                tuple(float(low[link]) for link in links),
+            )
+        )
+    return tuple(sorted(found, key=lambda cycle: (len(cycle.agents), -cycle.weakest, cycle.agents)))
+
+
+def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple[int, ...]]:
+    """Rings without chords: the triples by looking, longer ones by networkx; `most` at most."""
+    import networkx  # type: ignore[import-untyped]  # it has no types of its own
+
+    count = 0
+    for a, b in np.argwhere(arrows):
+        for c in np.flatnonzero(arrows[b] & arrows[:, a]):
+            if a < b and a < c:
+                if count == most:
+                    return
+                count += 1
+                yield int(a), int(b), int(c)
+    if longest == 3:
+        return
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(len(arrows)))
+    graph.add_edges_from(np.argwhere(arrows).tolist())
+    for ring in networkx.chordless_cycles(graph, length_bound=longest):
+        if len(ring) > 3:
+            if count == most:
+                return
+            count += 1
+            yield tuple(ring)
+
+
+def components(payoffs: Payoffs, level: float = 0.95) -> tuple[tuple[str, ...], ...]:
+    """Groups of agents that no order by "beats with certainty" can tell apart: strongly connected components.
+
+    Biggest first; an agent in no ring is alone in its group, and left out.
+    """
+    import networkx
+
+    graph = networkx.DiGraph()
+    graph.add_edges_from(np.argwhere(beats(payoffs, level)).tolist())
+    groups = [tuple(payoffs.agents[k] for k in sorted(g)) for g in networkx.strongly_connected_components(graph)]
+    return tuple(sorted((group for group in groups if len(group) > 1), key=lambda group: (-len(group), group)))

@@ -1,0 +1,266 @@
+"""Whether the order of a ranking is certain, and which games would tell more.
+
+Two agents next to each other in a ranking by `ratings` are put to a test of equal strengths under the same model
+(Bradley-Terry with ties). It is a generalized score test (Boos 1992, "On Generalized Score Tests", The American
+Statistician 46): from the best fit in which both are equal, one Newton step along their difference, divided by its
+standard error. The error counts whole clusters of games (two of an opening), so seats that differ in worth, or games
+that repeat each other, do no harm; and because it is taken where both are equal, an agent that won every game is no
+special case.
+
+Who looks again and again after every few games would find a difference between equals sooner or later. So the bound
+is one that holds at all times at once, the normal mixture of Robbins (1970, "Statistical Methods Related to the Law of
+the Iterated Logarithm", Annals of Mathematical Statistics 41):
+
+    z^2 >= (1 + rho / I) (log(1 + I / rho) + 2 log(1 / alpha))
+
+where I is the information on the difference, 1 / error^2, and rho a positive number chosen beforehand: an eighth of
+the information at the first look, about where the bound then is lowest. For estimates that behave as sums the bound is
+valid asymptotically (Waudby-Smith and others 2021, "Time-uniform central limit theory and asymptotic confidence
+sequences"). It begins at z = 3.0 for 95 % and is 3.5 with a hundred times the games.
+
+Letters: `K` agents, `D = K + 1` parameters, log strengths and log nu.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .ratings import ELO_PER_LOG, PairResult, fit
+
+__all__ = ["LEVEL", "Adjacency", "Evidence", "adjacencies"]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+LEVEL = 0.95
+"""Chance that two equal agents are never taken for different ones, however long one goes on."""
+
+_FIRST_OVER_RHO = 8.0
+_PRIOR = 1.0  # virtual games an agent, as in `ratings`
+_STEPS, _LONGEST, _SMALL = 100, 2.0, 1e-10  # of Newton's method
+
+
+@dataclass(frozen=True)
+class Adjacency:
+    """Two agents next to each other in a ranking.
+
+    elo:    by how much the better one leads.
+    games:  that the two played against each other; others bear on their order too.
+    z:      the lead in standard errors, see the module.
+    needed: of it to be certain.
+    """
+
+    better: str
+    worse: str
+    elo: float
+    games: int
+    z: float
+    needed: float
+
+    @property
+    def certain(self) -> bool:
+        """Whether the order of the two is certain."""
+        return self.z >= self.needed
+
+
+class Evidence:
+    """What games say about strengths.
+
+    Args:
+        results: games, in any order, as `ratings.rate` takes them.
+        agents: names of all who take part.
+    """
+
+    def __init__(self, results: Iterable[PairResult], agents: Iterable[str]) -> None:
+        self.agents = tuple(sorted(agents))
+        index = {name: k for k, name in enumerate(self.agents)}
+        # By pair (i < j) and cluster: games won by i, won by j, drawn.
+        found: dict[tuple[int, int, int], list[int]] = {}
+        count = len(self.agents)
+        self.played = np.zeros((count, count), dtype=np.int64)
+        for first, second, cluster, outcome in results:
+            i, j = index[first], index[second]
+            self.played[i, j] += 1
+            self.played[j, i] += 1
+            if outcome == "both_lose":
+                continue
+            column = 2 if outcome == "draw" else int((outcome == "first") == (i > j))
+            found.setdefault((min(i, j), max(i, j), cluster), [0, 0, 0])[column] += 1
+        keys = sorted(found)
+        self._i, self._j = (np.array([key[side] for key in keys], dtype=np.int64) for side in (0, 1))
+        self._counts = np.array([found[key] for key in keys], dtype=np.float64).reshape(-1, 3)  # [clusters, 3]
+        wins, draws = np.zeros((2, count, count))
+        np.add.at(wins, (self._i, self._j), self._counts[:, 0])
+        np.add.at(wins, (self._j, self._i), self._counts[:, 1])
+        np.add.at(draws, (self._i, self._j), self._counts[:, 2])
+        self._rated = wins + wins.T + draws + draws.T
+        self._ties = bool(draws.any())
+        self._free = count + self._ties  # parameters that are estimated
+        if not self._rated.any():
+            self.log_strength, self._log_tie = np.zeros(count), 0.0
+            return
+        best = fit(wins, draws + draws.T)
+        # `fit` shifts the mean to 0; the prior knows where the middle is, so that a few steps put it back.
+        start = np.append(best.log_strength, math.log(float(best.tie)) if self._ties else 0.0)
+        climbed = self._climb(start, np.eye(count + 1)[:, : self._free])
+        self.log_strength, self._log_tie = climbed[:count], float(climbed[count])
+
+    @property
+    def elo(self) -> FloatArray:
+        """Strengths on the Elo scale, float64 [K]; only differences mean something."""
+        return ELO_PER_LOG * self.log_strength
+
+    def ranking(self) -> list[str]:
+        """Best first; equal ones by name."""
+        order = sorted(range(len(self.agents)), key=lambda k: (-round(float(self.elo[k]), 6), self.agents[k]))
+        return [self.agents[k] for k in order]
+
+    def difference(self, one: str, other: str) -> tuple[float, float]:
+        """The score test of equal strengths: z, positive where `one` is better, and the information on the difference.
+
+        Both are 0 where no game bears on it.
+        """
+        a, b = self.agents.index(one), self.agents.index(other)
+        merged = np.delete(np.eye(len(self.agents) + 1)[:, : self._free], b, axis=1)
+        merged[b] = merged[a]
+        start = np.append(self.log_strength, self._log_tie)
+        start[[a, b]] = start[[a, b]].mean()
+        at = self._climb(start, merged)
+        gradient, information = self._derivatives(at)
+        along = np.zeros(len(self.agents) + 1)
+        along[a], along[b] = 1.0, -1.0
+        used = slice(0, self._free)
+        direction = np.linalg.solve(information[used, used], along[used])  # [free]
+        spread = self._scores(at)[:, used] @ direction  # [clusters]
+        variance = float(spread @ spread)
+        if variance < 1e-18:
+            return 0.0, 0.0
+        return float(direction @ gradient[used]) / math.sqrt(variance), 1.0 / variance
+
+    def best_pair(self, one: str, other: str, games: int) -> tuple[str, str]:
+        """Which pair's games would make the error of a difference smallest, by the model; equal ones by name.
+
+        Adding `n` games of i and j to information with inverse V lowers the variance of the difference h by
+        n w (h'V d)^2 / (1 + n w d'V d), with d = e_i - e_j and w the information of one game.
+        """
+        at = np.append(self.log_strength, self._log_tie)
+        used = slice(0, self._free)
+        inverse = np.linalg.inv(self._derivatives(at)[1][used, used])[: len(self.agents), : len(self.agents)]
+        win, loss, draw = self._chances(at)
+        weight = win * loss + draw * (win + loss) / 4
+        a, b = self.agents.index(one), self.agents.index(other)
+        best, gain = (one, other), -1.0
+        for i, j in combinations(range(len(self.agents)), 2):
+            n = games * float(weight[i, j])
+            towards = float(inverse[a, i] - inverse[a, j] - inverse[b, i] + inverse[b, j])
+            own = float(inverse[i, i] - 2 * inverse[i, j] + inverse[j, j])
+            reached = n * towards**2 / (1 + n * own)
+            if reached > gain * (1 + 1e-9):  # rounding decides nothing
+                best, gain = (self.agents[i], self.agents[j]), reached
+        return best
+
+    # ------------------------------------------------------------ the model, see `ratings`
+
+    def _chances(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """P(win), P(loss), P(draw) of i against j, [K, K]."""
+        half = (at[:-1, None] - at[None, :-1]) / 2
+        nu = math.exp(at[-1]) if self._ties else 0.0
+        top = np.abs(half)
+        win, loss, draw = np.exp(half - top), np.exp(-half - top), nu * np.exp(-top)
+        total = win + loss + draw
+        return win / total, loss / total, draw / total
+
+    def _derivatives(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The gradient [D] of the log-likelihood with the prior, and minus its Hessian [D, D]."""
+        count = len(self.agents)
+        win, loss, draw = self._chances(at)
+        gradient = self._scores(at).sum(axis=0)
+        edges = self._rated * (win * loss + draw * (win + loss) / 4)
+        information = np.zeros((count + 1, count + 1))
+        information[:count, :count] = np.diag(edges.sum(axis=1)) - edges
+        mixed = -(self._rated * (win - loss) / 2 * draw).sum(axis=1)
+        information[:count, count] = information[count, :count] = mixed
+        information[count, count] = (self._rated * draw * (win + loss)).sum() / 2 if self._ties else 1.0
+        # A virtual opponent of strength 0, half won and half lost, without draws of its own.
+        nu = math.exp(at[-1]) if self._ties else 0.0
+        half = at[:-1] / 2
+        top = np.abs(half)
+        up, down, even = np.exp(half - top), np.exp(-half - top), nu * np.exp(-top)
+        up, down, even = up / (up + down + even), down / (up + down + even), even / (up + down + even)
+        lead = (up - down) / 2
+        gradient[:count] -= _PRIOR * lead
+        information[range(count), range(count)] += _PRIOR * (up * down + even * (up + down) / 4)
+        if self._ties:
+            gradient[count] -= _PRIOR * even.sum()
+            information[:count, count] -= _PRIOR * lead * even
+            information[count, :count] = information[:count, count]
+            information[count, count] += _PRIOR * (even * (up + down)).sum()
+        return gradient, information
+
+    def _scores(self, at: FloatArray) -> FloatArray:
+        """What each cluster adds to the gradient, [clusters, D]."""
+        win, loss, draw = (chance[self._i, self._j] for chance in self._chances(at))
+        games = self._counts.sum(axis=1)
+        lead = (self._counts[:, 0] - self._counts[:, 1] - games * (win - loss)) / 2
+        scores = np.zeros((len(games), len(self.agents) + 1))
+        rows = np.arange(len(games))
+        scores[rows, self._i], scores[rows, self._j] = lead, -lead
+        if self._ties:
+            scores[:, -1] = self._counts[:, 2] - games * draw
+        return scores
+
+    def _climb(self, at: FloatArray, free: FloatArray) -> FloatArray:
+        """The maximum among the parameters `at + free x`, by Newton's method; the log-likelihood is concave."""
+        for _ in range(_STEPS):
+            gradient, information = self._derivatives(at)
+            slope = free.T @ gradient
+            step = np.linalg.solve(free.T @ information @ free, slope)
+            step *= min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-300))
+            at = at + free @ step
+            if float(np.abs(step).max()) < _SMALL:
+                break
+        return at
+
+
+def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float = LEVEL) -> list[Adjacency]:
+    """Every two agents next to each other in the ranking, from the top.
+
+    Args:
+        evidence: of all games so far.
+        first: of the games at the first look; None if this is it.
+        level: see `LEVEL`.
+    """
+    order = evidence.ranking()
+    elo = dict(zip(evidence.agents, evidence.elo.tolist(), strict=True))
+    place = {name: k for k, name in enumerate(evidence.agents)}
+    found = []
+    for better, worse in pairwise(order):
+        z, information = evidence.difference(better, worse)
+        at_first = information if first is None else first.difference(better, worse)[1]
+        found.append(
+            Adjacency(
+                better=better,
+                worse=worse,
+                elo=elo[better] - elo[worse],
+                games=int(evidence.played[place[better], place[worse]]),
+                z=z,
+                needed=_needed(information, at_first, level),
+            )
+        )
+    return found
+
+
+def _needed(information: float, first: float, level: float) -> float:
+    """The bound of the module for |z|."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+    if information <= 0 or first <= 0:
+        return math.inf
+    rho = first / _FIRST_OVER_RHO
+    return math.sqrt((1 + rho / information) * (math.log1p(information / rho) - 2 * math.log(1 - level)))
