@@ -1,4 +1,4 @@
-"""What `cellgames analyse` does.
+"""What `cellgames analyse` does with a position; games are looked at by `strategy_command`.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import cellgames
 
 from .commands import UserError, make_game, parameters
+from .strategy_command import analyse_strategy
+from .strategy_options import add_options, wanted
 
 if TYPE_CHECKING:
     from cellgames.arena.records import Record
@@ -24,7 +26,7 @@ _TOP = 8
 
 
 def add_analysis(command: argparse.ArgumentParser) -> None:
-    """Options that say which position, who searches it, and how it is shown."""
+    """Options that say which position, who searches it, and how it is shown; and those of an analysis of games."""
     command.add_argument(
         "--agent",
         metavar="SPEC",
@@ -35,13 +37,22 @@ def add_analysis(command: argparse.ArgumentParser) -> None:
     command.add_argument("--record", metavar="FILE", type=Path, help="take the position from a file of records")
     command.add_argument("--game-number", metavar="N", type=int, help="of the file's line, from 1, if it has several")
     command.add_argument("--ply", metavar="N", type=int, help="after so many moves (default before the last one)")
-    command.add_argument("--top", metavar="N", type=int, default=_TOP, help=f"show so many moves (default {_TOP})")
-    command.add_argument("--out", metavar="FILE", type=Path, help="draw it; .svg, .png or .html")
+    command.add_argument("--top", metavar="N", type=int, help=f"show so many moves (default {_TOP})")
+    command.add_argument(
+        "--out", metavar="PATH", type=Path, help="draw the position (.svg, .png, .html), or the folder for a report"
+    )
     command.add_argument("--json", action="store_true", help="as JSON, for programs")
+    add_options(command)
 
 
 def analyse(arguments: argparse.Namespace) -> int:
-    """What a search says of a position."""
+    """What a search says of a position, or how games were played."""
+    if wanted(arguments):
+        return analyse_strategy(arguments)
+    return _analyse_position(arguments)
+
+
+def _analyse_position(arguments: argparse.Namespace) -> int:
     from cellgames.agents.registry import load
     from cellgames.arena import analysis, positions
 
@@ -65,6 +76,8 @@ def _check(arguments: argparse.Namespace) -> None:
     """Complain before anything is searched."""
     from cellgames.arena.analysis import check_suffix
 
+    if arguments.top is None:
+        arguments.top = _TOP
     if arguments.top < 1:
         raise UserError(f"--top must be at least 1, got {arguments.top}")
     if arguments.record is None:

@@ -1,0 +1,125 @@
+"""Boards as plots show them: where each cell is, so that numbers by cell become a heat map.
+
+Letters: `N` cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Layout", "Rectangle", "TorusLayout"]
+
+Values = npt.NDArray[np.float64]
+
+_CORNER = 0.5 * (2**0.5 - 1)  # half an edge of the octagon of width 1
+_MOST = 50  # rows or columns that are drawn one by one; of more, several make one block
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A board.
+
+    names: of the cells, `N` of them.
+    """
+
+    names: tuple[str, ...]
+
+    @property
+    def aspect(self) -> float:
+        """Width over height."""
+        return 1.0
+
+    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
+        """Draw a number of each cell, [N], as a colour (`cmap`, `vmin`, `vmax`); what a colour bar takes."""
+        raise NotImplementedError
+
+    def middle(self, cell: int) -> tuple[float, float]:
+        """Where a cell is drawn, x and y."""
+        raise NotImplementedError
+
+    def shown(self, values: Values) -> Values:
+        """The numbers as they are drawn; the cells of a block are added up."""
+        return values
+
+    @property
+    def block(self) -> int:
+        """How many rows and columns are drawn as one."""
+        return 1
+
+
+@dataclass(frozen=True)
+class Rectangle(Layout):
+    """Rows of cells; cell = row * cols + col."""
+
+    rows: int
+    cols: int
+
+    @property
+    def aspect(self) -> float:
+        """See `Layout`."""
+        return self.cols / self.rows
+
+    def middle(self, cell: int) -> tuple[float, float]:
+        """See `Layout`."""
+        row, col = divmod(cell, self.cols)
+        return col, row
+
+    @property
+    def block(self) -> int:
+        """See `Layout`."""
+        return -(-max(self.rows, self.cols) // _MOST)
+
+    def shown(self, values: Values) -> Values:
+        """See `Layout`."""
+        side = self.block
+        grid = np.pad(values.reshape(self.rows, self.cols), ((0, -self.rows % side), (0, -self.cols % side)))
+        rows, cols = (size // side for size in grid.shape)
+        return np.asarray(grid.reshape(rows, side, cols, side).sum((1, 3)))
+
+    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
+        """See `Layout`."""
+        image = axes.imshow(self.shown(values), extent=(-0.5, self.cols - 0.5, self.rows - 0.5, -0.5), **style)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return image
+
+
+@dataclass(frozen=True)
+class TorusLayout(Layout):
+    """Octagons and the squares between them, as `envs.torus.geometry` numbers them; the last ones lie on the seams."""
+
+    size: int
+
+    def middle(self, cell: int) -> tuple[float, float]:
+        """See `Layout`."""
+        kind, place = divmod(cell, self.size**2)
+        row, col = divmod(place, self.size)
+        return col + kind / 2, row + kind / 2
+
+    def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
+        """See `Layout`."""
+        from matplotlib.collections import PolyCollection
+
+        a, b = 0.5, _CORNER
+        octagon = np.array([(a, b), (b, a), (-b, a), (-a, b), (-a, -b), (-b, -a), (b, -a), (a, -b)])
+        c = a - b
+        square = np.array([(c, 0), (0, c), (-c, 0), (0, -c)])
+        count = self.size**2
+        shapes = [(octagon if cell < count else square) + self.middle(cell) for cell in range(2 * count)]
+        vmin, vmax = style.pop("vmin", None), style.pop("vmax", None)
+        drawn = PolyCollection(shapes, array=values, edgecolors="#ffffff", linewidths=0.4, **style)
+        drawn.set_clim(vmin, vmax)
+        axes.add_collection(drawn)
+        axes.set_xlim(-0.55, self.size - 0.15)
+        axes.set_ylim(self.size - 0.15, -0.55)
+        axes.set_aspect("equal")
+        axes.set_xticks([])
+        axes.set_yticks([])
+        return drawn
