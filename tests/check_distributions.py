@@ -48,8 +48,10 @@ def run(*command: str | Path, cwd: Path | None = None) -> str:
 
 
 def expected() -> set[str]:
-    """The Python files of the tree as a wheel holds them."""
-    front = {f"cellgames/{file.name}" for file in (ROOT / "src" / "cellgames").glob("*.py")}
+    """The files of the tree as a wheel holds them."""
+    source = ROOT / "src"
+    front = {file.relative_to(source).as_posix() for file in (source / "cellgames").rglob("*.py")}
+    front |= {file.relative_to(source).as_posix() for file in (source / "cellgames/web/static").iterdir()}
     rooms = {
         f"cellgames/{file.relative_to(ROOT).as_posix()}"
         for room in ROOT.iterdir()

@@ -24,12 +24,13 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class _Kind(Generic[R]):
-    """A kind of records: how to read one from a line, check many, print one and draw one; what checking compares."""
+    """A kind of records: how to read one from a line, check many, print one, draw one; what checking compares."""
 
     parse: Callable[[bytes], R]
     verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
     show: Callable[[R], None]
     gif: Callable[[R, Path], None]
+    html: Callable[[R, Path], None]
     compared: str
 
 
@@ -37,13 +38,14 @@ def replay(arguments: argparse.Namespace) -> int:
     """Recorded games again."""
     from cellgames.arena import replays, season_cup_replays
     from cellgames.arena.records import Record
+    from cellgames.web.export import export_html
 
     with open(arguments.file, "rb") as file:
         first = file.readline()
     if season_cup_replays.recognises(first):
         parse, verify, gif = season_cup_replays.CupRecord.from_json, season_cup_replays.verify, season_cup_replays.gif
-        return _replay(arguments, _Kind(parse, verify, _show_cup, gif, "scores, generations and winners"))
-    kind = _Kind(Record.from_json, replays.verify, _show, replays.gif, "moves and results")
+        return _replay(arguments, _Kind(parse, verify, _show_cup, gif, export_html, "scores, generations and winners"))
+    kind = _Kind(Record.from_json, replays.verify, _show, replays.gif, export_html, "moves and results")
     return _replay(arguments, kind)
 
 
@@ -60,8 +62,8 @@ def _replay(arguments: argparse.Namespace, kind: _Kind[R]) -> int:
         if arguments.game not in numbers:
             raise UserError(f"--game must be from 1 to {len(records)}, got {arguments.game}")
         numbers = [arguments.game]
-    if (arguments.gif is not None or arguments.show) and len(numbers) > 1:
-        raise UserError(f"--gif and --show need one game; choose it with --game 1 to {len(records)}")
+    if (arguments.gif is not None or arguments.html is not None or arguments.show) and len(numbers) > 1:
+        raise UserError(f"--html, --gif and --show need one game; choose it with --game 1 to {len(records)}")
     return _verify(arguments, kind, records, numbers)
 
 
@@ -78,6 +80,12 @@ def _verify(arguments: argparse.Namespace, kind: _Kind[R], records: list[R], num
     if arguments.gif is not None:
         kind.gif(record, arguments.gif)
         print(f"Saved {arguments.gif}")
+    if arguments.html is not None:
+        try:
+            kind.html(record, arguments.html)
+        except ValueError as error:  # too large for a page; it has been played again above
+            raise UserError(str(error)) from None
+        print(f"Saved {arguments.html}")
     games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
     print(f"{games} played again with the recorded {kind.compared}.")
     return 0
@@ -97,6 +105,9 @@ def _show(record: Record) -> None:
         print(f"\n{number}. {who}{move}{forced}\n\n{game.text(after)}")
     ends = zip(game.info.players, record.agents, record.result.outcome, strict=True)
     print("\nResult: " + ", ".join(f"{player} ({agent}) {VERBS[outcome]}" for player, agent, outcome in ends))
+    if (forfeit := record.result.forfeit) is not None:
+        seats = " and ".join(f"{game.info.players[seat]} ({record.agents[seat]})" for seat in forfeit.seats)
+        print(f"Forfeited by {seats}: {forfeit.reason}")
 
 
 def _show_cup(record: CupRecord) -> None:

@@ -1,0 +1,97 @@
+"""A recorded game as one HTML file that plays offline: styles, scripts and data inside, nothing fetched."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from cellgames.folders import PathLike, write_atomic
+
+from .frames import replay_data
+
+if TYPE_CHECKING:
+    from cellgames.arena.records import Record
+
+__all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
+
+SCRIPTS = ("boards.js", "board_torus.js", "board_cells.js", "viewer.js")
+"""Of the viewer, in the order in which pages load them."""
+
+STYLES = ("viewer.css",)
+
+_PAGE_STYLE = """body { margin: 0 auto; max-width: 1240px; padding: 16px; background: var(--cg-paper); }
+@media (max-width: 480px) { body { padding: 10px; } }
+noscript { display: block; padding: 2em; font-family: sans-serif; }
+"""
+
+_START = """(function () {
+  "use strict";
+  const data = JSON.parse(document.getElementById("game").textContent);
+  window.viewer = new window.Cellgames.Viewer(document.getElementById("viewer"), data);
+})();
+"""
+
+
+def export_html(record: Record, path: PathLike) -> None:
+    """Write a recorded game as one HTML file; the same record gives the same bytes.
+
+    Raises:
+        ReplayError: the record does not reproduce.
+        ValueError: an unknown game, or too large (see `limits`).
+        OSError: the file cannot be written.
+    """
+    write_atomic(path, html_page(record))
+
+
+def html_page(record: Record) -> str:
+    """What `export_html` writes."""
+    data = replay_data(record)
+    style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
+    scripts = [*map(_static, SCRIPTS), _START]
+    # Scripts run by their hashes only, so that no name in the record can become one; nothing is fetched.
+    policy = (
+        f"default-src 'none'; img-src data:; style-src {_source(style)}; script-src {' '.join(map(_source, scripts))}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        f"<title>{html.escape(_title(data))}</title>",
+        f"<style>{style}</style>",
+        '<main id="viewer"></main>',
+        "<noscript>This game is played by JavaScript, which is switched off.</noscript>",
+        f'<script type="application/json" id="game">{_inert(data)}</script>',
+        *(f"<script>{script}</script>" for script in scripts),
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _title(data: dict[str, Any]) -> str:
+    """`Torus: greedy, random`."""
+    return f"{data['layout']['title']}: {', '.join(dict.fromkeys(data['record']['agents']))}"
+
+
+def _inert(data: dict[str, Any]) -> str:
+    """JSON without a sign that could end a script or begin a comment in HTML."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _source(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode('ascii')}'"
+
+
+@cache
+def _static(name: str) -> str:
+    return (files(__package__) / "static" / name).read_text(encoding="utf-8")

@@ -1,0 +1,260 @@
+"""Games and positions as data for a page: layouts, frames, films, and whole records packed into a few bytes.
+
+All of it is what JSON holds. Rules stay in Python: a page draws what it is told, and asks for the next position.
+
+A packed film is the planes of its frames one after the other (`views.Frame.planes`), each combined with those of
+the frame before by exclusive or, and compressed with gzip, as browsers undo it themselves; and so is what else there
+is to tell of the frames, a list in JSON.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cellgames import __version__
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.compiling import Compile
+
+from . import limits
+from .limits import check as check_limits
+from .views import Frame, view_of
+from .views.base import encoded
+
+if TYPE_CHECKING:
+    from cellgames.arena.records import Record
+    from cellgames.arena.season_cup_replays import CupRecord
+
+__all__ = ["FILM", "check_limits", "film", "frame", "layout", "packed", "replay_data"]
+
+FILM = 120
+"""Pictures of a film that is sent while a game is played."""
+
+
+def layout(game: Game[Any]) -> dict[str, Any]:
+    """What a page has to know of a game once.
+
+    `kind` ("torus", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`, `credit`,
+    `players` (names of seats), `colours` (of seats), `simultaneous`; `size`, or `rows` and `cols`; `wrap`; `palette`,
+    and `paint` that says how cells are drawn; `marks` (names of the bits of the plane of that name); `columns` (facts
+    for a table of players) and `curves` (facts to draw over time); `components` of actions that have several.
+    """
+    info = game.info
+    return {
+        "id": game.id,
+        "title": info.title,
+        "credit": info.credit,
+        "players": list(info.players),
+        "simultaneous": info.simultaneous,
+        **view_of(game).layout(game),
+    }
+
+
+def frame(game: Game[Any], state: State, before: State | None = None, viewer: int | None = None) -> dict[str, Any]:
+    """The first game of a batch as a picture in data.
+
+    `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
+    or the game is over), `scores`, `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
+    (cells that were changed by hand since `before`), `path` (Torus: the path that has won), `over`, `text` (pairs of
+    a label and a value), `facts` (lists by seat, None for what is hidden).
+
+    Args:
+        game: the rules.
+        state: the position.
+        before: an earlier one, to mark what has changed; None to mark what the state itself tells.
+        viewer: hide what this seat may not know; None for spectators, who see all.
+
+    Raises:
+        ValueError: no such seat, or one that may not see the pictures of a game without a board.
+    """
+    return _frame(game, state, before, viewer).to_data()
+
+
+def _frame(game: Game[Any], state: State, before: State | None, viewer: int | None) -> Frame:
+    if viewer is not None and not 0 <= viewer < game.info.num_players:
+        raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
+    now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer)
+    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.over[0])), **now.told})
+
+
+def _common(game: Game[Any], state: State, over: bool) -> dict[str, Any]:
+    mover = None if over or game.info.simultaneous else int(state.current_player[0])
+    return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "over": over}
+
+
+def film(
+    game: Game[Any],
+    before: State,
+    after: State,
+    viewer: int | None = None,
+    most: int = FILM,
+    *,
+    compile: Compile = "auto",
+) -> list[dict[str, Any]]:
+    """A step as frames (see `frame`), the last one that of `after`.
+
+    Args:
+        game: the rules.
+        before: the position before the step.
+        after: the one it led to.
+        viewer: as for `frame`.
+        most: pictures before the last one, where Life runs.
+        compile: see `core.compiling.kernel`.
+    """
+    return [shown.to_data() for shown in _film(game, before, after, viewer, most, compile)]
+
+
+def _film(
+    game: Game[Any], before: State, after: State, viewer: int | None, most: int, compile: Compile
+) -> Iterator[Frame]:
+    common = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
+    if game.info.perfect_information is False and viewer is not None:
+        common["scores"] = None
+    for shown in view_of(game).between(game, before[:1], after[:1], most, compile):
+        yield Frame(shown.cells, shown.marks, {**common, **shown.told})
+    yield _frame(game, after, before, viewer)
+
+
+# ---------------------------------------------------------------- packed
+
+
+def packed(frames: Iterable[Frame]) -> dict[str, Any]:
+    """Frames of one size: `count`, `cells` (a plane's bytes), `planes` (of a frame), `data`, `told`; see the module."""
+    before: np.ndarray[Any, np.dtype[np.uint8]] | None = None
+    changes, told, cells = [], [], 0
+    for shown in frames:
+        planes = np.frombuffer(shown.planes(), np.uint8)
+        changes.append((planes if before is None else planes ^ before).tobytes())
+        before, cells = planes, len(shown.cells)
+        told.append(shown.told)
+    size = 0 if before is None else len(before)
+    return {
+        "count": len(told),
+        "cells": cells,
+        "planes": size // cells if cells else 0,
+        "data": _zipped(b"".join(changes)),
+        "told": _zipped(json.dumps(told, separators=(",", ":"), allow_nan=False).encode()),
+    }
+
+
+def _zipped(data: bytes) -> str:
+    return encoded(gzip.compress(data, 9, mtime=0))  # without the time, so that the same game gives the same bytes
+
+
+def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> dict[str, Any]:
+    """A recorded game, of a match or of the Cup's own season, played again and checked, as the viewer needs it.
+
+    Args:
+        record: of `arena.records`, or of `arena.season_cup_replays`.
+        compile: see `core.compiling.kernel`; a single game is no reason to, a server that has many may.
+
+    Returns:
+        `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act);
+        `frames` (see `packed`) with `marks`, how many moves have been played in each of them.
+
+    Raises:
+        ReplayError: the record does not reproduce.
+        ValueError: a record of an unknown game, or too large (see `limits`).
+    """
+    from cellgames.arena.season_cup_replays import CupRecord
+
+    return _season_data(record, compile) if isinstance(record, CupRecord) else _match_data(record, compile)
+
+
+def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
+    from cellgames.arena.records import plain
+    from cellgames.arena.replays import game_of, replay
+    from cellgames.envs.registry import REGISTRY
+
+    if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
+        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {record.game!r:.80}")
+    if len(record.moves) > limits.MOVES:
+        raise ValueError(f"expected a record of at most {limits.MOVES:,} moves, got {len(record.moves):,}")
+    game = game_of(record)
+    check_limits(game, record.moves)
+    if len(record.agents) != game.info.num_players:
+        raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
+    states = replay(record)
+    pictures, marks = _pictures(game, states, compile)
+    told = {
+        "agents": list(record.agents),
+        "parameters": game.parameters,
+        "seed": str(record.seed),  # scripts in pages count in doubles
+        "version": record.version,
+        "opening": record.opening,
+        "moves": list(record.moves),
+        "movers": [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]],
+        "result": plain(record.to_data()["result"]),
+    }
+    return {"layout": layout(game), "record": told, "frames": packed(pictures), "marks": marks}
+
+
+def _pictures(game: Game[Any], states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
+    """All frames of a game, and how many moves have been played in each."""
+    view = view_of(game)
+    more = view.extra(game, states)
+    films = sum(view.filmed(game, *step) for step in pairwise(states))
+    first = _frame(game, states[0], None, None)
+    size = len(first.planes())
+    spare = max(0, limits.PLANES // max(1, size) - len(states))
+    most = min(limits.FILM, limits.PICTURES // max(1, films), spare // max(1, films))
+    pictures, marks, drawn = [_with(first, more, 0)], [0], 0
+    for turn, (before, after) in enumerate(pairwise(states), 1):
+        for shown in _film(game, before, after, None, most, compile):
+            pictures.append(_with(shown, more, turn))
+            marks.append(turn)
+            drawn += len(shown.told.get("svg", ""))
+        if drawn > limits.PLANES:
+            raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
+    return pictures, marks
+
+
+def _with(shown: Frame, more: Any, turn: int) -> Frame:
+    """With the facts that `View.extra` has of the position after a turn."""
+    if not more:
+        return shown
+    facts = {**shown.told.get("facts", {}), **{name: list(values[turn]) for name, values in more.items()}}
+    return Frame(shown.cells, shown.marks, {**shown.told, "facts": facts})
+
+
+def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
+    """A game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
+    from cellgames.arena.season_cup import start_of
+    from cellgames.arena.season_cup_replays import verify
+    from cellgames.envs.registry import make
+    from cellgames.envs.toroidal_cup.simulator import boards
+
+    from .views import toroidal_cup
+
+    game: Any = make("toroidal-cup-v0", survivors=record.survivors, max_generations=record.max_generations)
+    check_limits(game)
+    for _, error in verify([record], compile=compile):
+        raise error
+    start = boards([start_of(vars(record))])
+    moments = [
+        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "over": not shown.told["life"], **shown.told})
+        for shown in toroidal_cup.life(game, start, record.generations, limits.FILM, record.pattern, compile)
+    ]
+    words = {0: ("draw", "draw"), 1: ("win", "loss"), 2: ("loss", "win")}[record.winner]
+    told = {
+        "agents": list(record.fixture.teams),
+        "parameters": {"pattern": record.pattern, "survivors": record.survivors},
+        "seed": str(record.seed),
+        "version": __version__,
+        "opening": 0,
+        "moves": [],
+        "movers": [],
+        "result": {
+            "outcome": list(words),
+            "scores": list(record.scores),
+            "turns": 0,
+            "truncated": record.truncated,
+        },
+    }
+    shown = {**layout(game), "title": f"Toroidal Cup, {record.fixture.occasion}"}
+    return {"layout": shown, "record": told, "frames": packed(moments), "marks": [0] * len(moments)}

@@ -1,0 +1,63 @@
+"""What the page is willing to show: records and parameters come from strangers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cellgames.envs.core import Game
+
+from .views import has_board, view_of
+
+__all__ = ["CELLS", "FILM", "LIFE", "MOVES", "PICTURES", "PLANES", "check"]
+
+MOVES = 20_000
+"""Of a record."""
+
+CELLS = 1 << 18
+"""Of a board, 512 x 512."""
+
+LIFE = 300_000_000
+"""Cells times generations of Life in one game: some ten seconds of one core; the Cup's own games take a third."""
+
+PLANES = 64 << 20
+"""Bytes of all frames of a replay, before they are packed."""
+
+FILM = 240
+"""Pictures within one step."""
+
+PICTURES = 1000
+"""Within all steps of a game; steps that are films share them."""
+
+
+def check(game: Game[Any], moves: Sequence[str] | None = None) -> None:
+    """Refuse a game that is too large to be shown or played in a page, before anything is allocated for it.
+
+    Args:
+        game: with its parameters.
+        moves: of a record; None for a game that is still to be played.
+
+    Raises:
+        ValueError: too large, or to be played without a board; the message says what was expected.
+    """
+    if moves is None and not has_board(game):
+        raise ValueError(f"expected a game that the page has a board for, got {game.id}; its records can be watched")
+    view = view_of(game)
+    parameters = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
+    if moves is not None and len(moves) > MOVES:
+        raise ValueError(f"expected a record of at most {MOVES:,} moves, got {len(moves):,}")
+    cells = 1
+    for side in game.info.board.shape:
+        cells *= side
+    if cells > CELLS:
+        raise ValueError(f"expected a board of at most {CELLS:,} cells, got {cells:,} ({parameters})")
+    if (work := view.work(game, moves)) > LIFE:
+        raise ValueError(
+            f"expected a game of at most {LIFE:,} cells times generations of Life, got up to {work:,} ({parameters}); "
+            "take a smaller board or fewer generations"
+        )
+    if moves is not None and (size := 2 * cells * (len(moves) + 1)) > PLANES:
+        raise ValueError(
+            f"expected a record whose boards take at most {PLANES:,} bytes, got {size:,}: "
+            f"{len(moves):,} moves on {cells:,} cells"
+        )

@@ -1,0 +1,114 @@
+"""The server of the page: JSON under /api, the page's own files, and nothing else.
+
+It reads records below one folder and one store; it writes nothing but a finished game to that store, when asked to.
+Everything from a browser is checked: `guard` for requests, `offers` for games and agents, `library` for files.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .desk import Desk, UnansweredError
+from .guard import LOCAL, Guard
+from .library import Library
+
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.exceptions import RequestValidationError
+    from fastapi.responses import HTMLResponse, JSONResponse, Response
+    from fastapi.staticfiles import StaticFiles
+    from starlette.exceptions import HTTPException
+    from starlette.middleware.gzip import GZipMiddleware
+except ImportError as error:
+    raise ImportError(f'the page needs FastAPI: pip install "cellgames[web]" ({error})') from error
+
+__all__ = ["STATIC", "create_app"]
+
+STATIC = Path(__file__).parent / "static"
+
+
+def create_app(
+    results: Path = Path("results"),
+    store: Path | None = None,
+    *,
+    hosts: tuple[str, ...] | None = LOCAL,
+    most_sessions: int = 64,
+    idle_s: float = 3600.0,
+) -> FastAPI:
+    """The server as an ASGI application.
+
+    Args:
+        results: the folder with records and trained weights; may be missing.
+        store: the file of a store of games; may be missing; None for no store.
+        hosts: names under which it answers; None for any, where it is open to a network.
+        most_sessions: games kept in memory.
+        idle_s: seconds after which a game that nobody asks for is forgotten.
+    """
+    from .api_page import api_page
+    from .play import RefusedError
+    from .play_routes import play_routes
+    from .record_routes import record_routes
+    from .sessions import FullError, Sessions
+
+    app = FastAPI(
+        title="Cellgames",
+        description="Watch and play games with cells. All times are seconds, all seats are numbered from 0.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )
+    desk, sessions = Desk(Library(results), store), Sessions(most_sessions, idle_s)
+    app.state.sessions = sessions
+    app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
+    app.add_middleware(Guard, hosts=hosts)
+
+    def failed(status: int, reason: object) -> JSONResponse:
+        return JSONResponse({"error": " ".join(str(reason).split())[:1000]}, status)
+
+    @app.exception_handler(UnansweredError)
+    async def unanswered(request: Request, error: UnansweredError) -> Response:
+        return failed(error.status, error)
+
+    @app.exception_handler(FullError)
+    async def full(request: Request, error: FullError) -> Response:
+        return failed(503, error)
+
+    @app.exception_handler(ValueError)
+    async def refused(request: Request, error: ValueError) -> Response:
+        return failed(409 if isinstance(error, RefusedError) else 400, error)
+
+    @app.exception_handler(LookupError)
+    async def missing(request: Request, error: LookupError) -> Response:
+        return failed(404, error.args[0] if error.args else error)
+
+    @app.exception_handler(HTTPException)
+    async def http_error(request: Request, error: HTTPException) -> Response:
+        return failed(error.status_code, error.detail)
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        return failed(422, f"{place}: {first['msg']}" if place else first["msg"])
+
+    @app.exception_handler(Exception)
+    async def crashed(request: Request, error: Exception) -> Response:
+        return failed(500, f"{type(error).__name__}: {error}")
+
+    # --- the page ---------------------------------------------------------------------------------------------
+
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+
+    @app.get("/", include_in_schema=False)
+    async def index() -> Response:
+        return HTMLResponse(page, headers={"cache-control": "no-cache"})
+
+    @app.get("/docs", include_in_schema=False)
+    async def documentation() -> Response:
+        return HTMLResponse(api_page(app.openapi()))
+
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+
+    app.include_router(play_routes(desk, sessions))
+    app.include_router(record_routes(desk))
+    return app

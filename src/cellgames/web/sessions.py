@@ -1,0 +1,106 @@
+"""The games in memory: a bounded number of them, and who plays in a new one."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from .play import Session
+
+__all__ = ["FullError", "Sessions", "specs_of"]
+
+
+class FullError(Exception):
+    """No more sessions can be kept."""
+
+
+class Sessions:
+    """The games in memory.
+
+    Args:
+        most: at the same time; the one that was left alone for longest makes room.
+        idle: seconds after which a session that nobody asks for is dropped.
+        clock: seconds, for tests.
+    """
+
+    def __init__(self, most: int = 64, idle: float = 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._idle, self._clock = most, idle, clock
+        self._kept: dict[str, Session] = {}
+        self._asked: dict[str, float] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """How many are kept."""
+        return len(self._kept)
+
+    def make_room(self) -> None:
+        """Drop what is idle, and if need be the session that was left alone for longest.
+
+        Raises:
+            FullError: agents think in all of them.
+        """
+        with self._lock:
+            now = self._clock()
+            for id in [id for id, asked in self._asked.items() if now - asked > self._idle]:
+                self._drop(id)
+            while len(self._kept) >= self._most:
+                quiet = [id for id in self._asked if not self._kept[id].thinking]
+                if not quiet:
+                    raise FullError(f"{self._most} games are being played; try again in a moment")
+                self._drop(min(quiet, key=self._asked.__getitem__))
+
+    def add(self, session: Session) -> None:
+        """Keep a session; `make_room` first."""
+        with self._lock:
+            self._kept[session.id] = session
+            self._asked[session.id] = self._clock()
+
+    def get(self, id: str) -> Session:
+        """The session; a `KeyError` if there is none."""
+        with self._lock:
+            session = self._kept[id]
+            self._asked[id] = self._clock()
+            return session
+
+    def drop(self, id: str) -> None:
+        """Forget a session; a `KeyError` if there is none."""
+        with self._lock:
+            self._drop(id)
+
+    def close(self, seconds: float) -> bool:
+        """Drop all, and give agents some seconds to end their move; whether all have."""
+        with self._lock:
+            sessions = list(self._kept.values())
+            for id in list(self._kept):
+                self._drop(id)
+        end = time.monotonic() + seconds
+        while any(session.thinking for session in sessions):
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.01)
+        return True
+
+    def _drop(self, id: str) -> None:
+        session = self._kept.pop(id)
+        del self._asked[id]
+        session.close()
+
+
+def specs_of(person: int | None, agents: Sequence[str], players: Sequence[str]) -> list[str | None]:
+    """Who plays which seat.
+
+    Args:
+        person: the person's seat, None for a game of agents alone.
+        agents: one for all other seats, or one for each of them.
+        players: names of all seats.
+
+    Raises:
+        ValueError: another number of agents.
+    """
+    others = [seat for seat in range(len(players)) if seat != person]
+    if len(agents) not in (1, len(others)):
+        raise ValueError(f"expected one agent, or one for each of {len(others)} seats, got {len(agents)}")
+    given = [*agents] * (len(others) if len(agents) == 1 else 1)
+    named: Mapping[int, str] = dict(zip(others, given, strict=True))
+    return [named.get(seat) for seat in range(len(players))]

@@ -1,0 +1,151 @@
+// What all parts of the page share: elements, requests, notices, routes. Text from records and agents is only ever set
+// as text, never as HTML.
+"use strict";
+var Cellgames = window.Cellgames = window.Cellgames || {};
+
+(() => {
+  const app = Cellgames.app = {};
+  const routes = []; // [pattern, page]
+  let leave = null; // what the page that is shown wants to do before another one is
+  let shown = 0; // counts pages, so that a slow answer does not draw over the next page
+
+  // An element. Properties that begin with "on" are listeners, "class" and "data-..." attributes; others are set.
+  app.el = (tag, properties = {}, ...children) => {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(properties)) {
+      if (value === null || value === undefined || value === false) continue;
+      if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+      else if (name === "class") made.className = value;
+      else if (name.includes("-") || ["for", "role", "colspan", "scope", "list"].includes(name)) made.setAttribute(name, value);
+      else made[name] = value;
+    }
+    app.add(made, children);
+    return made;
+  };
+
+  app.add = (parent, children) => {
+    for (const child of children.flat(Infinity)) {
+      if (child !== null && child !== undefined && child !== false) parent.append(child);
+    }
+    return parent;
+  };
+
+  app.clear = (parent, ...children) => {
+    parent.replaceChildren();
+    return app.add(parent, children);
+  };
+
+  // JSON from the server; an error has the server's words.
+  app.api = async (path, body, method) => {
+    const options = { method: method || (body === undefined ? "GET" : "POST") };
+    if (body !== undefined) {
+      options.headers = { "content-type": "application/json" };
+      options.body = JSON.stringify(body);
+    }
+    let answer;
+    try {
+      answer = await fetch(path, options);
+    } catch {
+      throw Object.assign(new Error("The server does not answer. Is cellgames serve still running?"), { status: 0 });
+    }
+    if (answer.ok) return answer.status === 204 ? null : answer.json();
+    let reason = `${answer.status} ${answer.statusText}`;
+    try {
+      reason = (await answer.json()).error || reason;
+    } catch { /* no JSON: the status says it */ }
+    throw Object.assign(new Error(reason), { status: answer.status });
+  };
+
+  let games = null;
+  app.games = () => (games = games || app.api("/api/games").catch((error) => { games = null; throw error; }));
+
+  // A message that goes away.
+  app.notice = (text) => {
+    const place = document.getElementById("notices");
+    const note = app.el("div", { class: "notice" }, app.el("span", {}, text),
+      app.el("button", { type: "button", "aria-label": "Close", onclick: () => note.remove() }, "×"));
+    app.clear(place, note);
+    setTimeout(() => note.remove(), 9000);
+  };
+
+  app.quiet = () => document.getElementById("notices").replaceChildren();
+
+  app.alert = (text, again) => app.el("div", { class: "panel error", role: "alert" }, app.el("p", {}, text),
+    again && app.el("button", { type: "button", onclick: again }, "Try again"));
+
+  app.route = (pattern, page) => routes.push([pattern, page]);
+
+  app.plural = (count, one) => `${count} ${one}${count === 1 ? "" : "s"}`;
+
+  app.shortened = (text, most = 42) => (text.length <= most ? text : `${text.slice(0, 12)}…${text.slice(13 - most)}`);
+
+  // Save text under a name.
+  app.save = (name, text, type) => {
+    const address = URL.createObjectURL(new Blob([text], { type }));
+    const link = app.el("a", { href: address, download: name });
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
+  };
+
+  // The part of a hash after "#/", as a path and a query.
+  const parsed = () => {
+    const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
+    return [path, new URLSearchParams(query)];
+  };
+
+  // Show what the address says.
+  app.open = async () => {
+    const [path, query] = parsed();
+    const main = document.getElementById("main");
+    const number = ++shown;
+    if (leave) leave();
+    leave = null;
+    for (const link of document.querySelectorAll("header nav a")) {
+      const here = path.split("/")[0] === link.getAttribute("href").slice(2) || (path.startsWith("game/") && link.getAttribute("href") === "#/play");
+      if (here) link.setAttribute("aria-current", "page"); else link.removeAttribute("aria-current");
+    }
+    for (const [pattern, page] of routes) {
+      const match = pattern.exec(path);
+      if (!match) continue;
+      app.clear(main, app.el("p", { class: "loading" }, "Loading …"));
+      const current = () => number === shown;
+      try {
+        const left = await page(main, match.slice(1).map(decodeURIComponent), query, current);
+        if (current()) leave = left || null; else if (left) left();
+        if (current() && number > 1) main.focus({ preventScroll: true });
+      } catch (error) {
+        if (current()) app.clear(main, app.alert(error.message, app.open), app.el("p", {}, app.el("a", { href: "#/play" }, "To the games")));
+      }
+      return;
+    }
+    location.replace("#/play");
+  };
+
+  app.glyph = (id) => { // a small picture of each game
+    const svg = (tag, attributes) => {
+      const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+      for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+      return made;
+    };
+    const root = svg("svg", { viewBox: "0 0 96 64", class: "glyph", "aria-hidden": "true" });
+    const cells = (size, gap, rows, colours, round) => rows.forEach((row, r) => [...row].forEach((code, c) => {
+      if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap, rx: round, fill: colours[code] }));
+    }));
+    if (id === "torus-v0") {
+      const colours = { b: "#25282d", w: "#ffffff", ".": "#ead9b8" };
+      ["w.b", ".bw"].forEach((row, r) => [...row].forEach((code, c) => {
+        const x = 16 + 32 * c, y = 16 + 32 * r, a = 15, b = 7;
+        root.append(svg("polygon", { points: [[-b, -a], [b, -a], [a, -b], [a, b], [b, a], [-b, a], [-a, b], [-a, -b]].map(([dx, dy]) => `${x + dx},${y + dy}`).join(" "), fill: colours[code], stroke: "#b9a37b" }));
+      }));
+      [[32, "b"], [64, "."]].forEach(([x, code]) => root.append(svg("rect", { x: x - 7, y: 25, width: 14, height: 14, fill: colours[code], stroke: "#b9a37b", transform: `rotate(45 ${x} 32)` })));
+    } else if (id === "cloth-of-gold-v0") {
+      cells(8, 0, ["aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb", "aaaaaaabbbbb"], { a: "#cfe0f0", b: "#fdeccb" }, 0);
+      cells(8, 1, ["            ", "  a     b   ", "   a    bb  ", " aaa   b b  ", "            ", "  aa   bbb  ", "  aa d   b  ", "            "], { a: "#0a4a80", b: "#e8890c", d: "#1d1a16" }, 1);
+    } else if (id === "grid-adaptation-v0") {
+      cells(16, 1, [" a bc ", "ab  d ", " cee f", "  e  g"], { a: "#daa920", b: "#8a21c7", c: "#48ae8a", d: "#8a1a1e", e: "#488915", f: "#2d1b85", g: "#2d1514" }, 3);
+    } else {
+      cells(4, 0.4, ["", "   ab        c   d     ", "  aa b      cc  ddd    ", "   b       c     d     ", "", "     aa   dd    c      ", "    a a   d d  ccc     ", "     a     d    c      ", "", "  bb      cc      a    ", "  b b     c c    aa    ", "   b       c    a      ", "", "    aa     d     bb    "].map((row) => row.padEnd(24)), { a: "#0072b2", b: "#0072b2", c: "#d55e00", d: "#d55e00" }, 1);
+    }
+    return root;
+  };
+})();

@@ -1,0 +1,548 @@
+/* Boards on a canvas: sizes, pointers, keys, zoom, what all games draw alike.
+
+   A painter knows one kind of board (board_torus.js, board_cells.js). It counts in units: a cell is 1 across, the
+   board spans [0, width) x [0, height), and everything repeats beyond that where it wraps. Positions come from
+   Python as frames; nothing here knows a rule. */
+(function () {
+  "use strict";
+  const Cellgames = (window.Cellgames = window.Cellgames || {});
+  Cellgames.painters = Cellgames.painters || {};
+
+  const MARGIN = { left: 24, top: 20, right: 8, bottom: 6 }; // CSS pixels, with room for letters and numbers
+  const [ACROSS, DOWN] = [MARGIN.left + MARGIN.right, MARGIN.top + MARGIN.bottom];
+  const CLICK = 6; // a pointer that has moved less has not dragged
+  const ACCENT = "#c2185b";
+
+  Cellgames.mod = (a, n) => ((a % n) + n) % n;
+
+  /** Bytes out of base64. */
+  Cellgames.bytes = function (text) {
+    const raw = atob(text);
+    const out = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+    return out;
+  };
+
+  /** The planes of a frame, decoded once. */
+  Cellgames.planes = function (frame) {
+    if (!frame.planes) {
+      const cells = typeof frame.cells === "string" ? Cellgames.bytes(frame.cells) : frame.cells;
+      const layers = frame.layers || {};
+      const marks = typeof layers.marks === "string" ? Cellgames.bytes(layers.marks) : layers.marks;
+      Object.defineProperty(frame, "planes", { value: { cells, marks: marks || new Uint8Array(cells.length) } });
+    }
+    return frame.planes;
+  };
+
+  Cellgames.painter = function (layout) {
+    return Cellgames.painters[layout.kind === "torus" ? "torus" : layout.paint](layout);
+  };
+
+  /** An element; text becomes text nodes, never markup. */
+  Cellgames.element = function (tag, attributes, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name === "class") made.className = value;
+      else if (value === true) made.setAttribute(name, "");
+      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    }
+    for (const child of children) if (child !== null && child !== undefined) made.append(child);
+    return made;
+  };
+
+  /** A canvas of so many CSS pixels, sharp on every screen; returns its context, which counts in CSS pixels. */
+  Cellgames.sharpen = function (canvas, width, height) {
+    const dpr = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(width * dpr)), Math.max(1, Math.round(height * dpr))];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(dpr, 0, 0, dpr, 0, 0);
+    return context;
+  };
+
+  /** A small picture of one cell, for legends and tables. */
+  Cellgames.sample = function (layout, code, marks, side) {
+    const canvas = Cellgames.element("canvas", { class: "cg-chip", "aria-hidden": "true" });
+    const size = side || 18;
+    const context = Cellgames.sharpen(canvas, size, size);
+    Cellgames.painter(layout).sample(context, size, code, marks || 0);
+    return canvas;
+  };
+
+  /** A tile of Grid Adaptation with a sequence from 0 to 7. */
+  Cellgames.chip = (layout, sequence) => Cellgames.sample(layout, sequence + 1, 0, 20);
+
+  class Board {
+    /**
+     * @param canvas in a container of its own, whose width it takes.
+     * @param layout of the game, as Python gives it.
+     * @param options `maxHeight`: CSS pixels, or a function that gives them.
+     */
+    constructor(canvas, layout, options) {
+      this.canvas = canvas;
+      this.layout = layout;
+      this.painter = Cellgames.painter(layout);
+      this.options = options || {};
+      this.onCell = null;
+      this.onHover = null;
+      this.frame = null;
+      this.shown = {};
+      this.factor = 1;
+      this.x = this.painter.width / 2; // the middle of the view, in units
+      this.y = this.painter.height / 2;
+      this.pointers = new Map();
+      this.hovered = null;
+      this.cursor = null;
+      this.pending = 0;
+      this.abort = new AbortController();
+      canvas.classList.add("cg-canvas");
+      canvas.tabIndex = 0;
+      canvas.setAttribute("role", "img");
+      this.live = Cellgames.element("span", { class: "cg-sr", "aria-live": "polite" });
+      canvas.after(this.live, (this.zoomer = this.buttons()));
+      this.listen();
+      this.resizer = new ResizeObserver(() => this.resize());
+      this.resizer.observe(canvas.parentElement);
+      this.resize();
+    }
+
+    /** For boards whose cells are too small for a finger. */
+    buttons() {
+      const row = Cellgames.element("div", { class: "cg-zoom", role: "group", "aria-label": "Zoom" });
+      for (const [sign, label, act] of [
+        ["−", "Zoom out", () => this.zoom(1 / 1.6)],
+        ["⤢", "Whole board", () => this.reset()],
+        ["+", "Zoom in", () => this.zoom(1.6)],
+      ]) {
+        const made = Cellgames.element("button", { type: "button", title: label, "aria-label": label }, sign);
+        made.addEventListener("click", act);
+        row.append(made);
+      }
+      return row;
+    }
+
+    listen() {
+      const on = (target, name, handler, more) =>
+        target.addEventListener(name, handler.bind(this), { signal: this.abort.signal, ...more });
+      on(this.canvas, "pointerdown", this.pressed);
+      on(this.canvas, "pointermove", this.moved);
+      on(this.canvas, "pointerup", this.released);
+      on(this.canvas, "pointercancel", this.cancelled);
+      on(this.canvas, "pointerleave", () => this.hover(null));
+      on(this.canvas, "wheel", this.wheeled, { passive: false });
+      on(this.canvas, "keydown", this.pressedKey);
+      on(this.canvas, "blur", () => this.moveCursor(null));
+      on(window, "resize", this.resize);
+    }
+
+    /** What to show; options that are left out are not shown. */
+    draw(frame, options) {
+      this.frame = frame;
+      this.shown = options || {};
+      const legal = this.shown.legal;
+      this.legal = legal === undefined || legal === null || legal instanceof Set ? legal || null : new Set(legal);
+      this.canvas.setAttribute("aria-label", `${this.layout.title}: ${frame.status}`);
+      this.canvas.setAttribute("role", this.onCell ? "application" : "img");
+      this.invalidate();
+    }
+
+    destroy() {
+      this.abort.abort();
+      this.resizer.disconnect();
+      cancelAnimationFrame(this.pending);
+      this.live.remove();
+      this.zoomer.remove();
+    }
+
+    invalidate() {
+      if (!this.pending) {
+        this.pending = requestAnimationFrame(() => {
+          this.pending = 0;
+          this.render();
+        });
+      }
+    }
+
+    // --- sizes
+
+    resize() {
+      const { painter, options } = this;
+      const available = this.canvas.parentElement.clientWidth;
+      if (!available) return;
+      const limit = typeof options.maxHeight === "function" ? options.maxHeight() : options.maxHeight;
+      const most = Math.max(160, limit || window.innerHeight * 0.75);
+      const [units, high] = [painter.width + 2 * painter.strip, painter.height + 2 * painter.strip];
+      let fit = Math.min((available - ACROSS) / units, (most - DOWN) / high);
+      const dpr = window.devicePixelRatio || 1;
+      if (painter.snaps && fit * dpr >= 4) fit = Math.floor(fit * dpr) / dpr;
+      fit = Math.max(fit, 0.5);
+      if (this.fit === fit && this.available === available && this.most === most) return;
+      Object.assign(this, { fit, available, most });
+      this.zoomer.hidden = fit >= 12;
+      this.spread();
+      this.touches();
+      this.clamp();
+      this.render();
+    }
+
+    /** The canvas grows with the zoom as far as there is room. */
+    spread() {
+      const { painter, scale } = this;
+      const high = Math.max((painter.height + 2 * painter.strip) * scale, this.layout.wrap ? 120 : 0);
+      this.width = Math.min(this.available, Math.ceil((painter.width + 2 * painter.strip) * scale + ACROSS));
+      this.height = Math.min(this.most, Math.ceil(high + DOWN));
+    }
+
+    get scale() {
+      return this.fit * this.factor;
+    }
+
+    get area() {
+      const { left, top } = MARGIN;
+      return { left, top, right: this.width - MARGIN.right, bottom: this.height - MARGIN.bottom };
+    }
+
+    /** The middle of the view in CSS pixels. */
+    get middle() {
+      const { left, top, right, bottom } = this.area;
+      return [(left + right) / 2, (top + bottom) / 2];
+    }
+
+    /** Units to CSS pixels inside the canvas. */
+    place(x, y) {
+      const [left, top] = this.middle;
+      return [left + (x - this.x) * this.scale, top + (y - this.y) * this.scale];
+    }
+
+    /** CSS pixels inside the canvas to units. */
+    unplace(left, top) {
+      const [at, down] = this.middle;
+      return [this.x + (left - at) / this.scale, this.y + (top - down) / this.scale];
+    }
+
+    /** The cell at a point of the canvas, null beside the board. */
+    cellAt(left, top) {
+      const { area } = this;
+      if (left < area.left || left > area.right || top < area.top || top > area.bottom) return null;
+      return this.painter.cellAt(...this.unplace(left, top));
+    }
+
+    /** The middle of a cell in CSS pixels inside the canvas: of the copy nearest to the middle of the view. */
+    cellPoint(cell) {
+      const { painter } = this;
+      let [x, y] = painter.centre(cell);
+      if (this.layout.wrap) {
+        x += Math.round((this.x - x) / painter.width) * painter.width;
+        y += Math.round((this.y - y) / painter.height) * painter.height;
+      }
+      const [left, top] = this.place(x, y);
+      return { x: left, y: top };
+    }
+
+    /** What a cell is called. */
+    describe(cell) {
+      return this.painter.describe(cell);
+    }
+
+    get pannable() {
+      return this.layout.wrap || this.factor > 1;
+    }
+
+    touches() {
+      const all = this.layout.kind === "torus" || this.factor > 1;
+      this.canvas.style.touchAction = all ? "none" : "pan-y";
+      this.canvas.style.cursor = this.pannable && !this.onCell ? "grab" : "";
+    }
+
+    // --- moving about
+
+    /** Zoom by a factor about a point of the canvas, its middle by default. */
+    zoom(by, left, top) {
+      const [at, down] = left === undefined ? this.middle : [left, top];
+      const [x, y] = this.unplace(at, down);
+      const across = at - this.middle[0]; // stays, as the canvas grows to both sides, but only downward
+      const most = Math.max(1, 48 / this.fit);
+      this.factor = Math.min(most, Math.max(1, this.factor * by));
+      this.spread();
+      this.x = x - across / this.scale;
+      this.y = y - (left === undefined ? 0 : down - this.middle[1]) / this.scale;
+      this.touches();
+      this.clamp();
+      this.invalidate();
+    }
+
+    /** The whole board as at the beginning. */
+    reset() {
+      this.factor = 1;
+      this.spread();
+      this.x = this.painter.width / 2;
+      this.y = this.painter.height / 2;
+      this.touches();
+      this.invalidate();
+    }
+
+    pan(dx, dy) {
+      this.x -= dx / this.scale;
+      this.y -= dy / this.scale;
+      this.clamp();
+      this.invalidate();
+    }
+
+    clamp() {
+      const { width, height } = this.painter;
+      if (this.layout.wrap) {
+        this.x = Cellgames.mod(this.x, width);
+        this.y = Cellgames.mod(this.y, height);
+        return;
+      }
+      const within = (at, size, room) => {
+        const half = room / 2 / this.scale;
+        return half >= size / 2 ? size / 2 : Math.min(size - half, Math.max(half, at));
+      };
+      this.x = within(this.x, width, this.width - ACROSS);
+      this.y = within(this.y, height, this.height - DOWN);
+    }
+
+    point(event) {
+      const box = this.canvas.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    }
+
+    pressed(event) {
+      if (event.button) return;
+      this.canvas.setPointerCapture(event.pointerId);
+      const [left, top] = this.point(event);
+      this.pointers.set(event.pointerId, { left, top, from: [left, top], dragged: this.pointers.size > 0 });
+      if (this.pointers.size > 1) for (const other of this.pointers.values()) other.dragged = true;
+    }
+
+    moved(event) {
+      const [left, top] = this.point(event);
+      const pointer = this.pointers.get(event.pointerId);
+      if (!pointer) {
+        if (event.pointerType !== "touch") this.hover(this.cellAt(left, top));
+        return;
+      }
+      const before = [...this.pointers.values()].map((p) => [p.left, p.top]);
+      const [dx, dy] = [left - pointer.left, top - pointer.top];
+      if (Math.hypot(left - pointer.from[0], top - pointer.from[1]) >= CLICK) pointer.dragged = true;
+      if (!pointer.dragged) return;
+      [pointer.left, pointer.top] = [left, top];
+      if (this.pointers.size === 2) {
+        const now = [...this.pointers.values()].map((p) => [p.left, p.top]);
+        const apart = ([a, b]) => Math.max(1, Math.hypot(a[0] - b[0], a[1] - b[1]));
+        this.zoom(apart(now) / apart(before), (now[0][0] + now[1][0]) / 2, (now[0][1] + now[1][1]) / 2);
+        this.pan(dx / 2, dy / 2);
+      } else if (this.pannable) {
+        this.canvas.style.cursor = "grabbing";
+        this.hover(null);
+        this.pan(dx, dy);
+      }
+    }
+
+    released(event) {
+      const pointer = this.pointers.get(event.pointerId);
+      this.pointers.delete(event.pointerId);
+      this.touches();
+      if (!pointer || pointer.dragged || !this.onCell) return;
+      const cell = this.cellAt(...this.point(event));
+      if (cell !== null) this.onCell(cell, event);
+    }
+
+    cancelled(event) {
+      this.pointers.delete(event.pointerId);
+      this.touches();
+    }
+
+    wheeled(event) {
+      const big = this.fit < 14;
+      if (!event.ctrlKey && !big) return;
+      if (this.factor === 1 && event.deltaY > 0) return; // the page scrolls
+      event.preventDefault();
+      this.zoom(Math.exp(-event.deltaY * (event.deltaMode ? 0.05 : 0.0016)), ...this.point(event));
+    }
+
+    hover(cell) {
+      if (cell === this.hovered) return;
+      this.hovered = cell;
+      if (this.onHover) this.onHover(cell);
+      if (this.onCell) {
+        this.canvas.style.cursor = cell !== null && this.offers(cell) ? "pointer" : "";
+        this.invalidate();
+      }
+    }
+
+    offers(cell) {
+      return !this.legal || this.legal.has(cell);
+    }
+
+    pressedKey(event) {
+      if (event.key === "+" || event.key === "=") this.zoom(1.5);
+      else if (event.key === "-") this.zoom(1 / 1.5);
+      else if (event.key === "0") this.reset();
+      else if (this.onCell && event.key.startsWith("Arrow")) {
+        this.moveCursor(this.cursor === null ? this.first() : this.painter.step(this.cursor, event.key.slice(5)));
+      } else if (this.onCell && this.cursor !== null && (event.key === "Enter" || event.key === " ")) {
+        this.onCell(this.cursor, event);
+      } else return;
+      event.preventDefault();
+      event.stopPropagation();
+    }
+
+    first() {
+      const middle = this.painter.cellAt(this.x, this.y);
+      return middle === null ? 0 : middle;
+    }
+
+    moveCursor(cell) {
+      if (cell === this.cursor) return;
+      this.cursor = cell;
+      if (cell !== null) {
+        const at = this.cellPoint(cell);
+        const { area } = this;
+        const room = this.scale;
+        const out = (low, high, p) => (p < low + room ? low + room - p : p > high - room ? high - room - p : 0);
+        if (this.factor > 1) this.pan(out(area.left, area.right, at.x), out(area.top, area.bottom, at.y));
+        this.live.textContent = `${this.describe(cell)}${this.offers(cell) ? "" : ", not possible"}`;
+      }
+      if (this.onHover) this.onHover(cell);
+      this.invalidate();
+    }
+
+    // --- pictures
+
+    render() {
+      if (!this.fit) return;
+      const context = Cellgames.sharpen(this.canvas, this.width, this.height);
+      context.clearRect(0, 0, this.width, this.height);
+      if (!this.frame) return;
+      const { area, painter } = this;
+      const [x0, y0] = this.unplace(area.left, area.top);
+      const [x1, y1] = this.unplace(area.right, area.bottom);
+      const view = { scale: this.scale, x0, y0, x1, y1, place: (x, y) => this.place(x, y) };
+      context.save();
+      context.beginPath();
+      context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+      context.clip();
+      painter.paint(context, view, this.frame, Cellgames.planes(this.frame), this.shown);
+      this.paintOffers(context, view);
+      this.fade(context);
+      this.paintChosen(context, view);
+      context.restore();
+      this.frameAround(context);
+      this.ruler(context, view);
+    }
+
+    /** All copies of a cell that are in view, as the places of their middles. */
+    copies(cell, view) {
+      const { width, height } = this.painter;
+      const [x, y] = this.painter.centre(cell);
+      if (!this.layout.wrap) return [view.place(x, y)];
+      const found = [];
+      for (let right = Math.floor((view.x0 - x) / width); right <= Math.ceil((view.x1 - x) / width); right++)
+        for (let down = Math.floor((view.y0 - y) / height); down <= Math.ceil((view.y1 - y) / height); down++)
+          found.push(view.place(x + right * width, y + down * height));
+      return found;
+    }
+
+    /** Where a person may play, the cell under the pointer, and what would come there. */
+    paintOffers(context, view) {
+      const { painter, shown } = this;
+      if (this.legal && this.onCell) {
+        const dot = Math.min(4, Math.max(1, view.scale * (painter.dot || 0.09)));
+        context.fillStyle = painter.dotColour;
+        context.beginPath();
+        for (const cell of this.legal) {
+          for (const [x, y] of this.copies(cell, view)) {
+            context.moveTo(x + dot, y);
+            context.arc(x, y, dot, 0, 2 * Math.PI);
+          }
+        }
+        context.fill();
+      }
+      if (shown.hover) {
+        const { cells, ok, seat } = shown.hover;
+        context.globalAlpha = 0.62;
+        context.fillStyle = ok === false ? "#b00020" : this.layout.colours[seat] || ACCENT;
+        for (const cell of cells) for (const at of this.copies(cell, view)) painter.outline(context, cell, at, view, "fill");
+        context.globalAlpha = 1;
+      }
+      const near = this.cursor !== null ? this.cursor : this.hovered;
+      if (near !== null && this.onCell && (this.cursor !== null || this.offers(near))) {
+        context.strokeStyle = this.offers(near) ? ACCENT : "#777777";
+        context.lineWidth = this.cursor !== null ? 3 : 2;
+        for (const at of this.copies(near, view)) painter.outline(context, near, at, view, "stroke");
+      }
+    }
+
+    paintChosen(context, view) {
+      for (const [cell, label] of this.shown.chosen || []) {
+        for (const [x, y] of this.copies(cell, view)) {
+          const radius = Math.max(7, view.scale * 0.36);
+          context.beginPath();
+          context.arc(x, y, radius, 0, 2 * Math.PI);
+          context.fillStyle = "#ffffffdd";
+          context.fill();
+          context.lineWidth = 2.5;
+          context.strokeStyle = ACCENT;
+          context.stroke();
+          context.fillStyle = ACCENT;
+          context.font = `600 ${Math.round(radius * 1.1)}px system-ui, sans-serif`;
+          context.textAlign = "center";
+          context.textBaseline = "middle";
+          context.fillText(String(label), x, y + 0.5);
+        }
+      }
+    }
+
+    /** Cells beyond one whole board are pale: those that lie farthest from the middle of the view. */
+    fade(context) {
+      const { area, painter } = this;
+      if (!this.layout.wrap || this.factor > 1) return;
+      const [left, top] = [Math.round(this.x - painter.width / 2), Math.round(this.y - painter.height / 2)];
+      context.globalAlpha = 0.6;
+      context.fillStyle = painter.faded;
+      context.beginPath();
+      context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
+      painter.edge(left, top).forEach(([x, y], i) => context[i ? "lineTo" : "moveTo"](...this.place(x, y)));
+      context.closePath();
+      context.fill("evenodd");
+      context.globalAlpha = 1;
+    }
+
+    frameAround(context) {
+      const { area } = this;
+      context.strokeStyle = getComputedStyle(this.canvas).getPropertyValue("--cg-line").trim() || "#b9b1a3";
+      context.lineWidth = 1;
+      context.strokeRect(area.left - 0.5, area.top - 0.5, area.right - area.left + 1, area.bottom - area.top + 1);
+    }
+
+    /** Letters and numbers of columns and rows, as in the names of moves. */
+    ruler(context, view) {
+      const { area, painter } = this;
+      const digits = painter.column(Math.max(painter.width, painter.height) - 1).length;
+      const step = [1, 2, 5, 10, 20, 50, 100].find((some) => some * view.scale >= 8 + 7 * digits) || 200;
+      context.fillStyle = getComputedStyle(this.canvas).getPropertyValue("--cg-pale").trim() || "#857d70";
+      context.font = "11px system-ui, sans-serif";
+      context.textAlign = "center";
+      context.textBaseline = "alphabetic";
+      for (let col = Math.ceil(view.x0 - 0.5); col + 0.5 <= view.x1; col++) {
+        const number = Cellgames.mod(col, painter.width);
+        if (number % step === 0) context.fillText(painter.column(number), view.place(col + 0.5, 0)[0], area.top - 6);
+      }
+      context.textAlign = "right";
+      context.textBaseline = "middle";
+      for (let row = Math.ceil(view.y0 - 0.5); row + 0.5 <= view.y1; row++) {
+        const number = Cellgames.mod(row, painter.height);
+        if (number % step === 0) context.fillText(painter.row(number), area.left - 4, view.place(0, row + 0.5)[1]);
+      }
+    }
+  }
+
+  Cellgames.Board = Board;
+})();

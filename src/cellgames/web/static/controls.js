@@ -1,0 +1,271 @@
+// What a person does in each game: which cells can be chosen, and what else there is to choose.
+"use strict";
+(() => {
+  const { el, clear, notice, plural } = Cellgames.app;
+
+  // A move is one cell.
+  class OneCell {
+    constructor(game, place) {
+      this.game = game;
+      this.place = place;
+      this.hint = el("p", { class: "hint" });
+      this.build();
+    }
+    build() { clear(this.place, this.hint); }
+    begin(facts, legal) { // the person's turn begins
+      this.facts = facts;
+      this.legal = legal;
+      this.hint.textContent = "Choose a cell with a dot.";
+    }
+    rest() { this.hint.textContent = ""; } // it is not the person's turn
+    enable() {} // buttons, by whether the person may act
+    key() { return false; } // whether the key meant something
+    running() { return false; } // whether agents have long moved, and the rules are at work
+    hover() {}
+    marks() { return { legal: this.cells() }; } // for Board.draw
+    cells() {
+      const found = new Set();
+      for (let cell = 0; cell < this.legal.length; cell++) if (this.legal[cell]) found.add(cell);
+      return found;
+    }
+    cell(cell) {
+      if (this.legal[cell]) this.game.act([cell]);
+      else notice("There is no legal move on that cell.");
+    }
+  }
+
+  // Cloth of Gold: units are placed and taken back until the turn is ended.
+  class Cloth extends OneCell {
+    build() {
+      this.end = el("button", { type: "button", class: "main", onclick: () => this.finish() }, "End the turn");
+      clear(this.place, this.hint, el("p", { class: "buttons" }, this.end));
+    }
+    begin(facts, legal) {
+      super.begin(facts, legal);
+      this.hint.textContent = `${plural(facts.left, "unit")} left of ${facts.most}. Choose cells with a dot; a unit of this turn is taken back by choosing it again.`;
+    }
+    enable(free) { this.end.disabled = !free || !this.legal[this.facts.end]; }
+    finish() { if (this.game.free()) this.game.act([this.facts.end]); }
+    key(key) {
+      if (key !== "e" || this.end.disabled) return false;
+      this.finish();
+      return true;
+    }
+    cells() {
+      const found = super.cells();
+      found.delete(this.facts.end);
+      return found;
+    }
+    cell(cell) {
+      if (this.legal[cell]) this.game.act([cell]);
+      else if (this.facts.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
+      else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not next to an opponent's unit.");
+    }
+  }
+
+  // Toroidal Cup: a shape, turned and flipped, on a lattice of places in one's own band.
+  class Cup extends OneCell {
+    build() {
+      this.turned = 0;
+      this.anchor = null;
+      this.picture = el("canvas", { class: "shape", width: 72, height: 72, role: "img" });
+      this.buttons = [
+        el("button", { type: "button", title: "Key R", onclick: () => this.turn() }, "Turn ↻"),
+        el("button", { type: "button", title: "Key F", onclick: () => this.flip() }, "Flip ⇋"),
+        el("button", { type: "button", class: "main", title: "Enter", onclick: () => this.put() }, "Place it here"),
+      ];
+      clear(this.place, el("div", { class: "row" }, this.picture, this.hint), el("p", { class: "buttons" }, this.buttons));
+    }
+    begin(facts, legal) {
+      super.begin(facts, legal);
+      this.anchor = null;
+      this.hint.textContent = `${facts.shape}, ${plural(facts.left, "shape")} to place. Point at your band and click, or tap a place and then the button.`;
+      this.draw();
+    }
+    rest() {
+      super.rest();
+      this.anchor = null;
+    }
+    enable(free) {
+      this.buttons.forEach((button) => { button.disabled = !free; });
+      this.buttons[2].disabled = !free || this.anchor === null || !this.legal[this.action()];
+    }
+    action() { return this.anchor * 8 + this.turned; }
+    running() { return this.facts !== undefined && this.facts.left === 1; }
+    turn() { this.change((this.turned & 4) | ((this.turned + 1) & 3)); }
+    flip() { this.change(((this.turned ^ 4) & 4) | ((4 - (this.turned & 3)) & 3)); }
+    change(turned) {
+      this.turned = turned;
+      this.draw();
+      this.game.draw();
+    }
+    key(key) {
+      if (!this.game.free()) return false;
+      if (key === "r") this.turn();
+      else if (key === "f") this.flip();
+      else return false;
+      return true;
+    }
+    draw() { // the shape in hand
+      const cells = this.facts.around[this.turned], pen = this.picture.getContext("2d");
+      const [low, left] = [0, 1].map((axis) => Math.min(...cells.map((cell) => cell[axis])));
+      const [high, right] = [0, 1].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
+      const size = Math.min(16, 68 / Math.max(high - low + 1, right - left + 1));
+      const top = (72 - size * (high - low + 1)) / 2, start = (72 - size * (right - left + 1)) / 2;
+      pen.clearRect(0, 0, 72, 72);
+      pen.fillStyle = this.game.layout.colours[this.game.person];
+      for (const [row, col] of cells) pen.fillRect(start + (col - left) * size + 0.5, top + (row - low) * size + 0.5, size - 1, size - 1);
+      this.picture.setAttribute("aria-label", `${this.facts.shape}, orientation ${this.turned}`);
+    }
+    // The place in the lattice that is nearest to a cell, null outside one's own band.
+    nearest(cell) {
+      const { first, stride, down, across, band, cols } = this.facts;
+      const row = Math.floor(cell / cols), col = (cell % cols) - this.game.person * band;
+      if (col < 0 || col >= band) return null;
+      const at = (value, count) => Math.max(0, Math.min(count - 1, Math.round((value - first) / stride)));
+      return at(row, down) * across + at(col, across);
+    }
+    centre(anchor) {
+      const { first, stride, across, band } = this.facts;
+      return [first + stride * Math.floor(anchor / across), this.game.person * band + first + stride * (anchor % across)];
+    }
+    hover(cell) {
+      if (!this.game.free() || this.game.pointer === "touch") return;
+      const anchor = cell === null ? null : this.nearest(cell);
+      if (anchor === this.anchor || anchor === null) return;
+      this.anchor = anchor;
+      this.game.draw();
+    }
+    cell(cell, pointer) {
+      const anchor = this.nearest(cell);
+      if (anchor === null) { notice("Shapes are placed in your own band of the board."); return; }
+      this.anchor = anchor;
+      if (pointer === "touch") this.game.draw();
+      else this.put();
+    }
+    put() {
+      if (this.anchor === null || !this.game.free()) return;
+      if (this.legal[this.action()]) this.game.act([this.action()]);
+      else { this.game.draw(); notice("The shape would overlap your own cells there, or leave your band."); }
+    }
+    marks() {
+      const { rows, cols, around } = this.facts, found = new Set();
+      for (let action = this.turned; action < this.legal.length; action += 8) {
+        if (this.legal[action]) {
+          const [row, col] = this.centre(action >> 3);
+          found.add(row * cols + col);
+        }
+      }
+      if (this.anchor === null) return { legal: found };
+      const [row, col] = this.centre(this.anchor);
+      const cells = around[this.turned].filter(([, side]) => col + side >= 0 && col + side < cols)
+        .map(([over, side]) => (((row + over) % rows) + rows) % rows * cols + col + side);
+      return { legal: found, hover: { cells, ok: !!this.legal[this.action()], seat: this.game.person } };
+    }
+  }
+
+  // Grid Adaptation: tiles, a reserve tile, a flip, a purchase, a vote; all at once.
+  class Grid extends OneCell {
+    build() {
+      this.tiles = [];
+      this.reserve = null;
+      this.own = el("p", { class: "holdings" });
+      this.useReserve = el("input", { type: "checkbox", onchange: () => { if (!this.useReserve.checked) this.reserve = null; this.show(); } });
+      this.reserveLine = el("label", { class: "check" }, this.useReserve, el("span"));
+      this.flip = el("select", { "aria-label": "Flip a digit" });
+      this.flipLine = el("label", { class: "field" }, "Flip a digit ", this.flip);
+      this.buy = el("input", { type: "checkbox" });
+      this.buyLine = el("label", { class: "check" }, this.buy, el("span"));
+      this.vote = el("select", {});
+      this.voteLine = el("label", { class: "field" }, "Vote for the Elimination Candidate ", this.vote);
+      this.public = el("div", { class: "public" });
+      this.submit = el("button", { type: "button", class: "main", onclick: () => this.send() }, "Submit");
+      this.over = el("button", { type: "button", onclick: () => { this.tiles = []; this.reserve = null; this.show(); } }, "Clear");
+      clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, el("p", { class: "buttons" }, this.submit, this.over));
+    }
+    begin(facts, legal) {
+      const same = this.facts && this.facts.round === facts.round && this.facts.voting === facts.voting;
+      this.facts = facts;
+      this.legal = legal;
+      if (same && this.begun) { this.show(); return; }
+      this.begun = true;
+      this.tiles = [];
+      this.reserve = null;
+      this.useReserve.checked = this.buy.checked = false;
+      const { layout } = this.game, nvec = this.game.about.nvec;
+      this.starts = nvec.map((_, part) => nvec.slice(0, part).reduce((sum, count) => sum + count, 0));
+      clear(this.own, "Your sequence ", Cellgames.chip ? Cellgames.chip(layout, parseInt(facts.sequence, 2)) : "", " ", el("strong", {}, facts.sequence),
+        ` · ${facts.points} points · ${plural(facts.reserves, "reserve tile")} · ${plural(facts.garnets, "garnet")}`);
+      clear(this.public, facts.public && [el("span", { class: "hint" }, "The last round would have earned: "),
+        facts.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip ? Cellgames.chip(layout, sequence) : sequence.toString(2).padStart(3, "0"), ` ${points}`))]);
+      clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) => el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
+      clear(this.vote, facts.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${facts.totals ? `, ${facts.totals[seat]} points` : ""}`)));
+      this.reserveLine.lastChild.textContent = facts.reserves ? ` also place a reserve tile (${facts.reserves} left)` : ` buy and place a reserve tile for ${plural(facts.price, "garnet")}`;
+      this.buyLine.lastChild.textContent = ` buy a reserve tile for ${plural(facts.price, "garnet")}`;
+      this.reserveLine.hidden = !this.some(3, facts.spaces);
+      this.buyLine.hidden = !this.can(5, 1);
+      this.flipLine.hidden = !facts.flips;
+      this.voteLine.hidden = !facts.votes.length;
+      this.over.hidden = facts.voting;
+      this.show();
+    }
+    flipped(value) { return (parseInt(this.facts.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
+    can(part, choice) { return !!this.legal[this.starts[part] + choice]; }
+    some(part, count) { return this.legal.subarray(this.starts[part], this.starts[part] + count).some((bit) => bit); }
+    rest() {
+      super.rest();
+      this.begun = false;
+    }
+    enable(free) {
+      for (const input of this.place.querySelectorAll("input, select, button")) input.disabled = !free;
+      if (this.facts) this.submit.disabled = !free || !this.ready();
+    }
+    needed() { // tiles that must be named
+      return this.facts.voting ? 0 : Math.min(this.facts.tiles, this.free);
+    }
+    ready() { return this.tiles.length >= this.needed() && (!this.useReserve.checked || this.reserve !== null); }
+    show() {
+      const { facts } = this;
+      this.free = facts.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + facts.spaces).reduce((sum, bit) => sum + bit, 0);
+      const left = this.needed() - this.tiles.length;
+      this.hint.textContent = facts.voting
+        ? (facts.votes.length ? "The fewest points are tied: vote." : "The fewest points are tied. Those with a Token of Life vote; you only watch.")
+        : left > 0 ? `Round ${facts.round} of ${facts.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
+          : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen; a chosen one is taken back by choosing it again.";
+      this.game.draw();
+    }
+    cell(cell) {
+      if (this.facts.voting) return;
+      const place = this.tiles.indexOf(cell);
+      if (place >= 0) this.tiles.splice(place, 1);
+      else if (this.reserve === cell) this.reserve = null;
+      else if (!this.can(0, cell)) { notice("There is a tile on that space."); return; }
+      else if (this.tiles.length < this.needed()) this.tiles.push(cell);
+      else if (this.useReserve.checked) this.reserve = cell;
+      else if (this.needed() === 1) this.tiles = [cell];
+      else { notice("All tiles are chosen: take one back first, or submit."); return; }
+      this.show();
+    }
+    marks() {
+      const legal = new Set();
+      if (!this.facts.voting) for (let cell = 0; cell < this.facts.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
+      const chosen = this.tiles.map((cell, place) => [cell, this.needed() > 1 ? String(place + 1) : "T"]);
+      if (this.reserve !== null) chosen.push([this.reserve, "R"]);
+      return { legal, chosen };
+    }
+    send() {
+      if (!this.game.free() || !this.ready()) return;
+      const { spaces, players, votes, flips } = this.facts, none = spaces;
+      this.begun = false;
+      this.game.act([
+        ...[0, 1, 2].map((slot) => (slot < this.tiles.length ? this.tiles[slot] : none)),
+        this.useReserve.checked && this.reserve !== null ? this.reserve : none,
+        flips ? Number(this.flip.value) : 0,
+        this.buy.checked && this.can(5, 1) ? 1 : 0,
+        votes.length ? Number(this.vote.value) : players,
+      ]);
+    }
+  }
+
+  Cellgames.controls = { default: OneCell, "cloth-of-gold-v0": Cloth, "toroidal-cup-v0": Cup, "grid-adaptation-v0": Grid };
+})();

@@ -1,0 +1,88 @@
+// Ratings with intervals, Nash averaging and who beats whom, a section for each game and its settings.
+"use strict";
+(() => {
+  const app = Cellgames.app;
+  const { el, clear, api } = app;
+
+  const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
+  const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
+
+  const svg = (tag, attributes, text) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  };
+
+  // A rating and its interval on the scale of the whole table.
+  const bar = (line, low, high) => {
+    const x = (value) => 4 + 192 * (value - low) / (high - low || 1);
+    const root = svg("svg", { viewBox: "0 0 200 18", class: "rating", role: "img", "aria-label": `${elo(line.elo)}, from ${elo(line.elo_low)} to ${elo(line.elo_high)}` });
+    if (low < 0 && high > 0) root.append(svg("line", { x1: x(0), x2: x(0), y1: 0, y2: 18, class: "zero" }));
+    if (line.elo_low !== null && line.elo_high !== null) {
+      root.append(svg("rect", { x: x(line.elo_low), y: 7, width: Math.max(1, x(line.elo_high) - x(line.elo_low)), height: 4, rx: 2, class: "interval" }));
+    }
+    root.append(svg("circle", { cx: x(line.elo), cy: 9, r: 4.5, class: "point" }));
+    return root;
+  };
+
+  const ratings = (board) => {
+    const known = board.agents.flatMap((line) => [line.elo, line.elo_low, line.elo_high]).filter((value) => value !== null);
+    const low = Math.min(0, ...known), high = Math.max(0, ...known);
+    const many = board.agents.some((line) => line.mean_place !== undefined);
+    const nash = board.agents.some((line) => line.nash !== null), alpha = board.agents.some((line) => line.alpha_rank !== null);
+    const heads = ["", "agent", "rating", `${Math.round(100 * board.level)} % interval`, "score", ...(many ? ["mean place"] : []), ...(nash ? ["Nash"] : []), ...(alpha ? ["alpha-Rank"] : []), "games"];
+    return el("div", { class: "scroll" }, el("table", { class: "ratings" },
+      el("thead", {}, el("tr", {}, heads.map((name, place) => el("th", { scope: "col", class: place === 1 || place === 3 ? "" : "number" }, name)))),
+      el("tbody", {}, board.agents.map((line) => el("tr", {},
+        el("td", { class: "number" }, line.rank), el("th", { scope: "row", title: line.agent }, app.shortened(line.agent, 36)),
+        el("td", { class: "number" }, elo(line.elo)), el("td", {}, bar(line, low, high)),
+        el("td", { class: "number" }, percent(line.score, 1)), many && el("td", { class: "number" }, line.mean_place === null ? "–" : line.mean_place.toFixed(2)),
+        nash && el("td", { class: "number" }, percent(line.nash)), alpha && el("td", { class: "number" }, percent(line.alpha_rank)),
+        el("td", { class: "number" }, line.games))))));
+  };
+
+  const cross = (board) => {
+    const agents = board.agents.map((line) => line.agent);
+    const pairs = new Map(board.pairs.map((pair) => [JSON.stringify([pair.agent, pair.opponent]), pair]));
+    const cell = (agent, opponent) => {
+      const pair = pairs.get(JSON.stringify([agent, opponent]));
+      if (!pair || pair.score === null) return el("td", { class: "none" }, agent === opponent ? "" : "–");
+      const made = el("td", { class: "heat", title: `${agent} against ${opponent}: ${pair.wins} won, ${pair.draws} drawn, ${pair.losses} lost` }, Math.round(100 * pair.score));
+      const strength = Math.abs(pair.score - 0.5) * 1.2; // pale enough for the ink
+      made.style.background = `color-mix(in srgb, ${pair.score >= 0.5 ? "#0072b2" : "#d55e00"} ${Math.round(100 * strength)}%, var(--cg-panel))`;
+      return made;
+    };
+    return el("div", { class: "scroll" }, el("table", { class: "cross" },
+      el("caption", {}, "The row's score against the column, in %"),
+      el("thead", {}, el("tr", {}, el("td", {}), agents.map((name, place) => el("th", { scope: "col", title: name }, place + 1)))),
+      el("tbody", {}, agents.map((agent, place) => el("tr", {}, el("th", { scope: "row", title: agent }, `${place + 1} ${app.shortened(agent, 28)}`), agents.map((opponent) => cell(agent, opponent)))))));
+  };
+
+  const section = (board) => {
+    const parameters = Object.entries(board.parameters).map(([name, value]) => `${name}=${value}`).join(" ");
+    return el("section", { class: "panel" }, el("h2", {}, board.game), el("p", { class: "hint" }, parameters),
+      el("p", {}, `${app.plural(board.games, "game")} (${board.distinct} different). 400 Elo are odds of ten to one; ${board.anchor === null ? "the mean of all agents is 0" : `${board.anchor} is 0`}.`),
+      ratings(board), el("h3", {}, "Who beats whom"), cross(board),
+      board.cycles.length > 0 && el("div", {}, el("h3", {}, "Rings"), el("ul", {}, board.cycles.map((ring) => el("li", {},
+        [...ring.agents, ring.agents[0]].map((agent, place) => (place ? ` beats (${percent(ring.scores[place - 1])}) ${agent}` : agent)).join(""))))),
+      board.notes.length > 0 && el("details", {}, el("summary", {}, "Notes"), el("ul", {}, board.notes.map((note) => el("li", {}, note)))));
+  };
+
+  app.route(/^leaderboard$/, async (main, _, query, current) => {
+    document.title = "Leaderboard · Cellgames";
+    const { store, boards } = await api("/api/leaderboard");
+    if (!current()) return null;
+    const names = [...new Set(boards.map((board) => board.game))];
+    const wanted = query.get("game");
+    const shown = boards.filter((board) => !wanted || board.game === wanted);
+    clear(main, el("h1", {}, "Leaderboard"),
+      names.length > 1 && el("p", { class: "tabs" }, el("a", { class: "button", href: "#/leaderboard", "aria-current": wanted ? null : "true" }, "All"),
+        names.map((name) => el("a", { class: "button", href: `#/leaderboard?game=${encodeURIComponent(name)}`, "aria-current": wanted === name ? "true" : null }, name))),
+      shown.length ? shown.map(section) : el("section", { class: "panel" },
+        el("p", {}, store === null ? "The server was started without a store of games." : "The store of games is empty."),
+        el("p", {}, "Runs fill it: ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy rollout:32"), ", or games that you add after playing here. ",
+          el("code", {}, "cellgames leaderboard --add FOLDER"), " adds runs from before.")));
+    return null;
+  });
+})();

@@ -1,0 +1,161 @@
+// The games to choose from, and what to choose before a game.
+"use strict";
+(() => {
+  const app = Cellgames.app;
+  const { el, add, clear, api } = app;
+  const TITLES = { "torus-v0": "Torus", "cloth-of-gold-v0": "Cloth of Gold", "grid-adaptation-v0": "Grid Adaptation", "toroidal-cup-v0": "Toroidal Cup" };
+
+  const rulesOf = (game) => el("div", { class: "rules" },
+    el("ul", {}, game.rules.map((rule) => el("li", {}, rule))), el("p", { class: "credit" }, game.credit));
+  app.rulesOf = rulesOf;
+
+  app.route(/^(?:play)?$/, async (main, _, query, current) => {
+    const games = await app.games();
+    if (!current()) return null;
+    document.title = "Cellgames";
+    const whole = games.filter((game) => !game.preset);
+    clear(main, el("h1", {}, "Games played with cells"),
+      el("p", { class: "lead" }, "Play against agents, watch what they play, and see who is best."),
+      el("div", { class: "cards" }, whole.map((game) => {
+        const small = games.find((other) => other.game === game.game && other.preset);
+        return el("section", { class: "card panel" }, app.glyph(game.id), el("h2", {}, TITLES[game.id] || game.title),
+          el("p", {}, game.rules[0]), el("p", { class: "credit" }, game.credit),
+          el("p", { class: "buttons" }, el("a", { class: "button main", href: `#/play/${game.id}` }, "Play"),
+            small && el("a", { class: "button", href: `#/play/${small.id}` }, "Small board")));
+      })));
+    return null;
+  });
+
+  // A field of a form: its label and its input.
+  const field = (label, input) => {
+    input.id = `field-${label.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`;
+    return el("div", { class: "field" }, el("label", { for: input.id }, label), input);
+  };
+
+  const numberInput = (value, low, high, step = 1) => el("input", { type: "number", value, min: low, max: high, step, required: true });
+
+  app.route(/^play\/([^/]+)$/, async (main, [id], query, current) => {
+    const games = await app.games();
+    if (!current()) return null;
+    const game = games.find((one) => one.id === id);
+    if (!game) throw new Error(`There is no game ${id}.`);
+    document.title = `${game.title} · Cellgames`;
+    const settings = new Map();
+    const form = el("form", { class: "panel setup", onsubmit: begin });
+    const seats = el("select", {});
+    const rivals = el("div", { class: "rivals" });
+    const each = el("input", { type: "checkbox", onchange: drawRivals });
+    const seed = el("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, placeholder: "any" });
+    const submit = el("button", { type: "submit", class: "main" }, "Start the game");
+    let players = game.players, agents = [], asked = 0;
+
+    const presets = games.filter((other) => other.game === game.game);
+    const preset = el("div", { class: "tabs", role: "group", "aria-label": "Board" }, presets.map((other) => el("a", {
+      href: `#/play/${other.id}`, class: "button", "aria-current": other.id === id ? "true" : null,
+    }, other.preset ? "Small" : "Full")));
+
+    const inputs = game.settings.map((setting) => {
+      const input = setting.choices.length
+        ? el("select", {}, setting.choices.map((choice) => el("option", { value: choice, selected: choice === setting.default }, choice)))
+        : numberInput(setting.default, setting.low, setting.high, setting.step);
+      input.addEventListener("change", changed);
+      settings.set(setting.name, [setting, input]);
+      return field(setting.label, input);
+    });
+
+    // Only what differs from the preset.
+    function chosen() {
+      const found = {};
+      for (const [name, [setting, input]] of settings) {
+        const value = setting.choices.length ? input.value : Number(input.value);
+        if (value !== setting.default) found[name] = value;
+      }
+      return found;
+    }
+
+    async function changed() {
+      if (!form.checkValidity()) return;
+      const number = ++asked, given = chosen();
+      const count = given.players || given.teams || game.players.length;
+      const stem = (game.players[0].match(/^(.*_)(\d+)$/) || [])[1];
+      if (stem) players = Array.from({ length: count }, (_, seat) => stem + (seat + Number(game.players[0].slice(stem.length))));
+      drawSeats();
+      try {
+        const answer = await api(`/api/agents?${new URLSearchParams({ game: id, parameters: JSON.stringify(given) })}`);
+        if (number !== asked) return;
+        agents = answer;
+        submit.disabled = false;
+      } catch (error) {
+        if (number !== asked) return;
+        submit.disabled = true;
+        app.notice(error.message);
+      }
+      drawRivals();
+    }
+
+    function drawSeats() {
+      const before = seats.options.length ? seats.value : players[0];
+      clear(seats, players.map((name) => el("option", { value: name }, name)), el("option", { value: "" }, "nobody: agents alone"));
+      if ([...seats.options].some((option) => option.value === before)) seats.value = before;
+      else seats.value = players[0];
+    }
+    seats.addEventListener("change", drawRivals);
+
+    function rival(label) {
+      const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
+      const select = el("select", { class: "agent" }, plain.map((agent) => el("option", { value: agent.name }, agent.name)),
+        files.length && el("optgroup", { label: "weights from the results folder" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
+      const number = numberInput(64, 1, 5000);
+      number.setAttribute("aria-label", "Playouts a move");
+      number.title = "Playouts a move";
+      const about = el("p", { class: "hint" });
+      const follow = () => {
+        const agent = agents.find((one) => one.name === select.value);
+        number.hidden = !agent || agent.number === null;
+        if (agent && agent.number !== null) number.value = agent.number;
+        about.textContent = agent ? agent.summary : "";
+      };
+      select.addEventListener("change", follow);
+      select.value = agents.some((agent) => agent.name === "greedy") ? "greedy" : "random";
+      follow();
+      const made = el("div", { class: "rival" }, field(label, select), number, about);
+      made.spec = () => (number.hidden ? select.value : `${select.value}:${number.value}`);
+      return made;
+    }
+
+    function drawRivals() {
+      const others = players.filter((name) => name !== seats.value);
+      const labels = each.checked && others.length > 1 ? others.map((name) => `Agent as ${name}`) : [others.length > 1 ? "Agent in all other seats" : "Agent"];
+      clear(rivals, labels.map(rival));
+      eachLine.hidden = others.length < 2;
+    }
+    const eachLine = el("label", { class: "check" }, each, " one for each seat");
+
+    async function begin(event) {
+      event.preventDefault();
+      if (!form.reportValidity()) return;
+      submit.disabled = true;
+      submit.textContent = "Starting …";
+      try {
+        const wish = { game: id, parameters: chosen(), seat: seats.value || null, agents: [...rivals.children].map((one) => one.spec()) };
+        if (seed.value !== "") wish.seed = Number(seed.value);
+        const made = await api("/api/play", wish);
+        app.began = made;
+        app.wish = { id, wish };
+        location.hash = `#/game/${made.view.id}`;
+      } catch (error) {
+        app.notice(error.message);
+        submit.disabled = false;
+        submit.textContent = "Start the game";
+      }
+    }
+
+    add(form, [preset, field("Your seat", seats), rivals, eachLine,
+      el("details", { class: "more" }, el("summary", {}, "Board and seed"), el("div", { class: "fields" }, inputs, field("Seed", seed))), submit]);
+    clear(main, el("h1", {}, game.title), el("div", { class: "two" }, form,
+      el("section", { class: "panel" }, el("h2", {}, "Rules in brief"), rulesOf(game))));
+    submit.disabled = true;
+    await changed();
+    return null;
+  });
+})();

@@ -1,0 +1,136 @@
+// Records: of the results folder, of the store, of a file that a visitor has, of a game just played.
+"use strict";
+(() => {
+  const app = Cellgames.app;
+  const { el, add, clear, api } = app;
+  const PAGE = 50;
+  const MOST_FILE = 200e6, MOST_LINE = 2e6;
+  let own = null; // {name, lines} of the visitor's file; it never leaves the browser but for the game that is watched
+
+  const words = { win: "won", draw: "drew", loss: "lost" };
+
+  const row = (game, href) => {
+    if (game.error) return el("tr", { class: "bad" }, el("td", {}, game.number), el("td", { colspan: 4 }, `No record: ${game.error}`));
+    const players = game.agents.map((agent, seat) => {
+      const how = game.outcome[seat];
+      return el("span", { class: `player ${how}`, title: agent }, `${app.shortened(agent, 30)} `, el("small", {}, words[how] || ""));
+    });
+    return el("tr", {},
+      el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", {}, game.game),
+      el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
+      el("td", { class: "number" }, game.turns + (game.forfeit ? " (forfeit)" : "")));
+  };
+
+  const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },
+    el("thead", {}, el("tr", {}, ["", "game", "agents", "score", "turns"].map((name, place) => el("th", { scope: "col", class: place > 2 ? "number" : "" }, name)))),
+    el("tbody", {}, games.map((game) => row(game, href(game.number))))));
+
+  const pager = (total, first, href) => total > PAGE && el("p", { class: "buttons" },
+    first > 1 && el("a", { class: "button", href: href(Math.max(1, first - PAGE)) }, "← Before"),
+    el("span", { class: "hint" }, `${first} to ${Math.min(total, first + PAGE - 1)} of ${total}`),
+    first + PAGE <= total && el("a", { class: "button", href: href(first + PAGE) }, "After →"));
+
+  const address = (query) => `#/watch?${new URLSearchParams(query)}`;
+
+  // What a line of the visitor's own file tells for a list; the server checks it when it is watched.
+  const glance = (line, number) => {
+    try {
+      const data = JSON.parse(line);
+      const list = (value) => (Array.isArray(value) ? value.slice(0, 8) : []);
+      return { number, game: String(data.game).slice(0, 100), agents: list(data.agents).map((name) => String(name).slice(0, 200)), outcome: list(data.result.outcome).map(String), scores: list(data.result.scores).map(Number), turns: Number(data.result.turns), forfeit: !!data.result.forfeit };
+    } catch {
+      return { number, error: "not a record of a game" };
+    }
+  };
+
+  async function read(file) {
+    if (!file) return;
+    if (file.size > MOST_FILE) { app.notice(`The file has ${Math.round(file.size / 1e6)} MB; the page reads up to ${MOST_FILE / 1e6}.`); return; }
+    const lines = (await file.text()).split("\n").filter((line) => line.trim());
+    if (!lines.length) { app.notice(`${file.name} is empty.`); return; }
+    own = { name: file.name, lines };
+    const hash = address(lines.length === 1 ? { own: 1 } : { list: "own" });
+    if (location.hash === hash) app.open(); else location.hash = hash;
+  }
+
+  const chooser = () => {
+    const input = el("input", { type: "file", accept: ".jsonl,.json,.txt", id: "record-file", onchange: () => read(input.files[0]) });
+    const drop = el("div", { class: "panel drop",
+      ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
+      ondragleave: () => drop.classList.remove("over"),
+      ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); read(event.dataTransfer.files[0]); } },
+    el("label", { for: "record-file" }, "A file of records of your own: choose it, or drop it here. "), input);
+    return drop;
+  };
+
+  async function overview(main, current) {
+    const found = await api("/api/records");
+    if (!current()) return;
+    const size = (bytes) => (bytes < 1e6 ? `${Math.max(1, Math.round(bytes / 1000))} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
+    clear(main, el("h1", {}, "Watch"), chooser(),
+      found.store > 0 && el("section", { class: "panel" }, el("h2", {}, "The store"),
+        el("p", {}, el("a", { href: address({ list: "store" }) }, app.plural(found.store, "game")), ", the newest first.")),
+      el("section", { class: "panel" }, el("h2", {}, `Runs in ${found.folder}`),
+        found.files.length
+          ? el("ul", { class: "files" }, found.files.map((file) => el("li", {}, el("a", { href: address({ file: file.file }) }, file.file), el("small", {}, ` ${size(file.bytes)}, ${new Date(file.time * 1000).toLocaleString()}`))))
+          : el("p", {}, "No records yet. ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy"), " plays some.")));
+  }
+
+  async function list(main, title, games, total, first, href, page, current) {
+    if (!current()) return;
+    clear(main, el("p", {}, el("a", { href: "#/watch" }, "← All records")), el("h1", { class: "path" }, title),
+      el("section", { class: "panel" }, gameTable(games, href), pager(total, first, page)));
+  }
+
+  async function viewer(main, title, fetched, html, back, current) {
+    const data = await fetched;
+    if (!current()) return null;
+    const place = el("div", {});
+    clear(main, el("p", { class: "buttons bar" }, el("a", { href: back }, "← Back"), el("span", { class: "path" }, title), html), place);
+    const shown = new Cellgames.Viewer(place, data);
+    return () => shown.destroy();
+  }
+
+  app.route(/^watch$/, async (main, _, query, current) => {
+    document.title = "Watch · Cellgames";
+    const first = Math.max(1, Number(query.get("first")) || 1), number = Number(query.get("number")) || 0;
+    const save = (path) => el("a", { class: "button", href: path, download: "" }, "Save as HTML");
+    if (query.has("game")) {
+      const path = `/api/play/${encodeURIComponent(query.get("game"))}`;
+      return viewer(main, "The game just played", api(`${path}/replay`), save(`${path}/record.html`), `#/game/${query.get("game")}`, current);
+    }
+    if (query.has("own") || query.get("list") === "own") {
+      if (!own) { location.replace("#/watch"); return null; }
+      if (!query.has("own")) {
+        const games = own.lines.slice(first - 1, first - 1 + PAGE).map((line, place) => glance(line, first + place));
+        return list(main, own.name, games, own.lines.length, first, (one) => address({ own: one }), (start) => address({ list: "own", first: start }), current);
+      }
+      const line = own.lines[Number(query.get("own")) - 1] || "";
+      if (line.length > MOST_LINE) throw new Error("The record is too long for the page.");
+      const button = el("button", { type: "button", onclick: async () => {
+        try {
+          const answer = await fetch("/api/html", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ record: line }) });
+          if (!answer.ok) throw new Error((await answer.json()).error);
+          app.save("game.html", await answer.text(), "text/html");
+        } catch (error) { app.notice(error.message); }
+      } }, "Save as HTML");
+      return viewer(main, own.name, api("/api/replay", { record: line }), button, own.lines.length > 1 ? address({ list: "own" }) : "#/watch", current);
+    }
+    if (query.has("file")) {
+      const file = query.get("file"), named = new URLSearchParams({ file, number });
+      if (number) return viewer(main, `${file}, game ${number}`, api(`/api/records/replay?${named}`), save(`/api/records/html?${named}`), address({ file }), current);
+      const page = await api(`/api/records/games?${new URLSearchParams({ file, first, count: PAGE })}`);
+      return list(main, file, page.games, page.total, first, (one) => address({ file, number: one }), (start) => address({ file, first: start }), current);
+    }
+    if (query.has("store")) {
+      const stored = new URLSearchParams({ number: query.get("store") });
+      return viewer(main, `The store, game ${query.get("store")}`, api(`/api/store/replay?${stored}`), save(`/api/store/html?${stored}`), address({ list: "store" }), current);
+    }
+    if (query.get("list") === "store") {
+      const page = await api(`/api/store/games?${new URLSearchParams({ first, count: PAGE })}`);
+      return list(main, "The store", page.games, page.total, first, (one) => address({ store: one }), (start) => address({ list: "store", first: start }), current);
+    }
+    await overview(main, current);
+    return null;
+  });
+})();

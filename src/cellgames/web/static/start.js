@@ -1,0 +1,3 @@
+"use strict";
+window.addEventListener("hashchange", Cellgames.app.open);
+Cellgames.app.open();

@@ -1,0 +1,506 @@
+/* A recorded game: its board, its controls, its curves, its moves. Takes what frames.replay_data gives. */
+(function () {
+  "use strict";
+  const Cellgames = window.Cellgames;
+  const { element } = Cellgames;
+
+  const LIFE = 55; // milliseconds of a picture while Life runs, at speed 1
+  const SPEEDS = [0.25, 0.5, 1, 2, 4, 8];
+  const CHART = 92; // CSS pixels high
+
+  const ICONS = {
+    first: "M6 5h2v14H6zM20 5v14L9 12z",
+    back: "M17 5v14L7 12z",
+    play: "M7 4v16l13-8z",
+    pause: "M6 4h4v16H6zM14 4h4v16h-4z",
+    next: "M7 5v14l10-7z",
+    last: "M16 5h2v14h-2zM4 5v14l11-7z",
+  };
+
+  function icon(name) {
+    const space = "http://www.w3.org/2000/svg";
+    const svg = document.createElementNS(space, "svg");
+    svg.setAttribute("viewBox", "0 0 24 24");
+    svg.setAttribute("aria-hidden", "true");
+    const path = document.createElementNS(space, "path");
+    path.setAttribute("d", ICONS[name]);
+    svg.append(path);
+    return svg;
+  }
+
+  async function unzipped(text) {
+    const stream = new Blob([Cellgames.bytes(text)]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  }
+
+  /** The frames of a packed film (frames.packed in Python): each holds what differs from the one before. */
+  Cellgames.unpack = async function (packed) {
+    const [planes, told] = await Promise.all([unzipped(packed.data), unzipped(packed.told)]);
+    const size = packed.cells * packed.planes;
+    for (let i = size; i < planes.length; i++) planes[i] ^= planes[i - size];
+    return JSON.parse(new TextDecoder().decode(told)).map((facts, i) => ({
+      ...facts,
+      cells: planes.subarray(i * size, i * size + packed.cells),
+      layers: packed.planes > 1 ? { marks: planes.subarray(i * size + packed.cells, (i + 1) * size) } : {},
+    }));
+  };
+
+  /** A number of a table of players, as text or a sign. */
+  Cellgames.cellOf = function (layout, column, value) {
+    if (value === null || value === undefined) return "–";
+    if (column.kind === "sequence") {
+      const label = element("span", { class: "cg-bits" }, value.toString(2).padStart(3, "0"));
+      return element("span", { class: "cg-sequence" }, Cellgames.chip(layout, value), label);
+    }
+    if (column.kind === "percent") return `${value.toFixed(1)} %`;
+    if (column.kind === "signed") return value > 0 ? `+${value}` : String(value).replace("-", "−");
+    return String(value);
+  };
+
+  /** A mark of a seat's colour. */
+  Cellgames.swatch = function (colour) {
+    const mark = element("span", { class: "cg-swatch", "aria-hidden": "true" });
+    mark.style.background = colour;
+    return mark;
+  };
+
+  /** Lines over the frames of a game; a click asks for a frame. */
+  class Chart {
+    constructor(layout, curve, values, onSeek) {
+      this.layout = layout;
+      this.values = values;
+      this.lines = curve.lines || layout.players.map((label, seat) => ({ label, colour: layout.colours[seat] }));
+      const known = values.flat().filter((value) => value !== null && value !== undefined);
+      this.top = curve.most || Math.max(1, ...range(known));
+      this.canvas = element("canvas", { class: "cg-chart", role: "img", "aria-label": `Curves: ${curve.label}` });
+      const title = element("figcaption", {}, curve.label);
+      if (curve.lines) {
+        const legend = element("span", { class: "cg-keys" });
+        for (const line of curve.lines) legend.append(element("span", {}, Cellgames.swatch(line.colour), line.label));
+        title.append(legend);
+      }
+      this.root = element("figure", { class: "cg-figure" }, title, element("div", { class: "cg-plot" }, this.canvas));
+      this.now = 0;
+      const seek = (event) => {
+        const box = this.canvas.getBoundingClientRect();
+        const share = (event.clientX - box.left - this.left) / Math.max(1, this.wide);
+        onSeek(Math.round(Math.min(1, Math.max(0, share)) * (values.length - 1)));
+      };
+      this.canvas.addEventListener("pointerdown", (event) => {
+        this.canvas.setPointerCapture(event.pointerId);
+        seek(event);
+      });
+      this.canvas.addEventListener("pointermove", (event) => event.buttons & 1 && seek(event));
+    }
+
+    resize() {
+      const width = this.canvas.parentElement.clientWidth;
+      if (!width || width === this.width) return;
+      this.width = width;
+      this.left = 38;
+      this.wide = width - this.left - 6;
+      this.base = element("canvas");
+      const context = Cellgames.sharpen(this.base, width, CHART);
+      this.background(context);
+      this.lines.forEach((line, i) => this.line(context, line.colour, i));
+      this.show(this.now);
+    }
+
+    x(i) {
+      return this.left + (this.values.length > 1 ? (i / (this.values.length - 1)) * this.wide : 0);
+    }
+
+    y(value) {
+      return CHART - 6 - (value / this.top) * (CHART - 14);
+    }
+
+    background(context) {
+      const style = getComputedStyle(this.canvas);
+      context.fillStyle = this.layout.ground;
+      context.fillRect(this.left, 0, this.wide + 1, CHART);
+      context.strokeStyle = "#00000022";
+      context.fillStyle = style.getPropertyValue("--cg-pale");
+      context.font = "11px system-ui, sans-serif";
+      context.textAlign = "right";
+      context.textBaseline = "middle";
+      const step = tick(this.top);
+      for (let value = 0; value <= this.top; value += step) {
+        const y = Math.round(this.y(value)) + 0.5;
+        context.beginPath();
+        context.moveTo(this.left, y);
+        context.lineTo(this.left + this.wide, y);
+        context.stroke();
+        context.fillText(String(value), this.left - 5, Math.min(CHART - 6, Math.max(7, y)));
+      }
+    }
+
+    line(context, colour, place) {
+      context.lineJoin = "round";
+      for (const [stroke, width] of [["#00000088", 2.9], [colour, 1.9]]) {
+        context.strokeStyle = stroke;
+        context.lineWidth = width;
+        context.beginPath();
+        let open = false;
+        this.values.forEach((row, i) => {
+          const value = row ? row[place] : null;
+          if (value === null || value === undefined) open = false;
+          else if (open) context.lineTo(this.x(i), this.y(value));
+          else {
+            context.moveTo(this.x(i), this.y(value));
+            open = true;
+          }
+        });
+        context.stroke();
+      }
+    }
+
+    show(i) {
+      this.now = i;
+      if (!this.base) return;
+      const context = Cellgames.sharpen(this.canvas, this.width, CHART);
+      context.clearRect(0, 0, this.width, CHART);
+      context.drawImage(this.base, 0, 0, this.width, CHART);
+      const x = Math.round(this.x(i)) + 0.5;
+      context.strokeStyle = "#c2185b";
+      context.lineWidth = 1.5;
+      context.beginPath();
+      context.moveTo(x, 0);
+      context.lineTo(x, CHART);
+      context.stroke();
+      this.lines.forEach((line, place) => {
+        const value = (this.values[i] || [])[place];
+        if (value === null || value === undefined) return;
+        context.beginPath();
+        context.arc(x, this.y(value), 3, 0, 2 * Math.PI);
+        context.fillStyle = line.colour;
+        context.fill();
+        context.lineWidth = 1;
+        context.stroke();
+      });
+    }
+  }
+
+  function range(values) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of values) {
+      low = Math.min(low, value);
+      high = Math.max(high, value);
+    }
+    return values.length ? [low, high] : [0];
+  }
+
+  /** A round number between ticks, some three of them. */
+  function tick(top) {
+    const size = 10 ** Math.floor(Math.log10(Math.max(1, top)));
+    return [size / 10, size / 5, size / 2, size, 2 * size, 5 * size].find((step) => step >= 1 && top / step <= 3.5) || size;
+  }
+
+  /** Stands for a board where the game draws its own pictures. */
+  class Pictures {
+    constructor(image) {
+      this.image = image;
+    }
+
+    draw(frame) {
+      this.image.alt = frame.status;
+      this.image.src = `data:image/svg+xml,${encodeURIComponent(frame.svg)}`; // an image runs no script
+    }
+
+    destroy() {}
+  }
+
+  class Viewer {
+    /**
+     * @param root an element, which becomes the viewer's.
+     * @param data what frames.replay_data gives.
+     */
+    constructor(root, data) {
+      this.root = root;
+      this.data = data;
+      this.layout = data.layout;
+      this.at = 0;
+      this.speed = 1;
+      this.timer = 0;
+      this.charts = [];
+      this.abort = new AbortController();
+      root.classList.add("cg-viewer");
+      root.replaceChildren(element("p", { class: "cg-note", role: "status" }, "Loading the game …"));
+      this.ready = this.start().catch((error) => {
+        const old = typeof DecompressionStream === "undefined";
+        const why = old ? "This browser is too old to unpack the game." : `The game cannot be shown: ${error.message}`;
+        root.replaceChildren(element("p", { class: "cg-note cg-error", role: "alert" }, why));
+      });
+    }
+
+    async start() {
+      this.frames = await Cellgames.unpack(this.data.frames);
+      if (this.abort.signal.aborted) return;
+      const wide = this.layout.kind === "cells" && this.layout.cols > 2 * this.layout.rows;
+      this.root.classList.toggle("cg-wide", wide);
+      this.build();
+      this.observer = new ResizeObserver(() => this.charts.forEach((chart) => chart.resize()));
+      this.observer.observe(this.root);
+      this.charts.forEach((chart) => chart.resize());
+      document.addEventListener("keydown", (event) => this.pressedKey(event), { signal: this.abort.signal });
+      this.seek(0);
+    }
+
+    destroy() {
+      this.pause();
+      this.abort.abort();
+      if (this.observer) this.observer.disconnect();
+      if (this.board) this.board.destroy();
+      this.root.replaceChildren();
+    }
+
+    // --- parts
+
+    build() {
+      const { layout } = this;
+      const own = layout.kind === "picture";
+      const canvas = element(own ? "img" : "canvas", { class: own ? "cg-picture" : "" });
+      this.status = element("p", { class: "cg-status" });
+      this.notes = element("p", { class: "cg-notes" });
+      const holder = element("div", { class: "cg-board" }, canvas);
+      const stage = element("div", { class: "cg-stage" }, this.status, holder, this.legend(), this.controls());
+      const side = element("div", { class: "cg-side" }, this.table(), this.notes, this.moves());
+      const curves = element("div", { class: "cg-curves" }, ...this.curves());
+      this.root.replaceChildren(this.heading(), element("div", { class: "cg-body" }, stage, side), curves);
+      const maxHeight = () => Math.max(300, window.innerHeight - 350);
+      this.board = own ? new Pictures(canvas) : new Cellgames.Board(canvas, layout, { maxHeight });
+    }
+
+    heading() {
+      const { record } = this.data;
+      const line = Object.entries(record.parameters).map(([name, value]) => `${name} ${value}`);
+      const facts = element("details", { class: "cg-facts" });
+      facts.append(
+        element("summary", {}, this.layout.credit || this.layout.title),
+        element("p", {}, `Seed ${record.seed}; ${line.join(", ")}; cellgames ${record.version}`),
+      );
+      return element("header", { class: "cg-head" }, element("h2", {}, this.layout.title), facts);
+    }
+
+    legend() {
+      const items = (this.layout.legend || []).map(({ label, code, marks }) =>
+        element("span", {}, Cellgames.sample(this.layout, code, marks, 16), label),
+      );
+      return items.length ? element("p", { class: "cg-legend" }, ...items) : null;
+    }
+
+    controls() {
+      const button = (name, label, act) => {
+        const made = element("button", { type: "button", class: "cg-button", "aria-label": label, title: label });
+        made.append(icon(name));
+        made.addEventListener("click", act);
+        return made;
+      };
+      this.toggle = button("play", "Play", () => (this.timer ? this.pause() : this.play()));
+      this.toggle.classList.add("cg-main");
+      this.range = element("input", {
+        type: "range", class: "cg-range", min: 0, max: this.frames.length - 1, step: 1, value: 0, "aria-label": "Moment",
+      });
+      this.range.addEventListener("input", () => {
+        this.pause();
+        this.seek(Number(this.range.value));
+      });
+      this.count = element("span", { class: "cg-count" });
+      const speed = element("select", { class: "cg-speed", "aria-label": "Speed" });
+      for (const value of SPEEDS) speed.append(element("option", { value, selected: value === 1 }, `${value}×`));
+      speed.addEventListener("change", () => (this.speed = Number(speed.value)));
+      const jump = (to) => () => {
+        this.pause();
+        this.seek(to());
+      };
+      const row = element(
+        "div", { class: "cg-buttons" },
+        button("first", "To the start", jump(() => 0)),
+        button("back", "Back", jump(() => this.at - 1)),
+        this.toggle,
+        button("next", "Forward", jump(() => this.at + 1)),
+        button("last", "To the end", jump(() => this.frames.length - 1)),
+        this.count,
+        speed,
+      );
+      return element("div", { class: "cg-controls", role: "group", "aria-label": "Replay" }, this.range, row);
+    }
+
+    table() {
+      const { layout } = this;
+      const { agents } = this.data.record;
+      this.columns = layout.columns.filter(({ name }) => this.frames.some(({ facts }) => known(facts[name])));
+      const head = element("tr", {}, element("th", { scope: "col" }, "player"));
+      for (const column of this.columns) head.append(element("th", { scope: "col", class: "cg-number" }, column.label));
+      const body = element("tbody");
+      this.rows = layout.players.map((player, seat) => {
+        const result = element("span", { class: "cg-result" });
+        const agent = element("span", { class: "cg-agent" }, agents[seat]);
+        const name = element("span", { class: "cg-name" }, element("span", { class: "cg-seat" }, player), agent, result);
+        const who = element("th", { scope: "row" }, element("div", {}, Cellgames.swatch(layout.colours[seat]), name));
+        const cells = this.columns.map(() => element("td", { class: "cg-number" }));
+        const row = element("tr", {}, who, ...cells);
+        body.append(row);
+        return { row, result, cells, values: [] };
+      });
+      return element("div", { class: "cg-scroll" }, element("table", { class: "cg-table" }, element("thead", {}, head), body));
+    }
+
+    moves() {
+      const { record, marks } = this.data;
+      this.list = element("ol", { class: "cg-moves", "aria-label": "Moves" });
+      this.items = record.moves.map((move, number) => {
+        const mover = record.movers[number];
+        const button = element("button", { type: "button", "data-move": number + 1 });
+        button.append(element("span", { class: "cg-ply" }, `${number + 1}`));
+        const seats = mover === null ? move.split(" ") : [move];
+        const parts = seats.map((part, seat) => {
+          const colour = this.layout.colours[mover === null ? seat : mover];
+          return element("span", { class: "cg-part" }, Cellgames.swatch(colour), part);
+        });
+        button.append(element("span", { class: "cg-parts" }, ...parts));
+        if (number < record.opening) button.append(element("span", { class: "cg-pale" }, "opening"));
+        this.list.append(element("li", { class: mover === null ? "cg-all" : "" }, button));
+        return button;
+      });
+      this.firstOf = [];
+      marks.forEach((turn, i) => this.firstOf[turn] === undefined && (this.firstOf[turn] = i));
+      this.list.addEventListener("click", (event) => {
+        const button = event.target.closest("button");
+        if (!button) return;
+        this.pause();
+        this.seek(this.firstOf[Number(button.dataset.move)]);
+      });
+      return this.items.length ? this.list : null;
+    }
+
+    curves() {
+      for (const curve of this.layout.curves) {
+        const values = this.frames.map(({ facts }) => facts[curve.name] || null);
+        if (!values.some((row) => row && row.some((value) => value !== null))) continue;
+        const chart = new Chart(this.layout, curve, values, (i) => {
+          this.pause();
+          this.seek(i);
+        });
+        this.charts.push(chart);
+      }
+      return this.charts.map((chart) => chart.root);
+    }
+
+    /** What a frame says; the last one also of a game that did not come to its end. */
+    told(frame) {
+      const { forfeit, outcome } = this.data.record.result;
+      if (!forfeit || this.at < this.frames.length - 1) return frame;
+      const words = { win: "wins", loss: "loses", draw: "draw" };
+      const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
+      const status = `Forfeited by ${who}: ${forfeit.reason}`;
+      return { status, results: outcome.map((result) => words[result]) };
+    }
+
+    // --- playing
+
+    /** Show frame number `i`, from 0. */
+    seek(i) {
+      this.at = Math.min(this.frames.length - 1, Math.max(0, i));
+      const frame = this.frames[this.at];
+      this.board.draw(frame, {});
+      this.root.dataset.frame = this.at;
+      const told = this.told(frame);
+      this.status.textContent = told.status;
+      this.notes.textContent = frame.text.map(([label, value]) => `${label} ${value}`).join(" · ");
+      this.range.value = this.at;
+      this.range.setAttribute("aria-valuetext", told.status);
+      this.count.textContent = `${this.at + 1} / ${this.frames.length}`;
+      this.charts.forEach((chart) => chart.show(this.at));
+      this.showTable(frame, told.results || []);
+      this.showMove();
+    }
+
+    showTable(frame, results) {
+      this.rows.forEach(({ row, result, cells, values }, seat) => {
+        row.classList.toggle("cg-moving", frame.player === seat);
+        const word = results[seat] || "";
+        if (result.textContent !== word) {
+          result.textContent = word;
+          result.className = word ? `cg-result cg-${word}` : "cg-result";
+        }
+        this.columns.forEach((column, place) => {
+          const value = (frame.facts[column.name] || [])[seat];
+          if (values[place] === value && cells[place].firstChild) return;
+          values[place] = value;
+          cells[place].replaceChildren(Cellgames.cellOf(this.layout, column, value));
+        });
+      });
+    }
+
+    showMove() {
+      const now = this.items[this.data.marks[this.at] - 1] || null;
+      if (now === this.current) return;
+      if (this.current) this.current.removeAttribute("aria-current");
+      this.current = now;
+      if (!now) return void (this.list && (this.list.scrollTop = 0));
+      now.setAttribute("aria-current", "step");
+      const item = now.parentElement; // the list scrolls, the page does not
+      const over = item.offsetTop;
+      if (over < this.list.scrollTop || over + item.offsetHeight > this.list.scrollTop + this.list.clientHeight)
+        this.list.scrollTop = over - this.list.clientHeight / 2 + item.offsetHeight / 2;
+    }
+
+    play() {
+      if (this.timer) return;
+      if (this.at === this.frames.length - 1) this.seek(0);
+      this.button("pause", "Pause");
+      this.tick();
+    }
+
+    tick() {
+      const calm = Math.min(900, Math.max(140, 60000 / this.frames.length));
+      const wait = this.frames[this.at].life ? LIFE : calm;
+      this.timer = setTimeout(() => {
+        if (this.at < this.frames.length - 1) this.seek(this.at + 1);
+        if (this.at < this.frames.length - 1) this.tick();
+        else this.pause();
+      }, wait / this.speed);
+    }
+
+    pause() {
+      clearTimeout(this.timer);
+      this.timer = 0;
+      if (this.toggle) this.button("play", "Play");
+    }
+
+    button(name, label) {
+      if (this.toggle.title === label) return;
+      this.toggle.replaceChildren(icon(name));
+      this.toggle.title = label;
+      this.toggle.setAttribute("aria-label", label);
+    }
+
+    pressedKey(event) {
+      const target = event.target;
+      const inside = target === document.body || this.root.contains(target);
+      if (!inside || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName);
+      const act = {
+        " ": () => (this.timer ? this.pause() : this.play()),
+        ArrowLeft: () => this.stepBy(-1),
+        ArrowRight: () => this.stepBy(1),
+        Home: () => this.stepBy(-Infinity),
+        End: () => this.stepBy(Infinity),
+      }[event.key];
+      if (!act || typing || (event.key === " " && /^(BUTTON|SUMMARY)$/.test(target.tagName))) return;
+      event.preventDefault();
+      act();
+    }
+
+    stepBy(frames) {
+      this.pause();
+      this.seek(this.at + frames);
+    }
+  }
+
+  function known(values) {
+    return values && values.some((value) => value !== null && value !== undefined);
+  }
+
+  Cellgames.Viewer = Viewer;
+})();

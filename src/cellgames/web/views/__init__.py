@@ -1,0 +1,30 @@
+"""What a page shows of each game's positions: one module a game, of functions as `View` lists them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any, cast
+
+from cellgames.envs.core import Game
+
+from .base import Frame, View
+
+__all__ = ["Frame", "View", "has_board", "view_of"]
+
+_VIEWS = {
+    "torus-v0": "torus",
+    "cloth-of-gold-v0": "cloth_of_gold",
+    "grid-adaptation-v0": "grid_adaptation",
+    "toroidal-cup-v0": "toroidal_cup",
+}
+"""By the ids of the games themselves, not of their presets."""
+
+
+def view_of(game: Game[Any]) -> View:
+    """How a game is shown: on a board of the page, or by its own pictures."""
+    return cast(View, importlib.import_module(f"{__name__}.{_VIEWS.get(game.id, 'pictures')}"))
+
+
+def has_board(game: Game[Any]) -> bool:
+    """Whether the page has a board for the game, on which it can be played."""
+    return game.id in _VIEWS

@@ -1,0 +1,83 @@
+"""Games that nobody has written a view for, shown as the pictures that they draw themselves (`Game.picture`).
+
+They can be watched and exported, but not played by pointing at a board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from cellgames.envs.core import Game
+from cellgames.envs.core.compiling import Compile
+from cellgames.envs.core.drawing import Picture, to_svg
+from cellgames.envs.toroidal_cup.rendering import COLOURS
+
+from .base import Frame, results
+
+__all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
+
+
+def layout(game: Game[Any]) -> dict[str, Any]:
+    """See `View`."""
+    return {
+        "kind": "picture",
+        "wrap": False,
+        "colours": [COLOURS[seat % len(COLOURS)] for seat in range(game.info.num_players)],
+        "ground": "#ffffff",
+        "columns": [{"name": "score", "label": "score", "kind": "number"}],
+        "curves": [{"name": "score", "label": "score", "per": "player"}],
+    }
+
+
+def work(game: Game[Any], moves: Sequence[str] | None) -> int:
+    """See `View`; not known."""
+    return 0
+
+
+def frame(game: Game[Any], state: Any, before: Any, viewer: int | None) -> Frame:
+    """See `View`.
+
+    Raises:
+        ValueError: for a seat that may not know all that the picture shows.
+    """
+    if viewer is not None and not game.info.perfect_information:
+        raise ValueError(f"expected a spectator: pictures of {game.id} show what players may not know")
+    *_, last = [game.picture(state)] if before is None else game.film(before, state)
+    return _frame(game, state, last)
+
+
+def _frame(game: Game[Any], state: Any, picture: Picture) -> Frame:
+    turn, over = int(state.turn[0]), bool(state.over[0])
+    info = game.info
+    mover = "" if over or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
+    told = {
+        "svg": to_svg(picture),
+        "status": f"Over after turn {turn}" if over else f"Turn {turn + 1}{mover}",
+        "last": [],
+        "results": results(game, state),
+        "facts": {"score": [round(score, 4) for score in state.scores[0].tolist()]},
+        "text": [],
+    }
+    return Frame(np.zeros(0, np.uint8), None, told)
+
+
+def filmed(game: Game[Any], before: Any, after: Any) -> bool:
+    """See `View`; not known, and each step may be."""
+    return True
+
+
+def between(game: Game[Any], before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
+    """See `View`; the first pictures of the step's film."""
+    pictures = list(islice(game.film(before, after), most + 1))
+    for picture in pictures[:-1]:
+        shown = _frame(game, before, picture)
+        yield Frame(shown.cells, None, {**shown.told, "status": f"Turn {int(after.turn[0])}", "life": True})
+
+
+def extra(game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+    """See `View`; none."""
+    return {}

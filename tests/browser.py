@@ -1,0 +1,79 @@
+"""A real browser for tests of pages: Chromium without a window, driven by Playwright."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+__all__ = ["DESKTOP", "PHONE", "Watched", "browser", "page"]
+
+DESKTOP = (1280, 800)
+PHONE = (390, 844)
+
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+class Watched(list[str]):
+    """What a page has complained about: errors in its console, exceptions, requests that failed or left it."""
+
+
+def _chromium() -> str:
+    path = os.environ.get("CELLGAMES_CHROMIUM") or next(filter(None, map(shutil.which, _NAMES)), None)
+    if path is None:
+        pytest.skip("needs Chromium in the PATH, or its path in CELLGAMES_CHROMIUM")
+    return path
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """Playwright's `Browser`, closed at the end; skips the test where Playwright or Chromium is missing."""
+    try:
+        driver = importlib.import_module("playwright.sync_api")
+    except ImportError:
+        pytest.skip("needs Playwright: pip install playwright")
+    path = _chromium()
+    with driver.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+@contextmanager
+def page(
+    opened: Any, size: tuple[int, int] = DESKTOP, *, touch: bool = False, dark: bool = False, offline: bool = False
+) -> Iterator[tuple[Any, Watched]]:
+    """A fresh page (its own cookies and cache) and what it complains about; a test asserts that this is empty.
+
+    Args:
+        opened: what `browser` gives.
+        size: of the window in CSS pixels, width and height.
+        touch: whether it is a touch screen, twice as dense.
+        dark: the colour scheme that the person prefers.
+        offline: cut the network.
+    """
+    context = opened.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        has_touch=touch,
+        is_mobile=touch,
+        device_scale_factor=2 if touch else 1,
+        color_scheme="dark" if dark else "light",
+        offline=offline,
+    )
+    context.set_default_timeout(15_000)
+    complaints = Watched()
+    try:
+        shown = context.new_page()
+        shown.on("console", lambda message: complaints.extend([message.text] if message.type == "error" else []))
+        shown.on("pageerror", lambda error: complaints.append(str(error)))
+        shown.on("requestfailed", lambda request: complaints.append(f"failed: {request.url[:200]}"))
+        yield shown, complaints
+    finally:
+        context.close()
