@@ -5,14 +5,16 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit wheel bench strength clean
+.PHONY: help setup demo test lint types unit wheel docs bench strength study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make wheel  build wheel and sdist, and try both in empty environments"
+	@echo "make docs   build the documentation into site/"
 	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
+	@echo "make study  what should Torus be opened with? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
 
 setup: .venv/installed
@@ -49,6 +51,10 @@ unit: setup
 wheel: setup
 	$(BIN)/python tests/check_distributions.py
 
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo "To read it: $(BIN)/python -m http.server -d site"
+
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,peers]'
 	$(BIN)/python -m benchmarks.random_play
@@ -57,10 +63,16 @@ bench: setup
 	$(BIN)/python -m benchmarks.grid
 	$(BIN)/python -m benchmarks.learning
 	$(BIN)/python -m benchmarks.search
+	$(BIN)/python -m benchmarks.census
+	$(BIN)/python -m benchmarks.round_robin
+	$(BIN)/python -m benchmarks.web
 
 strength: setup
 	$(BIN)/python -m benchmarks.strength
 	$(BIN)/python -m benchmarks.truth
 
+study: setup
+	$(BIN)/python -m benchmarks.first_move --games 300
+
 clean:
-	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

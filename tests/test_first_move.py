@@ -55,10 +55,11 @@ def test_a_small_run_writes_a_page_with_its_numbers(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(first_move, "AGENTS", {5: ("random", "greedy")})
     monkeypatch.setattr(first_move, "JUDGE", "mcts:8")
     monkeypatch.setattr(first_move, "_FULL", 500)
+    monkeypatch.setattr(first_move, "_CHEAP", {"random": 2})
     assert first_move.main(["--games", "20", "--sizes", "5", "--seed", "7", "--out", str(tmp_path)]) == 0
     data = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert [(row["agent"], row["first"], row["games"]) for row in data["games"]] == [
-        (agent, kind, 20) for agent in ("random", "greedy") for kind in first_move.FIRST_MOVES
+        (agent, kind, games) for agent, games in (("random", 40), ("greedy", 20)) for kind in first_move.FIRST_MOVES
     ]
     assert all(0 <= row["low"] <= row["share"] <= row["high"] <= 1 for row in data["games"])
     page = (tmp_path / "report.md").read_text(encoding="utf-8")
