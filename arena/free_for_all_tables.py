@@ -84,7 +84,12 @@ class FreeForAllTables:
 
 def places(scores: Sequence[float]) -> tuple[float, ...]:
     """The place of each seat, 1 the best; seats with equal scores share the mean of the places that they take up."""
-    return tuple(1 + sum(other > own for other in scores) + (scores.count(own) - 1) / 2 for own in scores)
+    return tuple(_place(scores, own) for own in scores)
+
+
+def _place(scores: Sequence[float], own: float) -> float:
+    """Of a seat with this score; see `places`."""
+    return 1 + sum(other > own for other in scores) + (scores.count(own) - 1) / 2
 
 
 def comparisons(record: Record) -> Iterator[ratings.PairResult]:
@@ -151,7 +156,7 @@ def _finish(sat: Sequence[tuple[Record, int]]) -> Finish:
     ]
     first = [scores.count(scores[seat]) for scores, seat in ended if scores[seat] == max(scores)]
     seats = len(ended) + len(failed)
-    place = math.fsum(places(scores)[seat] for scores, seat in ended) + sum(len(scores) for scores, _ in failed)
+    place = math.fsum(_place(scores, scores[seat]) for scores, seat in ended) + sum(len(scores) for scores, _ in failed)
     score = math.fsum(scores[seat] for scores, seat in ended + failed)
     return Finish(
         seats=seats,
