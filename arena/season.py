@@ -29,12 +29,14 @@ from .chunks import refuse_changed
 from .match import derive
 from .playoffs import Bracket, bracket
 from .progress import progress as show_progress
+from .records import Record
 from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
 from .season_games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
 from .season_journal import Journal
 from .season_teams import Leagues, Team, by_league, check_names
 from .standings import GameResult, Line, seed_teams, standings
 from .store_feed import AnyStore, feeding
+from .tables import forfeits
 
 __all__ = ["Season", "play_season"]
 
@@ -115,7 +117,8 @@ def play_season(
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
     }
     folder = Path(out)
-    with opened(folder, _FILES), _feeding(store, folder, umpire, warn) as keep:
+    failed: list[Record] = []
+    with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep:
         if not resume and (folder / SETTINGS).exists():
             for name in _FILES[1:]:
                 (folder / name).unlink(missing_ok=True)
@@ -129,7 +132,7 @@ def play_season(
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
         playoffs = run.playoffs(table, seeds)
         run.journal.close()
-        told = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs)
+        told = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
         files = reports.write_reports(folder, told, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
@@ -138,14 +141,20 @@ def play_season(
 
 @contextmanager
 def _feeding(
-    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None]
+    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], failed: list[Record]
 ) -> Iterator[Callable[[Sequence[Played]], None]]:
-    """What adds games to the store; without agents there is nothing to add."""
+    """What adds games to the store, and those that agents forfeited to `failed`; without agents there is nothing."""
     if not isinstance(umpire, AgentUmpire):
         yield lambda played: None
         return
     with feeding(store, "season", folder, umpire.identities, warn) as keep:
-        yield lambda played: keep(umpire.records(played))
+
+        def keep_all(played: Sequence[Played]) -> None:
+            records = umpire.records(played)
+            failed.extend(record for record in records if record.result.forfeit is not None)
+            keep(records)
+
+        yield keep_all
 
 
 @dataclass(frozen=True)

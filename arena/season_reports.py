@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ from cellgames.folders import write_atomic
 
 from .bracket_picture import bracket_picture, png, score_text
 from .playoffs import Bracket, Series
+from .report_parts import forfeited
 from .reports import escape, markdown_table, plain_table
 from .schedule import SeasonSchedule, league_counts
 from .season_teams import Leagues, Team, by_league
 from .standings import GameResult, Line
+from .tables import Forfeits
 
 __all__ = [
     "FILES",
@@ -54,6 +56,7 @@ class Summary:
     schedule: its days.
     table:    the standings of all teams, best first.
     bracket:  the playoffs.
+    forfeits: by agent, the games that it forfeited.
     """
 
     settings: Mapping[str, Any]
@@ -61,6 +64,7 @@ class Summary:
     schedule: SeasonSchedule
     table: tuple[Line, ...]
     bracket: Bracket
+    forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
 
     @cached_property
     def leagues(self) -> Leagues:
@@ -216,6 +220,8 @@ def _markdown(season: Summary) -> str:
         for division, names in divisions.items():
             rows = _table_rows(season.table, season.teams, names)
             parts += [f"#### {escape(division)}", markdown_table(rows, ("team", "agent", "die"))]
+    if season.forfeits:
+        parts += ["## Forfeits", *map(escape, forfeited(season.forfeits))]
     parts += ["## Schedule", _fairness(season.schedule, season.leagues)]
     return "\n\n".join(parts) + "\n"
 

@@ -147,13 +147,13 @@ def test_the_final_census_is_that_of_the_final_boards() -> None:
     boards = np.stack([replay(record)[-1].board[0].numpy() for record in records])  # type: ignore[attr-defined]
     expected = {kind: count for kind, count in census(boards).counts().items() if count}
     sections = courses.sections(the_game(id), records)
-    final = table(sections, "census-final")
+    final = table(sections, "census_final")
     assert {row[0]: row[4] for row in final.rows} == expected
     owners = census(boards, owners=boards)
     won = [record.result.outcome.index("win") + 1 if "win" in record.result.outcome else 0 for record in records]
     lost = [3 - seat if seat else 0 for seat in won]
     decided = sum(map(bool, won))
-    told = {row[0]: (row[2], row[3]) for row in table(sections, "census-owners").rows}
+    told = {row[0]: (row[2], row[3]) for row in table(sections, "census_owners").rows}
     for name, (winners, losers) in told.items():
         of = [(thing.board, thing.owner) for thing in owners if thing.kind.name == name]
         assert winners == pytest.approx(sum(won[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)

@@ -173,9 +173,9 @@ def test_sections() -> None:
     first, second = flows.sections(game, records)
     assert (first.title, second.title) == ("Who profits from whom", "Contested spaces, reserves and flips")
     tables = {table.name: table for section in (first, second) for table in section.tables}
-    assert sum(float(row[2] or 0) for row in tables["flows-distance"].rows) == pytest.approx(100, abs=0.05)
-    assert [row[0] for row in tables["flows-sequences"].rows] == [f"{sequence:03b}" for sequence in range(8)]
-    rows = {(row[0], row[1]): row for row in tables["flows-spending"].rows}
+    assert sum(float(row[2] or 0) for row in tables["flows_distance"].rows) == pytest.approx(100, abs=0.05)
+    assert [row[0] for row in tables["flows_sequences"].rows] == [f"{sequence:03b}" for sequence in range(8)]
+    rows = {(row[0], row[1]): row for row in tables["flows_spending"].rows}
     flips = [rows[number, "all"][5] for number in (1, 2, 3, 4)]
     assert flips[0] == flips[1] == flips[3] == 0
     assert float(flips[2] or 0) > 0.5  # in the only round for it, three in four by chance

@@ -91,6 +91,20 @@ def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> Non
         assert content(out) == before
 
 
+def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> None:
+    specs = ("random", "arena_bots:Broken")
+    over = run(tmp_path / "run", specs=specs)
+    records = read(over.out / "games.jsonl").records
+    failed = ["arena_bots:Broken" in record.agents for record in records]
+    assert [record.result.forfeit is not None for record in records] == failed
+    assert any(failed)
+    assert not all(failed)
+    page = (over.out / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    assert f"arena_bots:Broken forfeited {sum(failed)} games: ZeroDivisionError: the bot's own fault" in page
+    before = content(over.out)
+    assert content(run(tmp_path / "run", specs=specs).out) == before  # also of a season that is only read again
+
+
 @pytest.mark.parametrize(("field", "value"), [("seed", 5), ("agents", ["random", "x"]), ("parameters", {"size": 4})])
 def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: Path) -> None:
     out = tmp_path / "run"

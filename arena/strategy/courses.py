@@ -133,7 +133,7 @@ def _course(gathered: Gathered) -> Section:
                 f"By {way}: means over games (lines) and the middle half of them (bands), {unit} by {unit}, as long as "
                 "one game in twenty goes on."
             )
-            plots.append(Plot(f"course-by-{way}", caption, partial(_draw_course, lines=lines, way=way, unit=unit)))
+            plots.append(Plot(f"course_by_{way}", caption, partial(_draw_course, lines=lines, way=way, unit=unit)))
     return Section(
         title="The course of the games",
         text=_course_text(gathered, lines),

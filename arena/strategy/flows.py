@@ -176,14 +176,14 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
         "sequences that were dealt, before any flip: " + "; ".join(map(_told, allied["game"])) + ".",
     ]
     tables = (
-        Table("flows-distance", ("distance", "points a player", "% of points", "% of points of first places"), rows),
+        Table("flows_distance", ("distance", "points a player", "% of points", "% of points of first places"), rows),
         Table(
-            "flows-sequences",
+            "flows_sequences",
             ("tiles", *_SEQUENCES),
             [(_SEQUENCES[tile], *map(_number, matrix[tile].tolist())) for tile in range(8)],
         ),
         Table(
-            "flows-alliances",
+            "flows_alliances",
             ("points of a", "distance", "pairs", "correlation", "low", "high", "by arithmetic"),
             [
                 (of, a.distance, a.pairs, *(_number(value, 4) for value in (a.correlation, a.low, a.high, a.chance)))
@@ -194,12 +194,12 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
     )
     plots = (
         Plot(
-            "flows-sequences",
+            "flows_sequences",
             "Points a round that a player with the sequence of the column has from tiles of the row's.",
             partial(_draw_flows, matrix=matrix),
         ),
         Plot(
-            "flows-alliances",
+            "flows_alliances",
             "How points go together by the Hamming distance of two players' sequences (95 % intervals); the marks are "
             "what arithmetic alone makes among all eight sequences.",
             partial(_draw_alliances, allied=allied),
@@ -268,8 +268,8 @@ def _spending(found: Flows, records: Sequence[Record]) -> Section:
     return Section(
         "Contested spaces, reserves and flips",
         text,
-        (Table("flows-spending", ("round", "players", *columns), rows),),
-        (Plot("flows-spending", caption, partial(_draw_spending, means=means)),),
+        (Table("flows_spending", ("round", "players", *columns), rows),),
+        (Plot("flows_spending", caption, partial(_draw_spending, means=means)),),
         data={**total, "players": each},
     )
 

@@ -47,18 +47,18 @@ def section(gathered: Gathered) -> Section:
         if gathered.final[kind]
     ]
     tables = [
-        Table("census-final", ("object", "apgcode", "form", "period", "count", "a game"), final),
-        Table("census-course", (unit, "object", "apgcode", "a game", "games"), course, shown=0),
+        Table("census_final", ("object", "apgcode", "form", "period", "count", "a game"), final),
+        Table("census_course", (unit, "object", "apgcode", "a game", "games"), course, shown=0),
     ]
     named = [kind for kind in kinds if kind.form != "active"]
     caption = f"The most frequent objects a game, {unit} by {unit}, as long as one game in twenty goes on."
-    plots = [Plot("census-course", caption, partial(_draw_objects, gathered=gathered, kinds=named[:_SHOWN]))]
+    plots = [Plot("census_course", caption, partial(_draw_objects, gathered=gathered, kinds=named[:_SHOWN]))]
     owners = _owners(gathered, named) if gathered.seats_own else []
     if owners:
         titles = ("object", "apgcode", "winners", "losers", "difference", "low", "high", "games")
-        tables.append(Table("census-owners", titles, [row[:8] for row in owners]))
+        tables.append(Table("census_owners", titles, [row[:8] for row in owners]))
         caption = "Objects on the last board: how many more winners have than losers, with the 95 % interval."
-        plots.append(Plot("census-owners", caption, partial(_draw_owners, rows=owners[:_SHOWN])))
+        plots.append(Plot("census_owners", caption, partial(_draw_owners, rows=owners[:_SHOWN])))
     elif not gathered.seats_own:
         tables.append(_by_sequence(gathered, named))
     data = {"final": {kind.code: gathered.final[kind] for kind in kinds if gathered.final[kind]}, "games": games}
@@ -72,7 +72,7 @@ def _owners(gathered: Gathered, kinds: Sequence[Kind]) -> list[tuple[Cell, ...]]
         won, lost = gathered.owned_by(kind, "win"), gathered.owned_by(kind, "loss")
         if len(won) == 0 or not (won.any() or lost.any()):
             continue
-        generator = np.random.default_rng(derive("census-owners", kind.code, len(won)))
+        generator = np.random.default_rng(derive("census_owners", kind.code, len(won)))
         picked = generator.integers(0, len(won), (_DRAWS, len(won)))
         low, high = np.quantile((won - lost)[picked].mean(1), (0.025, 0.975)).tolist()
         means = won.mean(), lost.mean(), (won - lost).mean(), low, high
@@ -89,7 +89,7 @@ def _by_sequence(gathered: Gathered, kinds: Sequence[Kind]) -> Table:
             totals[owner - 1] += count
         if any(totals):
             rows.append((kind.name, kind.code, *totals))
-    return Table("census-sequences", ("object", "apgcode", *(f"{sequence:03b}" for sequence in range(8))), rows)
+    return Table("census_sequences", ("object", "apgcode", *(f"{sequence:03b}" for sequence in range(8))), rows)
 
 
 def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tuple[Cell, ...]]) -> str:

@@ -79,6 +79,7 @@ def analyse_games(
     extra: Sequence[Section] = (),
     sources: Sequence[str] = (),
     step: Callable[[str], None] = lambda part: None,
+    warn: Callable[[str], None] = lambda message: None,
 ) -> Report:
     """Look at games from all sides.
 
@@ -90,6 +91,7 @@ def analyse_games(
         extra: more sections, for the end.
         sources: where the games came from, in words.
         step: called with the name of each part before its work begins.
+        warn: gets a line for each part left out since a library is missing.
 
     Raises:
         ValueError: no games, games of other rules, or an unknown part.
@@ -104,7 +106,10 @@ def analyse_games(
     for part in PARTS:
         if part in only and (records or part == "behaviour"):
             step(part)
-            sections += _part(part, game, records, behaviour)
+            try:
+                sections += _part(part, game, records, behaviour)
+            except ImportError as error:
+                warn(f"no {part}: {error}")
     seats = Counter(name for record in records for name in record.agents)
     agents = {name: seats[name] for name in agents_of(records)}
     return Report(game, len(records), distinct(records), tuple(sources), agents, (*sections, *extra))

@@ -62,6 +62,7 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
             only=arguments.only or PARTS,
             behaviour=_behaviour(arguments, games, agents) if agents else None,
             sources=[*sources, *_left_out(games)],
+            warn=warn,
         )
         if not report.sections:
             raise UserError(f"--only {' '.join(arguments.only)}: nothing of that is known of {games.game}")
@@ -197,7 +198,7 @@ def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
         raise UserError(f"the run in {arguments.training_run} learned {game}, not {make_game(arguments)}")
     yardsticks = _load(arguments.agents or [*(["greedy"] if game.id in GREEDY else []), "random"], game)
     section = drift_section(game, found, yardsticks, records, **_asking(arguments))
-    report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources)
+    report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources, warn=warn)
     return _folder(arguments, game, alone=True), report
 
 
