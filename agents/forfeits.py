@@ -10,6 +10,7 @@ Letters: `L` rows that an agent is asked about, `K` components of an action.
 
 from __future__ import annotations
 
+import asyncio
 import re
 import warnings
 from collections.abc import Callable
@@ -28,8 +29,8 @@ __all__ = ["MOST_REASON", "Failure", "Faults", "reason_of", "select_or_fail", "s
 MOST_REASON = 200
 """Characters of a reason."""
 
-# What a bot does wrong, also leaving by sys.exit. Ctrl-C is not among them.
-_BOTS_FAULT = (Exception, SystemExit)
+# What a bot does wrong, also leaving by sys.exit or out of a coroutine. Ctrl-C is not among them.
+_BOTS_FAULT = (Exception, SystemExit, asyncio.CancelledError)
 _MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
 
 
@@ -134,12 +135,13 @@ def select_or_fail(
             if fault := asked.fault(answer):
                 generator.set_state(saved)
                 return reason_of(fault.split(";")[0])
+            wrong, legal = asked.illegal(answer)
         except _MACHINES_FAULT:
             raise
         except _BOTS_FAULT as error:
             generator.set_state(saved)
             return reason_of(error)
-        wrong, chosen[rows] = asked.illegal(answer)
+        chosen[rows] = legal
         if wrong.any():
             places = torch.arange(len(lanes), device=lanes.device)[rows]
             for row in wrong.any(1).nonzero().squeeze(1).tolist():

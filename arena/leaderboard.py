@@ -20,6 +20,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cellgames.envs import registry
 
 from . import free_for_all_tables, tables
@@ -103,9 +106,14 @@ class Leaderboard:
 
         return tuple(sections(self.payoffs))
 
+    @property
+    def nash_shares(self) -> NDArray[np.float64] | None:
+        """Of the payoffs' agents in Nash averaging; NaN for those left out, None without it."""
+        return None if self.nash is None else np.where(np.isnan(self.nash.rating), np.nan, self.nash.strategy)
+
     def to_data(self) -> dict[str, Any]:
         """All numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
-        nash = self._by_agent(None if self.nash is None else self.nash.strategy)
+        nash = self._by_agent(self.nash_shares)
         skill = self._by_agent(None if self.nash is None else self.nash.rating)
         alpha = self._by_agent(self.alpha_rank)
         agents = [
@@ -204,6 +212,9 @@ def leaderboards(
             replace(record, agents=tuple(named[pair] for pair in zip(record.agents, known, strict=True)))
             for record, known in found
         ]
+        if found:
+            seats = Counter(len(record.agents) for record in records).most_common(1)[0][0]
+            records = [record for record in records if len(record.agents) == seats]  # a file may claim any number
         if agents is not None:
             wanted = {label for (name, _), label in named.items() if name in agents or label in agents}
             records = [record for record in records if wanted.issuperset(record.agents)]

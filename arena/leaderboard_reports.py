@@ -77,7 +77,7 @@ def _more(board: Leaderboard, agent: str) -> list[str]:
     """An agent's cells of `_more_columns`."""
     tables, place = board.tables, board.payoffs.agents.index(agent)
     cells = [] if isinstance(tables, Tables) else [_place(tables.finishes[agent].place)]
-    shares = [None if board.nash is None else board.nash.strategy, board.alpha_rank]
+    shares = [board.nash_shares, board.alpha_rank]
     numbers = [float(values[place]) for values in shares if values is not None]
     cells += ["" if math.isnan(share) else percent(share) for share in numbers]
     if tables.forfeits:
@@ -111,7 +111,9 @@ def to_text(board: Leaderboard, *, brief: bool = False) -> str:
         cross, shown = free_for_all_reports.cross_text(tables), free_for_all_reports.AHEAD
         seats = free_for_all_reports.seats_text(tables, board.players)
     rings = [_ring(cycle.agents, cycle.scores) for cycle in board.cycles[:5]]
-    return "\n\n".join([head, f"{shown}\n{cross}", "\n".join([seats, *board.notes, *rings])])
+    out = () if board.nash is None else board.nash.left_out
+    left = [f"Left out of Nash averaging, since they have not met all others: {', '.join(out)}."] if out else []
+    return "\n\n".join([head, f"{shown}\n{cross}", "\n".join([seats, *board.notes, *left, *rings])])
 
 
 def _ring(agents: Sequence[str], scores: Sequence[float]) -> str:
@@ -206,7 +208,8 @@ def _pairs_csv(board: Leaderboard) -> Rows:
 
 def folder_name(board: Leaderboard) -> str:
     """A name that a shell and a file system take."""
-    return "".join(c if c.isalnum() or c in "=._-" else "_" for c in board.title.replace(" ", "-"))
+    name = "".join(c if c.isalnum() or c in "=._-" else "_" for c in board.title.replace(" ", "-"))
+    return name.strip(".") or "_"  # a record may call its game anything, also ".."
 
 
 def write_reports(

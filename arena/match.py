@@ -110,12 +110,14 @@ def hire(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgen
     """Agents by name; specs are loaded.
 
     Raises:
-        ValueError: fewer than two, two of one name, a spec that cannot be loaded, an agent that cannot play this
-            kind of game.
+        ValueError: fewer than two, two of one name, one that cannot be printed, a spec that cannot be loaded, an
+            agent that cannot play this kind of game.
     """
     names = [agent if isinstance(agent, str) else agent.name for agent in agents]
     if len(names) < 2:
         raise ValueError(f"expected at least two agents, got {', '.join(names) or 'none'}")
+    if hidden := [name for name in names if not name.isprintable()]:
+        raise ValueError(f"expected agents with names that can be printed, got {', '.join(map(repr, hidden))}")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
     hired = {

@@ -33,8 +33,8 @@ def png(figure: Figure) -> bytes:
 
 
 def clipped(name: str, length: int = 34) -> str:
-    """Long names keep their end, which tells checkpoints apart."""
-    return name if len(name) <= length else "…" + name[1 - length :]
+    """As matplotlib takes it, without mathematics; long names keep their end, which tells checkpoints apart."""
+    return (name if len(name) <= length else "…" + name[1 - length :]).replace("$", r"\$")
 
 
 def bare(axes: Axes) -> None:

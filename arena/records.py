@@ -7,6 +7,7 @@ appended and synced, and a torn last line is dropped when the file is read. Read
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
@@ -159,15 +160,15 @@ class Record:
             ValueError: not a JSON object, fields missing, or a value of another kind; the message names them.
         """
         try:
-            data = json.loads(line)
-        except ValueError as error:  # also bytes that are not UTF-8
+            data = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
         optional = ("pairing", "position", "story")
         top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
         pairing = data.get("pairing")
-        return cls(
+        record = cls(
             game=top.text("game"),
             version=top.text("version"),
             parameters=top.mapping("parameters"),
@@ -186,11 +187,32 @@ class Record:
             position=top.text("position") if "position" in data else "",
             story=top.mapping("story") if "story" in data else {},
         )
+        record.check()
+        return record
+
+    def check(self) -> None:
+        """Raise a `ValueError` unless the parts fit together, and names can be printed."""
+        seats, result = len(self.agents), self.result
+        if not seats == len(result.outcome) == len(result.scores):
+            raise ValueError(
+                f"expected an agent, an outcome and a score for each seat, got {seats} agents, {len(result.outcome)} "
+                f"outcomes and {len(result.scores)} scores"
+            )
+        if result.forfeit is not None and not all(0 <= seat < seats for seat in result.forfeit.seats):
+            raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
+        for name in (self.game, self.version, *self.agents):
+            if not name.isprintable():
+                raise ValueError(f"expected names that can be printed, got {_shortened(name)}")
 
 
 def to_line(data: Mapping[str, Any]) -> str:
     """One line of JSON, without the newline."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _no_number(word: str) -> float:
+    """NaN and the infinities are no JSON, but Python reads them."""
+    raise ValueError(f"{word} is not a number of JSON")
 
 
 def _pairing(data: Any) -> Pairing:
@@ -262,7 +284,14 @@ class Reader:
 
     def numbers(self, name: str) -> tuple[float, ...]:
         """A list of numbers."""
-        return tuple(map(float, self._list(name, (int, float), "a list of numbers")))
+        values = self._list(name, (int, float), "a list of numbers")
+        try:
+            found = tuple(map(float, values))
+        except OverflowError:
+            raise self._wrong(name, "a list of numbers up to 1e308") from None
+        if not all(map(math.isfinite, found)):
+            raise self._wrong(name, "a list of numbers up to 1e308")
+        return found
 
     def flag(self, name: str) -> bool:
         """True or false."""

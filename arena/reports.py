@@ -144,6 +144,16 @@ def seats_text(tables: Tables, players: Sequence[str]) -> str:
     return plain_table(_seat_rows(tables, players))
 
 
+def _played(run: Mapping[str, Any]) -> str:
+    """How many games, and from what."""
+    games = run["games_per_pair"]
+    openings = f"random openings of {run['opening_plies']} plies, each played in both seats"
+    if run.get("until_certain"):
+        ended = f"until the order was certain or {run['budget']} were played"
+        return f"{games} games a pair at first, then more {ended}, from {openings}"
+    return f"{games} games a pair from {games // 2} {openings}"
+
+
 def markdown(
     tables: Tables,
     run: Mapping[str, Any],
@@ -155,12 +165,7 @@ def markdown(
     """All tables as one page; `plots` links the PNG files beside it."""
     parts = [
         f"# Round robin: {run['game']}",
-        settings_text(
-            run,
-            f"{run['games_per_pair']} games a pair from {run['games_per_pair'] // 2} random openings of "
-            f"{run['opening_plies']} plies, each played in both seats",
-        )
-        + f" {tables.distinct} of {tables.games} games differ.",
+        settings_text(run, _played(run)) + f" {tables.distinct} of {tables.games} games differ.",
         "## Ratings",
         markdown_table(_ratings_rows(tables)),
         *map(escape, notes(tables)),

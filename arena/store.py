@@ -335,10 +335,7 @@ class Store(StoreFile):
         wanted = {"settings.game": game, "parameters": text, "version": version}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = ?" for name in given) or "1"
-        settings = {
-            number: (name, json.loads(values))
-            for number, name, values in self._db.execute("SELECT id, game, parameters FROM settings")
-        }
+        settings: dict[int, tuple[str, dict[str, Any]]] = {}
         lineups: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         lines = self._db.execute(
             "SELECT games.id, setting, lineup, start, course, kind, place, games.added, seed, opening, outcome, "
@@ -347,12 +344,19 @@ class Store(StoreFile):
             (*given.values(),),
         )
         for number, setting, lineup, start, course, kind, place, added, *columns in lines:
+            if setting not in settings:  # looked up when met: others may add some meanwhile
+                settings[setting] = self._setting(setting)
             if lineup not in lineups:
                 lineups[lineup] = self._names(lineup)
             names, identities = lineups[lineup]
             if agents is None or {*names} <= {*agents}:
                 record = light(settings[setting], names, tuple(columns), start, course)
                 yield number, record, identities, (kind, place), added
+
+    def _setting(self, number: int) -> tuple[str, dict[str, Any]]:
+        """Game and parameters."""
+        name, values = self._db.execute("SELECT game, parameters FROM settings WHERE id = ?", (number,)).fetchone()
+        return name, json.loads(values)
 
     def _names(self, lineup: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Agents and their identities, by seat."""

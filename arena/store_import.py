@@ -40,7 +40,7 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
     file = path / _RECORDS if path.is_dir() else path
     if not file.is_file():
         raise StoreError(f"{path}: expected the folder of a run with {_RECORDS}, or a file of records, found none")
-    kind, settings = kind_of(path)
+    kind, settings = kind_of(path.parent if path.name == _RECORDS and not path.is_dir() else path)
     if kind == "season" and "patterns" in settings:
         raise StoreError(
             f"{path}: a season of random arrangements has no agents; the store holds games of agents, such as those "

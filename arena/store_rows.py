@@ -77,7 +77,12 @@ class Row:
 
 
 def row(record: Record) -> Row:
-    """What to keep of a record; `columns` are seed, opening, outcome, scores, turns, truncated, forfeit, version."""
+    """What to keep of a record; `columns` are seed, opening, outcome, scores, turns, truncated, forfeit, version.
+
+    Raises:
+        ValueError: see `Record.check`; what the tables could not be made from would be there for ever.
+    """
+    record.check()
     data = record.to_data()
     text, result = to_line(data), data["result"]
     forced = record.moves[: record.opening]
@@ -140,7 +145,8 @@ def _result(outcome: str, scores: str, turns: int, truncated: int, forfeit: str 
     # Read as a record's own, whatever a forfeit holds in this version.
     flag = "true" if truncated else "false"
     text = f'{{"outcome":{outcome},"scores":{scores},"turns":{turns},"truncated":{flag},"forfeit":{forfeit}}}'
-    head = '{"game":"","version":"","parameters":{},"seed":0,"agents":[],"opening":0,"moves":[],"result":'
+    agents = json.dumps([""] * len(json.loads(outcome)))
+    head = f'{{"game":"","version":"","parameters":{{}},"seed":0,"agents":{agents},"opening":0,"moves":[],"result":'
     return Record.from_json(f"{head}{text}}}").result
 
 

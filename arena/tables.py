@@ -120,15 +120,21 @@ def distinct(records: Iterable[Record]) -> int:
 
 def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
     """By agent, in the order of their names, the games that it forfeited; agents without any are absent."""
+    games: Counter[str] = Counter()
     reasons: dict[str, Counter[str]] = {}
     for record in records:
         if (forfeit := record.result.forfeit) is not None:
-            for agent in {record.agents[seat] for seat in forfeit.seats}:
-                reasons.setdefault(agent, Counter())[forfeit.reason] += 1
-    return {
-        agent: Forfeits(found.total(), min(found, key=lambda reason: (-found[reason], reason)))
-        for agent, found in sorted(reasons.items())
-    }
+            games.update({record.agents[seat] for seat in forfeit.seats})
+            # The reason is that of the first seat; of others it is only known that they failed in the same turn.
+            reasons.setdefault(record.agents[forfeit.seat], Counter())[forfeit.reason] += 1
+    return {agent: Forfeits(games[agent], _usual(reasons.get(agent))) for agent in sorted(games)}
+
+
+def _usual(found: Counter[str] | None) -> str:
+    """The most frequent reason."""
+    if not found:
+        return "failed in the same turn as another"
+    return min(found, key=lambda reason: (-found[reason], reason))
 
 
 def tally(records: Iterable[Record], agent: str) -> Tally:

@@ -1,8 +1,8 @@
 """A study: what should Torus be opened with, and why? `python -m benchmarks.first_move`.
 
 By the board's symmetries there are only two first moves, an octagon and a square. Boards that are solved say which one
-wins. On larger ones agents of rising strength play from both, with a few random plies after the first move so that no
-two games are alike, and a tree search judges every reply. Full boards of random colours say how often a cell decides.
+wins. On larger ones agents of rising strength play from both, with a few random plies after the first move so that few
+games are alike, and a tree search judges every reply. Full boards of random colours say how often a cell decides.
 A page, its numbers and its plots go to results/studies/torus_first_move/.
 
 Letters: `B` games, `N` cells, `R` replies.
@@ -114,8 +114,8 @@ def openings(game: Torus, kind: str, count: int, seed: int) -> Tensor:
     return torch.cat([torch.full((count, 1), first), after], 1)
 
 
-def share_of_black(size: int, spec: str, kind: str, games: int, seed: int) -> dict[str, Any]:
-    """An agent against itself from the openings of a kind: Black's share of the wins, with its 95 % interval."""
+def share_of_black(size: int, spec: str, kind: str, games: int, seed: int) -> tuple[dict[str, Any], Tensor]:
+    """An agent against itself from the openings of a kind: Black's share of the wins, and which games it won, [B]."""
     game, parts = Torus(size), []
     opening = openings(game, kind, games, seed)
     with progress(games, label=f"size {size}, {spec}, {kind}") as finished:
@@ -129,7 +129,14 @@ def share_of_black(size: int, spec: str, kind: str, games: int, seed: int) -> di
     black, turns = torch.cat(parts, 1).double()
     wins = int(black.sum())
     low, high = win_probability_interval(wins, 0, games)
-    return {"games": games, "wins": wins, "share": wins / games, "low": low, "high": high, "turns": turns.mean().item()}
+    row = {"games": games, "wins": wins, "share": wins / games, "low": low, "high": high, "turns": turns.mean().item()}
+    return row, black
+
+
+def difference(octagon: Tensor, square: Tensor) -> tuple[float, float]:
+    """How much more often Black wins from an octagon, and half the width of the 95 % interval; the games are pairs."""
+    apart = octagon - square
+    return apart.mean().item(), 1.959964 * apart.std().item() / len(apart) ** 0.5
 
 
 def own_choice(size: int, spec: str, seed: int) -> float:
@@ -244,10 +251,11 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
     by_agent: dict[tuple[int, str], dict[str, Any]] = {}
     for row in data["games"]:
         by_agent.setdefault((row["size"], row["agent"]), {})[row["first"]] = row
+    gaps = {(row["size"], row["agent"]): (row["difference"], row["margin"]) for row in data["differences"]}
     played = [["size", "agent", "games", "octagon", "square", "difference", "opens with an octagon"]]
     for (size, agent), both in by_agent.items():
         octagon, square = (both[kind] for kind in FIRST_MOVES)
-        gap = f"{100 * (octagon['share'] - square['share']):+.1f}"
+        gap = f"{100 * gaps[size, agent][0]:+.1f} ± {100 * gaps[size, agent][1]:.1f}"
         chosen = percent(octagon["own choice"])
         played.append([str(size), agent, str(octagon["games"]), interval(octagon), interval(square), gap, chosen])
     exact = [["size", "first move", "with best play", "replies that beat it"]]
@@ -260,8 +268,7 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
         values = [both[kind] for kind in FIRST_MOVES]
         decides.append([str(size), *map(percent, values), f"{values[0] / values[1]:.2f}"])
     check, maps = data["judge on the solved board"], data["replies"]
-    gaps = [both["octagon"]["share"] - both["square"]["share"] for both in by_agent.values()]
-    better = sum(gap > 0 for gap in gaps)
+    better = sum(gap > margin for gap, margin in gaps.values())
     told = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents do better"
     last = {size: (agent, both) for (size, agent), both in by_agent.items()}
     strongest = ", and ".join(
@@ -281,15 +288,15 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
         "Translations bring any octagon to any other and any square to any other, so Torus has two first moves: an "
         "octagon, which touches eight cells, and a square, which touches four. **Open with an octagon.** On the boards "
         f"that are solved it wins and a square loses; on larger boards {told} from an octagon than from a square, and "
-        f"the strongest, against itself, wins as Black {strongest}.",
+        f"the last of them, against itself, wins as Black {strongest}.",
         "## What is known",
         markdown_table(exact, left=("first move", "with best play", "replies that beat it")),
         "The first stone lies on a1 or a1+. From the solver (`cellgames.agents.torus_solver`): all positions, not a "
         "sample.",
         "## What agents make of it",
         f"Each agent plays itself from a first move and {PLIES} random plies, the same for both kinds; the share of "
-        "the games that Black wins, in %, with Wilson's 95 % intervals. The last column: how often the agent opens "
-        "with an octagon where it may choose.",
+        "the games that Black wins, in %, with Wilson's 95 % intervals, and the difference with that of the pairs of "
+        "games. The last column: how often the agent opens with an octagon where it may choose.",
         markdown_table(played),
         "![Black's share by agent and first move](black_share.png)",
         "Random play gains from the octagon too, and loses by the square: on a full board both sides hold half of the "
@@ -333,15 +340,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     data: dict[str, Any] = {"command": options.command, "version": cellgames.__version__, "seed": options.seed}
     data["solved"] = {size: solved(size) for size in SOLVED_SIZES}
     data["influence"] = {size: influence(size, options.seed) for size in (*SOLVED_SIZES[1:], *options.sizes)}
-    data["games"] = []
+    data["games"], data["differences"] = [], []
     for size in sorted(options.sizes):
         for spec in AGENTS[size]:
-            chosen = own_choice(size, spec, options.seed)
+            chosen, won = own_choice(size, spec, options.seed), {}
             for kind in FIRST_MOVES:
                 games = options.games * _CHEAP.get(spec, 1)
-                row = share_of_black(size, spec, kind, games, derive(options.seed, "games", size))
+                row, won[kind] = share_of_black(size, spec, kind, games, derive(options.seed, "games", size))
                 data["games"].append({"size": size, "agent": spec, "first": kind, "own choice": chosen, **row})
                 print(f"size {size}, {spec}, {kind}: {percent(row['share'])} % for Black", file=sys.stderr)
+            gap, margin = difference(won["octagon"], won["square"])
+            data["differences"].append({"size": size, "agent": spec, "difference": gap, "margin": margin})
     data["judge on the solved board"] = {"size": SOLVED_SIZES[-1], **judged(SOLVED_SIZES[-1], JUDGE, options.seed)}
     data["replies"] = {}
     for size in sorted(options.sizes):

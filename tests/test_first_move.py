@@ -51,6 +51,13 @@ def test_influence_on_size_2_is_what_all_boards_say() -> None:
     assert exact["octagon"] > 2 * exact["square"]
 
 
+def test_the_difference_is_that_of_pairs_of_games() -> None:
+    octagon, square = torch.tensor([1.0, 1, 1, 0]), torch.tensor([0.0, 1, 1, 0])
+    gap, margin = first_move.difference(octagon, square)
+    assert (gap, margin) == pytest.approx((0.25, 1.959964 * 0.5 / 2))
+    assert first_move.difference(octagon, octagon) == (0, 0)
+
+
 def test_a_small_run_writes_a_page_with_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_move, "AGENTS", {5: ("random", "greedy")})
     monkeypatch.setattr(first_move, "JUDGE", "mcts:8")

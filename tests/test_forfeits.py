@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -148,6 +149,8 @@ def test_without_forfeits_errors_end_all_games() -> None:
         (lambda a, lanes: a[:, None] if (lanes % 3 == 0).any() else a, "must give one action a game, [1], got [1, 1]"),
         (lambda a, lanes: a.tolist() if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got list"),
         (lambda a, lanes: None if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got NoneType"),
+        (lambda a, lanes: a.to("meta") if (lanes % 3 == 0).any() else a, "NotImplementedError: Cannot copy out of"),
+        (lambda a, lanes: a.to_sparse() if (lanes % 3 == 0).any() else a, ""),  # torch's own words
     ],
 )
 def test_nonsense_is_forfeited_where_it_is_given(change: Callable[[Tensor, Tensor], Any], reason: str) -> None:
@@ -289,6 +292,26 @@ def test_seats_that_fail_in_the_same_turn_fail_together() -> None:
     assert played.failures[0].seats == (0,)
     both = run(GRID, [Always("bad"), Always("worse")], 2)
     assert both.failures[0].seats == both.failures[1].seats == (0, 1)
+
+
+def test_nobody_is_blamed_with_the_reason_of_another() -> None:
+    both = Result(("loss", "loss"), (0.0, 0.0), 0, False, Forfeit(0, "no model", (1,)))
+    alone = replace(both, outcome=("loss", "win"), forfeit=Forfeit(0, "no luck"))
+    record = Record("torus-v0", "1", {"size": 3}, 0, ("one", "other"), 0, (), both)
+    found = forfeits([record, replace(record, agents=("other", "one"), result=alone)])
+    assert {agent: (own.games, own.reason) for agent, own in found.items()} == {
+        "one": (1, "no model"),
+        "other": (2, "no luck"),
+    }
+    assert forfeits([record])["other"].reason == "failed in the same turn as another"
+
+
+def test_leaving_a_coroutine_is_a_fault_like_others() -> None:
+    def leave(actions: Tensor, lanes: Tensor) -> Tensor:
+        raise asyncio.CancelledError
+
+    played = run(TORUS, [Nonsense("bad", leave), Steady("other")], 2)
+    assert {failure.reason for failure in played.failures.values()} == {"CancelledError"}
 
 
 @pytest.mark.parametrize(

@@ -264,6 +264,34 @@ def test_games_among_copies_of_one_agent_rate_nobody(store: Store) -> None:
 # ---------------------------------------------------------------- what belongs together
 
 
+def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path: Path) -> None:
+    store.add([replace(one, game="..", parameters={}) for one in match("a", "b", 0.5, 2)], source=("file", "x"))
+    out = tmp_path / "deep" / "board"
+    boards = leaderboards(store, resamples=10)
+    files = reports.write_reports(out, boards)
+    assert all(out.resolve() in file.resolve().parents for file in files)
+    assert [*out.parent.iterdir()] == [out]
+
+
+def test_games_of_another_number_of_seats_are_left_out(store: Store) -> None:
+    store.add(match("a", "b", 0.7, 5), source=("file", "x"))
+    odd = game(99, ("a", "b", "c"), ("win", "loss", "loss"), seed=5)
+    store.add([odd], source=("file", "y"))
+    [board] = leaderboards(store, resamples=10)
+    assert (board.tables.games, board.tables.agents) == (10, ("a", "b"))
+
+
+def test_who_has_not_met_all_others_has_no_share_of_nash_averaging(store: Store) -> None:
+    pytest.importorskip("scipy")
+    for one, other in (("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")):
+        store.add(match(one, other, 0.6, 6), source=("file", one + other))
+    [board] = leaderboards(store, resamples=10)
+    shares = {line["agent"]: line["nash"] for line in board.to_data()["agents"]}
+    assert shares["d"] is None
+    assert sum(shares[agent] for agent in "abc") == pytest.approx(1)
+    assert "Left out of Nash averaging, since they have not met all others: d." in reports.to_text(board)
+
+
 def _setting(game: str, **parameters: Any) -> Setting:
     return Setting(game, parameters, 1, (), ())
 

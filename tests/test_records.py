@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -60,12 +61,41 @@ def cloth() -> Record:
 
 
 def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) -> None:
-    started = replace(RING, position=".../.../... .../.../... b", agents=("bø|b", 'x"\n'))
+    started = replace(RING, position=".../.../... .../.../... b", agents=("bø|b", 'x"y'))
     for record in (*games, RING, started):
         line = record.to_json()
         assert "\n" not in line
         assert Record.from_json(line) == record
     assert json.loads(games[1].to_json())["pairing"] == {"match": "ann vs bob", "opening": 0, "seats": [1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"agents": ["a", "b", "c"]}, "an agent, an outcome and a score for each seat, got 3 agents"),
+        ({"result": {"outcome": ["win"]}}, "got 2 agents, 1 outcomes and 2 scores"),
+        ({"result": {"forfeit": {"seat": 2, "reason": "it failed"}}}, r"seats 0 to 1, got \[2\]"),
+        ({"agents": ["a", "\x1b[31mred"]}, "names that can be printed"),
+        ({"agents": ["a", "\ud800"]}, "names that can be printed"),
+        ({"game": "torus-v0\n"}, "names that can be printed"),
+        ({"result": {"scores": [10**400, 0]}}, "result.scores must be a list of numbers up to 1e308"),
+        ({"result": {"scores": [math.inf, 0]}}, "Infinity is not a number"),
+        ({"story": {"x": math.nan}}, "NaN is not a number"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(change: dict[str, Any], message: str) -> None:
+    data = json.loads(RING.to_json())
+    data |= {**change, "result": {**data["result"], **change.get("result", {})}}
+    with pytest.raises(ValueError, match=message):
+        Record.from_json(json.dumps(data))
+
+
+def test_numbers_beyond_all_bounds_and_endless_nesting_are_refused() -> None:
+    line = RING.to_json().replace('"scores":[1.0,0.0]', '"scores":[1e999,0.0]')
+    with pytest.raises(ValueError, match="scores must be a list of numbers up to"):
+        Record.from_json(line)
+    with pytest.raises(ValueError, match="expected a JSON object"):
+        Record.from_json("[" * 100_000)
 
 
 def test_unknown_fields_are_tolerated() -> None:

@@ -472,3 +472,31 @@ def test_a_run_is_not_continued_with_an_agent_that_has_changed(tmp_path: Path, m
     with pytest.raises(RunError, match=r"holds games of another arena_bots:First: expected identity"):
         round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False)
     round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False, resume=False)
+
+
+def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path: Path) -> None:
+    round_robin(cellgames.make("torus-v0", size=3), [First("a"), Last("b")], 2, out=tmp_path / "run", gif=False)
+    with Store(path) as store:
+        store.import_run(tmp_path / "run" / "games.jsonl")
+        [setting] = store.settings()
+        assert dict(setting.agents) == json.loads((tmp_path / "run" / "run.json").read_text())["identities"]
+        assert [source.kind for source in store.sources()] == ["round robin"]
+
+
+def test_a_record_that_no_table_could_be_made_of_is_refused(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(0)], source=("file", "x"))
+        wrong = game(1, ("a", "b", "c"))
+        with pytest.raises(ValueError, match="an agent, an outcome and a score for each seat, got 3 agents"):
+            store.add([wrong], source=("file", "x"))
+        assert len(store) == 1
+
+
+def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
+    with Store(path) as store, Store(path) as other:
+        store.add([game(0)], source=("file", "x"))
+        found = store.entries()
+        first = next(iter(found))
+        other.add([game(1, size=7)], source=("file", "y"))
+        assert first.record.parameters == {"size": 5}
+        assert [entry.record.parameters["size"] for entry in store.entries()] == [7, 5]

@@ -221,7 +221,7 @@ def _add_round_robin(commands: Any) -> None:
         "torus-v0 --agents random greedy rollout:64",
         "torus-v0 --agents random greedy --games 400 --param size=5 --out results/torus5",
         "torus-v0 --agents greedy my_bots:MyBot --anchor greedy",
-        "torus-small-v0 --agents random greedy trained --games 20 --until-certain --budget 4000",
+        "torus-small-v0 --agents random greedy trained --games 50 --until-certain --budget 4000",
     )
     command = _command(commands, "round-robin", "GAME --agents SPEC SPEC ... ", run.round_robin, text, examples)
     _add_game(command)
@@ -233,7 +233,9 @@ def _add_round_robin(commands: Any) -> None:
         help="draw the longest game of the two best agents (default yes)",
     )
     command.add_argument(
-        "--until-certain", action="store_true", help="add games where the order of the agents is not certain yet"
+        "--until-certain",
+        action="store_true",
+        help="add games where the order of the agents is open; --games is then a multiple of twice --chunk",
     )
     command.add_argument(
         "--budget",

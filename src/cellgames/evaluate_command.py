@@ -71,7 +71,8 @@ def _measure(
 ) -> None:
     """Play, show the table, write the files."""
     from cellgames.arena import evaluation
-    from cellgames.arena.report_parts import plain_table
+    from cellgames.arena.report_parts import forfeited, plain_table
+    from cellgames.arena.tables import forfeits
 
     rows, games = [], []
     for spec in list(agents)[1:]:
@@ -90,6 +91,8 @@ def _measure(
     print(f"{arguments.agent} in {game.id} with {settings}, {arguments.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
+    for line in forfeited(forfeits(games), several=game.info.num_players > 2):
+        print(line)
     if arguments.out is not None:
         _write(arguments, game, rows, games, known)
 
@@ -120,7 +123,8 @@ def _write(
     """The files, each whole or not at all."""
     from cellgames.arena import evaluation
     from cellgames.arena.records import plain
-    from cellgames.arena.report_parts import markdown_table
+    from cellgames.arena.report_parts import escape, forfeited, markdown_table
+    from cellgames.arena.tables import forfeits
 
     command = shlex.join(["cellgames", *arguments.command_line])
     data = {
@@ -132,6 +136,7 @@ def _write(
         "seed": arguments.seed,
         "games": arguments.games,
         "identities": dict(known),
+        "forfeits": {agent: own.games for agent, own in forfeits(games).items()},
         "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
     }
     page = [
@@ -139,6 +144,7 @@ def _write(
         f"`{command}`, {arguments.games} games each, scores in %.",
         markdown_table(evaluation.table(rows), left=("against",)),
         evaluation.note(game),
+        *map(escape, forfeited(forfeits(games), several=game.info.num_players > 2)),
     ]
     out = arguments.out
     write_atomic(out / _DATA, json.dumps(data, indent=2, ensure_ascii=False) + "\n")

@@ -136,6 +136,8 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
 
 def _which(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
     """What is exported: everything, or one game with all its parameters."""
+    if arguments.agents or arguments.version:
+        raise UserError("--export takes no --agents and no --version: it writes all games, or those of one GAME")
     if arguments.game is None:
         return {}
     if len(boards) > 1:
