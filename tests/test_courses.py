@@ -126,6 +126,7 @@ def test_sections_have_tables_whose_numbers_agree(id: str) -> None:
         for each in section.tables:
             assert all(len(row) == len(each.columns) for row in each.rows)
     rows = table(found, "course").rows
+    assert {row[2] for row in rows if row[1] == "seat"} <= set(game.info.players)
     seats = game.info.num_players
     by_seat = {
         (row[0], row[3], row[1]): sum(

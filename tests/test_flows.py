@@ -129,20 +129,24 @@ def test_contested_spaces_are_those_that_several_name() -> None:
             at[number] += 1
 
 
-def test_arithmetic_alone_makes_the_correlations_it_is_said_to_make() -> None:
-    # Tiles of random sequences, and eight players who keep the eight sequences.
-    generator = np.random.default_rng(0)
-    tiles = generator.multinomial(40, np.full(8, 1 / 8), (4000, 1))
-    sequence = np.tile(np.arange(8), (4000, 1, 1))
+@pytest.mark.parametrize("players", [2, 3, 4, 6, 8])
+def test_arithmetic_alone_makes_the_correlations_it_is_said_to_make(players: int) -> None:
+    """Tiles of random sequences, and players who keep the different ones that they were dealt."""
+    generator, games = np.random.default_rng(0), 6000
+    tiles = generator.multinomial(40, np.full(8, 1 / 8), (games, 1))
+    dealt = generator.permuted(np.tile(np.arange(8), (games, 1)), axis=1)[:, :players]
     worth = 3 - np.array([[(a ^ b).bit_count() for b in range(8)] for a in range(8)])
-    points = tiles @ worth
+    points = np.take_along_axis(tiles @ worth, dealt[:, None], 2)
     spending = Spending(*(np.zeros_like(points) for _ in range(5)))
-    found = flows.alliances(Flows(tiles, sequence, sequence[:, 0], points, spending), [["a"] * 8] * 4000)
-    assert [alliance.distance for alliance in found] == [1, 2, 3]
-    assert [alliance.pairs for alliance in found] == [12 * 4000, 12 * 4000, 4 * 4000]
-    for alliance in found:
-        assert alliance.correlation == pytest.approx(alliance.chance, abs=0.03)
-        assert alliance.low - 0.01 <= alliance.chance <= alliance.high + 0.01
+    read = Flows(tiles, dealt[:, None], dealt, points, spending)
+    for found in (flows.alliances(read, [["a"] * players] * games), flows.round_alliances(read)):
+        assert [alliance.distance for alliance in found] == [1, 2, 3]
+        assert sum(alliance.pairs for alliance in found) == games * players * (players - 1) // 2
+        for alliance in found:
+            assert alliance.correlation == pytest.approx(alliance.chance, abs=0.03)
+            assert alliance.low - 0.01 <= alliance.chance <= alliance.high + 0.01
+            if players == 8:  # all sequences: known in closed form
+                assert alliance.chance == pytest.approx((3 - 2 * alliance.distance) / 3)
 
 
 def test_correlations_agree_with_numpy_and_few_games_have_no_interval() -> None:
@@ -171,6 +175,7 @@ def test_correlations_agree_with_numpy_and_few_games_have_no_interval() -> None:
 def test_sections() -> None:
     game, records = games()
     first, second = flows.sections(game, records)
+    assert all(f"by arithmetic {number:+.2f}" in first.text for number in (1 / 3, -1 / 3, -1))
     assert (first.title, second.title) == ("Who profits from whom", "Contested spaces, reserves and flips")
     tables = {table.name: table for section in (first, second) for table in section.tables}
     assert sum(float(row[2] or 0) for row in tables["flows_distance"].rows) == pytest.approx(100, abs=0.05)

@@ -20,8 +20,8 @@ from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.replays import ReplayError, replay
-from cellgames.arena.strategy.asking import ask, draw_positions
-from cellgames.arena.strategy.behaviour import Behaviour, compare, embed, ordered
+from cellgames.arena.strategy.asking import Answers, ask, draw_positions
+from cellgames.arena.strategy.behaviour import Behaviour, compare, embed, measure, ordered
 from cellgames.arena.strategy.behaviour_section import section, to_data
 from cellgames.envs.core import Game
 
@@ -189,6 +189,18 @@ def test_where_samples_tell_nothing_the_distance_is_not_known() -> None:
     assert to_data(found)["distance"] == [[0, None], [None, 0]]
 
 
+def test_a_distance_whose_interval_is_not_known_is_not_told() -> None:
+    """Where positions differ in noise, some resamples are of noise alone."""
+    wide = torch.eye(400)
+    noisy = torch.stack([wide[:4], wide[4:8]])
+    noisy[:, 0] = wide[0]  # one position in four is sure
+    weights, other = torch.ones(4, 1), noisy.roll(9, 2)
+    answers = [Answers(shares, shares, weights, (400,), None, exact=False) for shares in (noisy, other)]
+    found = measure(("a", "b"), answers, 1, np.random.default_rng(0))
+    assert np.isnan([found.distance[0, 1], found.low[0, 1], found.high[0, 1]]).all()
+    assert np.diagonal(found.distance).tolist() == np.diagonal(found.low).tolist() == [0, 0]
+
+
 def test_what_an_agent_answers_does_not_depend_on_the_others() -> None:
     greedy = load("greedy", TORUS)
     alone = behaviour(TORUS, {"greedy": greedy, "first": First()}, GAMES)
@@ -215,6 +227,33 @@ def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> 
     assert (told.weights[first, 1] == 0).all()
     assert (told.weights[:, 0] == 1).any()
     assert (told.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
+
+
+class Half(BaseAgent):
+    """Names the first legal space of one half of the board with every tile; does nothing else."""
+
+    def __init__(self, upper: bool) -> None:
+        super().__init__(f"half {upper}")
+        self.upper = upper
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        choices = []
+        for part in action_mask.split(list(GRID.info.action_nvec), 1):
+            good = part.clone()
+            if part.shape[1] == GRID.info.action_nvec[0]:
+                good[:, slice(40, None) if self.upper else slice(0, 40)] = False
+            choices.append(torch.where(good.any(1), good.int().argmax(1), part.int().argmax(1)))
+        return torch.stack(choices, 1)
+
+
+def test_components_without_a_choice_make_nobody_alike() -> None:
+    """From round 2 on one tile slot is free, and the others have to be left empty."""
+    positions = draw_positions(GRID, played(GRID, ["random"], 6), 40, 0)
+    state: Any = positions.state
+    later = (state.round > 1) & (state.round <= GRID.parameters["rounds"])
+    assert later.sum() > 5
+    told = [ask(GRID, Half(upper), positions, 2, 0).shares[0, later, :82] for upper in (True, False)]
+    assert ((told[0] - told[1]).abs().sum(1) / 2).tolist() == pytest.approx([1.0] * int(later.sum()))
 
 
 def test_whole_turns_are_compared_where_they_are_several_actions() -> None:

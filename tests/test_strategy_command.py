@@ -325,7 +325,7 @@ def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFi
         ("--records .", "expected a folder with games.jsonl"),
         ("--records EMPTY", "holds no records"),
         ("--records JUNK", "line 1: expected a JSON object"),
-        ("--records SEATS", "expected agents, outcomes and scores of 2 seats, got 3, 2 and 2"),
+        ("--records SEATS", "an outcome and a score for each seat, got 3 agents, 2 outcomes and 2 scores"),
         ("--records MOVES --only openings", "game 2 of Torus(size=3): a move that this game does not know"),
         ("--records SPACES --only places", "of GridAdaptation(size=9"),
         ("--records TURNS --only openings", "expected 4 actions in a turn, got 5"),

@@ -144,6 +144,24 @@ def test_the_section_tells_what_was_found() -> None:
     assert found.data["branches"][0]["steps"] == ["a1"]
 
 
+def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None:
+    lost = told(TORUS, ("c3+", "a1", "b1", "b2"), ("x", "y"), ("loss", "win"))
+    won = told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"))
+    assert "The same agents do" not in section(TORUS, [won] * 9 + [lost]).text
+    text = section(TORUS, [won] * 30 + [lost] * 10).text
+    assert "The same agents do better after `a1` (" in text
+    assert "2 were looked at" in text
+
+
+def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
+    one = told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
+    assert "forced step, all of them fared as usual." in section(TORUS, [one] * 3).text
+    other = told(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
+    text = section(TORUS, [one, other]).text
+    assert "`a1, a1+` was the best (score 100.0%" in text
+    assert "`a1, b1` the worst (score 0.0%" in text
+
+
 def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:
     outcome: list[Outcome] = ["win", "draw", "draw", "loss"]
     move = "r0c0,r0c1,r0c2 r4c4,r4c5,r4c6 r4c3,r5c3,r6c3 r8c8,r2c2,r5c5"

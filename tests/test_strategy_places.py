@@ -11,7 +11,8 @@ from toy_games import Race
 
 import cellgames
 from cellgames.arena.strategy.layouts import Rectangle, TorusLayout
-from cellgames.arena.strategy.places import count_places, effective, section
+from cellgames.arena.strategy.places import count_places, effective
+from cellgames.arena.strategy.places_section import section
 from cellgames.arena.strategy.report import png
 from cellgames.arena.strategy.torus_reading import TorusReader
 
@@ -147,7 +148,7 @@ def test_every_cell_of_a_torus_is_drawn_where_it_is() -> None:
 
 def test_all_plots_of_a_section_can_be_drawn() -> None:
     pytest.importorskip("matplotlib")
-    found = section(TORUS, GAMES)
+    found = section(TORUS, GAMES * 10)
     assert found is not None
     names = [plot.name for plot in found.plots]
     assert len(set(names)) == len(names) == 8  # nobody who won answered a stone on a square
@@ -155,11 +156,36 @@ def test_all_plots_of_a_section_can_be_drawn() -> None:
         assert png(plot).startswith(b"\x89PNG")
 
 
+def test_few_claims_make_no_map_and_do_not_set_the_scale() -> None:
+    pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    few = section(TORUS, GAMES)
+    assert few is not None
+    assert few.plots == ()
+    assert "A map takes 10 claims." in few.text
+    moves = ["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3"]
+    many = [told(TORUS, moves[turn:] + moves[:turn], ("x", "x"), ("win", "loss")) for turn in range(8)] * 2
+    found = section(TORUS, [*many, told(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))])
+    assert found is not None
+    figure = Figure()
+    found.plots[0].draw(figure)
+    assert found.plots[0].name == "places_board_by_agent"
+    assert [text.get_text() for text in figure.texts] == ["x", "Where agents place: the board"]  # and not y
+    scales = {axes.collections[0].get_clim() for axes in figure.axes if axes.title.get_text()}
+    assert len(scales) == 1
+    assert max(high for _, high in scales) < 0.3
+    lead = next(plot for plot in found.plots if plot.name == "places_board_lead")
+    assert "fewer than 10 claims on either side are grey" in lead.caption
+    assert "agents as well as of cells" in lead.caption
+
+
 def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:
     won = [told(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))] * 30
     assert count_places(TORUS, won)[0].striking()[cell("a1")] == pytest.approx(math.sqrt(60))
     found = section(TORUS, won)
     assert found is not None
+    assert "this tells of agents as well as of cells" in found.text
     assert "Those ahead claimed a1 (+100.0) more often and b1 (-100.0) less often" in found.text
     even = section(TORUS, GAMES)
     assert even is not None

@@ -54,7 +54,8 @@ class Answers:
     """What an agent would do in `L` positions, twice, from chance of its own.
 
     shares:  float32 [2, L, W]: how often each choice is made. Choices of components with equally many of them, such as
-             spaces for several tiles, are counted together (a group); the shares of a group add up to 1.
+             spaces for several tiles, are counted together (a group) where they have a choice; the shares of a group
+             add up to 1.
     samples: the same out of `draws` draws each, where `shares` are chances; else `shares` themselves.
     weights: float32 [L, G]: 1 for groups in which there is a choice at all.
     widths:  of the groups.
@@ -249,6 +250,20 @@ def _choices(game: Game[Any], state: State, players: Tensor, groups: Sequence[in
     return found
 
 
+def _free(game: Game[Any], state: State, players: Tensor, groups: Sequence[int]) -> Tensor:
+    """Float [L, components]: 1 where a component counts: it has a choice, or none of its group has.
+
+    Else agents would seem alike by what they have to do.
+    """
+    if _several(game):  # components have a choice at some time of the turn
+        return torch.ones(len(state), len(groups))
+    parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
+    free = torch.stack([(part.sum(1) > 1).float() for part in parts], 1)
+    alike = torch.tensor([[group == other for other in groups] for group in groups])
+    some = (free @ alike.float()) > 0
+    return torch.where(some, free, 1.0)
+
+
 def _play(
     game: Game[Any],
     agent: AnyAgent,
@@ -264,12 +279,13 @@ def _play(
     state, players = positions.state[lanes], positions.players[lanes]
     agent.start(game, players, torch.arange(len(lanes)))
     first = torch.tensor([sum(widths[:group]) for group in groups])
+    free = _free(game, state, players, groups)
     going = torch.arange(len(lanes))
     for _ in range(_LONGEST_TURN):
         actions = select(agent, game, state, going, chance, players[going] if game.info.simultaneous else None)
         places = actions.view(len(going), len(groups)) + first
         rows = half[going, None].expand_as(places), lanes[going, None].expand_as(places), places
-        counts.index_put_(rows, torch.ones(places.shape), accumulate=True)
+        counts.index_put_(rows, free[going], accumulate=True)
         if not _several(game):
             return
         state = state.put(going, game.step(state[going], actions, checked=False))

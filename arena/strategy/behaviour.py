@@ -48,8 +48,8 @@ class Behaviour:
     """What was found.
 
     agents:     names, `K`.
-    distance:   float [K, K], NaN where samples are too few to tell; low, high: ends of its 95 % intervals, by
-                resampling the positions.
+    distance:   float [K, K], NaN where samples are too few to tell it or its interval; low, high: ends of its 95 %
+                intervals, by resampling the positions.
     agreement:  float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its choice.
     noise:      float [K], mean total variation of two samples of an agent; 0 where it told its chances.
     entropy:    float [K], mean entropy of its decisions in nats, with its interval [K, 2]; NaN where it is not known.
@@ -113,13 +113,16 @@ def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chanc
         apart[a, b] = apart[b, a] = _variation(*shares, one, ((0, 0), (0, 1), (1, 0), (1, 1)))
         alike[a, b] = alike[b, a] = _agreement(one, other, ((0, 0), (1, 1)))
     times = chance.multinomial(positions, np.full(positions, 1 / positions), _RESAMPLES) / positions
+    distance = _corrected(apart.mean(2)[None], noise.mean(1)[None], known)[0]
     low, high = _interval(_corrected(np.einsum("abl,rl->rab", apart, times), times @ noise.T, known))
+    # Without an interval a distance says nothing.
+    distance, low, high = np.where(np.isnan(distance + low + high), math.nan, np.stack([distance, low, high]))
     entropies = np.stack(
         [np.full(positions, math.nan) if found.entropy is None else found.entropy.numpy() for found in answers]
     )
     return Behaviour(
         tuple(agents),
-        _corrected(apart.mean(2)[None], noise.mean(1)[None], known)[0],
+        distance,
         low,
         high,
         alike.mean(2),

@@ -49,7 +49,7 @@ def section(
     plots = [
         Plot(
             "behaviour_distance",
-            "How differently agents behave: 0 is alike, 100 never the same; grey where samples are too few to tell.",
+            "How differently agents behave: 0 is alike, 100 never the same; grey where more draws are needed.",
             _matrix_of(names, found.distance[turned]),
         )
     ]
@@ -113,8 +113,8 @@ def _told(found: Behaviour) -> str:
     ]
     if noisy:
         lines.append(
-            f"Two samples of {found.draws} answers of one agent differ by chance: {', '.join(noisy)}; where it is more "
-            f"than {NOISY:.0%}, distances cannot be told, and more draws are needed."
+            f"Two samples of {found.draws} answers of one agent differ by chance: {', '.join(noisy)}; where it is "
+            f"about {NOISY:.0%} or more, distances cannot be told, and more draws are needed."
         )
     return "\n\n".join(lines)
 

@@ -63,14 +63,14 @@ def sections(game: Game[Any], records: Sequence[Record]) -> list[Section]:
 # ---------------------------------------------------------------- the course
 
 
-def _groups(records: Sequence[Record]) -> dict[str, dict[str, npt.NDArray[np.bool_]]]:
+def _groups(records: Sequence[Record], players: Sequence[str]) -> dict[str, dict[str, npt.NDArray[np.bool_]]]:
     """Ways to group seats of games, each a dictionary of bool [G, P]."""
     outcome = np.array([record.result.outcome for record in records])
     agents = np.array([record.agents for record in records])
     seats = np.broadcast_to(np.arange(agents.shape[1]), agents.shape)
     by_result = {name: outcome == word for word, name in _RESULTS.items() if (outcome == word).any()}
     by_agent = {name: agents == name for name in sorted(set(agents.ravel().tolist()))}
-    by_seat = {f"seat {seat}": seats == seat for seat in range(agents.shape[1])}
+    by_seat = {name: seats == seat for seat, name in enumerate(players)}
     return {"result": by_result, "agent": by_agent, "seat": by_seat}
 
 
@@ -101,7 +101,7 @@ Lines: TypeAlias = dict[tuple[str, str, str], _Line]
 
 
 def _lines(gathered: Gathered) -> Lines:
-    ways, lines = _groups(gathered.records), {}
+    ways, lines = _groups(gathered.records, gathered.game.info.players), {}
     for measure, parts in gathered.values.items():
         rows = np.concatenate(parts)
         if gathered.unit == "generation":

@@ -133,13 +133,14 @@ def _text(
     moved = [float(told.distance[at, at - 1]) for at in range(1, len(steps))]
     lines = [
         f"{len(steps)} networks of the run, from step {steps[0]:,} to {steps[-1]:,}, were asked about {told.positions} "
-        f"positions of {source}. The last one is {told.distance[last, 0]:.0%} away from the first."
+        f"positions of {source}."
+        + ("" if math.isnan(far := told.distance[last, 0]) else f" The last one is {far:.0%} away from the first.")
     ]
     if np.isfinite(moved).any():
         place = int(np.nanargmax(moved))
         lines.append(
-            f"Play changed most from step {steps[place]:,} to {steps[place + 1]:,} ({moved[place]:.0%}), and "
-            f"{moved[-1]:.0%} in the last stretch."
+            f"Play changed most from step {steps[place]:,} to {steps[place + 1]:,} ({moved[place]:.0%})"
+            + ("." if math.isnan(moved[-1]) else f", and {moved[-1]:.0%} in the last stretch.")
         )
     if np.isfinite(told.entropy[[0, last]]).all():
         lines.append(

@@ -30,6 +30,7 @@ __all__ = [
     "curves",
     "dots",
     "head",
+    "literal",
     "matrix",
     "scatter",
     "width_of",
@@ -45,8 +46,13 @@ _LONGEST = 30
 
 
 def clipped(name: str, length: int = _LONGEST) -> str:
-    """Long names keep their end, which tells checkpoints apart."""
-    return name if len(name) <= length else "…" + name[1 - length :]
+    """As matplotlib takes it; long names keep their end, which tells checkpoints apart."""
+    return literal(name if len(name) <= length else "…" + name[1 - length :])
+
+
+def literal(text: str) -> str:
+    """Without mathematics between dollar signs, which matplotlib would set, or fail at."""
+    return text.replace("$", r"\$")
 
 
 def width_of(names: Sequence[str]) -> float:

@@ -68,7 +68,8 @@ class Alliance:
     pairs:       of seats, in all games, or in all rounds.
     correlation: of their points, each less the mean of the game or the round.
     low, high:   95 % interval by bootstrap over games; NaN for few games.
-    chance:      what it is if tiles of all sequences come and go alike: (3 - 2 * distance) / 3 among all eight.
+    chance:      what arithmetic alone makes of the sequences held: the correlation if the numbers of tiles are
+                 independent of each other and vary alike in all eight sequences.
     """
 
     distance: int
@@ -112,6 +113,7 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
     generator = np.random.default_rng(derive("alliances", seed))
     games = len(less)
     weights = generator.multinomial(games, np.full(games, 1 / games), _DRAWS) if games >= _FEW else None
+    alike, sizes = _by_arithmetic(sequence)
     found = []
     for far in range(4):
         chosen = (distance == far) & upper
@@ -122,9 +124,23 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
         if weights is not None:
             below = weights @ under
             low, high = np.quantile((weights @ over)[below > 0] / below[below > 0], (0.025, 0.975)).tolist()
-        chance = (3 - 2 * far) / 3
+        size = float((sizes * chosen).sum())
+        chance = float((alike * chosen).sum()) / size if size else float("nan")
         found.append(Alliance(far, int(chosen.sum()), float(over.sum() / under.sum()), low, high, chance))
     return found
+
+
+def _by_arithmetic(sequence: Ints) -> tuple[Floats, Floats]:
+    """Covariances of the points of two players, and means of their variances, by the tiles alone; [G, R, P, P].
+
+    A tile gives a player 3/2 and half the product of their digits, written as 1 and -1. So points, less the mean of the
+    game, vary as the digits less the mean of the players' digits do.
+    """
+    digits = np.array([[1 - 2 * (number >> place & 1) for place in range(3)] for number in range(8)], dtype=float)
+    signs = digits[sequence]
+    signs -= signs.mean(2, keepdims=True)
+    size = (signs**2).sum(-1)
+    return np.einsum("grpk,grqk->grpq", signs, signs), (size[..., :, None] + size[..., None, :]) / 2
 
 
 # ---------------------------------------------------------------- sections
@@ -170,10 +186,14 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
         f"{rows[2][2]} % from those that differ in two. Of the points of those who finish first, {rows[0][3]} % are "
         "from their own sequence.",
         "Two sequences that are near each other earn by the same tiles, so that points go together by arithmetic "
-        f"alone, as (3 - 2 d) / 3 at distance d among all eight: {', '.join(_chances())}. How the points of a round "
-        "go together, by the distance of the sequences held then: " + "; ".join(map(_told, allied["round"])) + ".",
+        "alone: so much as tiles that come and go alike in all sequences would make among the sequences held. How the "
+        "points of a round go together, by the distance of the sequences held then: "
+        + "; ".join(map(_told, allied["round"]))
+        + ".",
         "How final scores go together, each less the mean of its game and of its agent, by the distance of the "
-        "sequences that were dealt, before any flip: " + "; ".join(map(_told, allied["game"])) + ".",
+        "sequences that were dealt (arithmetic as if nobody flipped a digit): "
+        + "; ".join(map(_told, allied["game"]))
+        + ".",
     ]
     tables = (
         Table("flows_distance", ("distance", "points a player", "% of points", "% of points of first places"), rows),
@@ -201,7 +221,8 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
         Plot(
             "flows_alliances",
             "How points go together by the Hamming distance of two players' sequences (95 % intervals); the marks are "
-            "what arithmetic alone makes among all eight sequences.",
+            "what arithmetic alone makes among the sequences held, or dealt "
+            "if nobody flipped a digit.",
             partial(_draw_alliances, allied=allied),
         ),
     )
@@ -222,12 +243,9 @@ def _number(value: float, digits: int = 2) -> float | int | None:
 
 
 def _told(allied: Alliance) -> str:
-    interval = "" if allied.low != allied.low else f" ({allied.low:+.2f} to {allied.high:+.2f})"
-    return f"{allied.distance} apart {allied.correlation:+.2f}{interval}"
-
-
-def _chances() -> list[str]:
-    return [f"{(3 - 2 * far) / 3:+.2f} at {far}" for far in range(4)]
+    parts = [] if allied.low != allied.low else [f"interval {allied.low:+.2f} to {allied.high:+.2f}"]
+    parts += [] if allied.chance != allied.chance else [f"by arithmetic {allied.chance:+.2f}"]
+    return f"{allied.distance} apart {allied.correlation:+.2f}" + (f" ({', '.join(parts)})" if parts else "")
 
 
 _RANKS = ("first", "middle", "last")
@@ -303,7 +321,9 @@ def _draw_alliances(figure: Figure, *, allied: dict[str, list[Alliance]]) -> Non
         axes.set_xlim(-1.08, 1.08)
         axes.grid(axis="x", linewidth=0.5, alpha=0.6)
         axes.set_xlabel(f"correlation of {title}", fontsize=9, color=INK)
-    figure.text(0.02, 0.93, "Similar sequences, similar points", fontsize=12, weight="bold", color=INK)
+    figure.text(
+        0.02, 0.93, "Points of two players, by the distance of their sequences", fontsize=12, weight="bold", color=INK
+    )
 
 
 _TITLES = {

@@ -20,12 +20,12 @@ __all__ = ["Panel", "boards", "maps"]
 
 @dataclass(frozen=True)
 class Panel:
-    """Numbers by cell, [N], in a row and column of a figure."""
+    """Numbers by cell, [N], in a row and column of a figure; None for a grey board."""
 
     row: int
     column: int
     title: str
-    values: npt.NDArray[np.float64]
+    values: npt.NDArray[np.float64] | None
 
 
 def maps(
@@ -45,10 +45,12 @@ def maps(
         title: above it.
         layout: of the board.
         rows: names of the rows.
-        panels: what is drawn where.
+        panels: what is drawn where, at least one of them with numbers.
         signed: whether numbers may be negative.
         marked: a cell that gets a cross; -1 for none.
     """
+    import matplotlib
+
     names = [clipped(name, 24) for name in rows]
     across = 1 + max(panel.column for panel in panels)
     tall = min(2.1, max(1.0, 2.6 / layout.aspect))
@@ -57,16 +59,19 @@ def maps(
     width = max(label + across * (wide + gap) + 1.0, 0.6 + 0.105 * len(title))
     height = above + len(names) * (tall + gap) + foot
     figure.set_size_inches(width, height)
-    top = max([float(np.abs(layout.shown(panel.values)).max()) for panel in panels]) or 1.0
-    style = {"cmap": DIFFERENCE if signed else AMOUNT, "vmin": -top if signed else 0.0, "vmax": top}
+    known = [panel.values for panel in panels if panel.values is not None]
+    top = max(float(np.abs(layout.shown(values)).max()) for values in known) or 1.0
+    colours = matplotlib.colormaps[DIFFERENCE if signed else AMOUNT].with_extremes(bad="#dcdcdc")
+    style = {"cmap": colours, "vmin": -top if signed else 0.0, "vmax": top}
     image: Any = None
     for panel in panels:
         x, y = label + panel.column * (wide + gap), height - above - panel.row * (tall + gap) - tall
         axes = figure.add_axes((x / width, y / height, wide / width, tall / height))
         bare(axes)
         axes.set_facecolor("#ffffff")
-        image = layout.draw(axes, panel.values, **style)
-        if marked >= 0:
+        values = np.full(len(layout.names), np.nan) if panel.values is None else panel.values
+        image = layout.draw(axes, values, **style)
+        if marked >= 0 and panel.values is not None:
             axes.plot(*layout.middle(marked), "x", color=COLOURS[1], markersize=6, markeredgewidth=2)
         if panel.title:
             axes.set_title(panel.title, fontsize=8.5, color=INK, pad=3)

@@ -24,6 +24,8 @@ __all__ = ["section"]
 _SHOWN = 14  # of a plot
 _DRAWN = 10  # boards
 _AGENTS = 20  # of a plot, those who chose most often
+_FEW = 10  # times; of openings made less often nothing is striking
+_SAME = 1e-9  # difference of scores
 
 
 def section(game: Game[Any], records: Sequence[Record], reader: Reader | None = None) -> Section:
@@ -121,12 +123,7 @@ def _told(found: Openings, chosen: Sequence[Branch], answers: Sequence[Branch], 
         lines += _striking(chosen)
     if forced:
         total = sum(branch.times for branch in forced)
-        best, worst = (pick(forced, key=lambda branch: branch.score - branch.usual) for pick in (max, min))
-        lines.append(
-            f"{total} openings began with forced steps, of {len(forced)} kinds. For whoever was made to play the last "
-            f"forced step, `{best.name}` was the best ({_score(best)}) and `{worst.name}` the worst ({_score(worst)}); "
-            "the best of many looks better than it is."
-        )
+        lines.append(f"{total} openings began with forced steps, of {len(forced)} kinds. {_extremes(forced)}")
     if answers and not chosen:
         kinds = len({branch.steps[:-1] for branch in answers})
         once = sum(branch.times == 1 for branch in answers)
@@ -137,14 +134,35 @@ def _told(found: Openings, chosen: Sequence[Branch], answers: Sequence[Branch], 
     return lines
 
 
+def _extremes(forced: Sequence[Branch]) -> str:
+    """The best and the worst of forced openings, by how those fared who made their last step."""
+    best, worst = (pick(forced, key=_gain) for pick in (max, min))
+    who = "whoever was made to play the last forced step"
+    if _gain(best) - _gain(worst) > _SAME:
+        return (
+            f"For {who}, `{best.name}` was the best ({_score(best)}) and `{worst.name}` the worst ({_score(worst)}); "
+            "the best of many looks better than it is."
+        )
+    if abs(_gain(best)) > _SAME:
+        return f"For {who}, all of them were as good as `{best.name}` ({_score(best)})."
+    return f"For {who}, all of them fared as usual."
+
+
+def _gain(branch: Branch) -> float:
+    return branch.score - branch.usual
+
+
 def _striking(branches: Sequence[Branch]) -> list[str]:
-    """Which intervals leave out the usual score."""
+    """Which intervals leave out the usual score, of openings made often enough."""
+    branches = [branch for branch in branches if branch.times >= _FEW]
     better = [f"`{branch.name}` ({_score(branch)})" for branch in branches if branch.low > branch.usual]
     worse = [f"`{branch.name}` ({_score(branch)})" for branch in branches if branch.high < branch.usual]
     parts = [f"{word} after {', '.join(names[:3])}" for word, names in (("better", better), ("worse", worse)) if names]
     if not parts:
         return []
-    tried = f"{len(branches)} were looked at, of which one in twenty stands out by chance"
+    tried = (
+        f"{len(branches)} were looked at, those made {_FEW} times or more, of which one in twenty stands out by chance"
+    )
     return [f"The same agents do {'; '.join(parts)}, than usual. {tried}."]
 
 
@@ -186,13 +204,14 @@ def _boards_of(title: str, reader: Reader, branches: Sequence[Branch]) -> Any:
     def draw(figure: Figure) -> None:
         from cellgames.envs.core.drawing import to_rgb
 
+        from .figures import literal
         from .heat_maps import boards
 
         drawn = []
         for branch in branches:
             picture = reader.picture(branch.steps)
             if picture is not None:
-                words = f"{branch.name}\n{branch.score:.0%} ({branch.times})"
+                words = f"{literal(branch.name)}\n{branch.score:.0%} ({branch.times})"
                 drawn.append((words, to_rgb(picture, 400 / picture.width)))
         boards(figure, title, drawn)
 

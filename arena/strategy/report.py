@@ -123,7 +123,7 @@ def _part(
 
         return [openings(game, records)]
     if part == "places":
-        from .places import section as places
+        from .places_section import section as places
 
         return [found] if (found := places(game, records)) is not None else []
     if part == "courses":
