@@ -1,9 +1,10 @@
 """How long the page waits for a move, in all games: `python -m benchmarks.web`.
 
 A server as `cellgames serve` starts it, on a free port, is asked as the page asks it, over one kept connection: a
-person plays legal moves against `random`, whose own thinking takes next to nothing. Two times count from sending the
-move: to the answer, in which the own move is played and drawn; and to the last picture that follows from it, with the
-agent's moves and Life's generations. A page and its numbers go to results/benchmarks/web.md and web.json.
+person, in one seat after the other, plays legal moves against `random`, whose own thinking takes next to nothing. Two
+times count from sending the move: to the answer, in which the own move is played and drawn, unless it ends a round of
+Life that takes longer; and to the last picture that follows from it, with the agent's moves and Life's generations. A
+page and its numbers go to results/benchmarks/web.md and web.json.
 """
 
 from __future__ import annotations
@@ -111,21 +112,31 @@ def _choice(view: dict[str, Any], nvec: Sequence[int], draw: random.Random) -> l
     return action
 
 
+def _awaited(page: _Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
+    """The view when agents have moved."""
+    while view["thinking"]:
+        query = f"?epoch={view['epoch']}&since={view['turn']}&wait=true"
+        view = page.ask("GET", path + query)["view"]
+    return view
+
+
 def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple[float, float, int]]:
     """Times in seconds to the answer and to the last picture, and the answer's bytes, of every move.
 
     Args:
         port: of the server.
         id: of the game.
-        games: how many are played, after one that does not count.
+        games: how many are played, the person in one seat after the other, after one that does not count.
         moves: of a game, at most.
         seed: of all chance.
     """
     draw, page, found = random.Random(f"{id} {seed}"), _Page(port), []
-    player = cellgames.make(id).info.players[0]
+    players = cellgames.make(id).info.players
     for number in range(games + 1):
-        made = page.ask("POST", "/api/play", {"game": id, "seat": player, "agents": ["random"], "seed": seed + number})
-        view, nvec, path = made["view"], made["about"]["nvec"], f"/api/play/{made['view']['id']}"
+        wish = {"game": id, "seat": players[number % len(players)], "agents": ["random"], "seed": seed + number}
+        made = page.ask("POST", "/api/play", wish)
+        path = f"/api/play/{made['view']['id']}"
+        view, nvec = _awaited(page, path, made["view"]), made["about"]["nvec"]
         for _ in range(moves):
             if view["over"]:
                 break
@@ -134,9 +145,7 @@ def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple
             began = time.perf_counter()
             view = page.ask("POST", f"{path}/move", {"action": action, **known})["view"]
             answered, size = time.perf_counter() - began, page.received
-            while view["thinking"]:
-                query = f"?epoch={view['epoch']}&since={view['turn']}&wait=true"
-                view = page.ask("GET", path + query)["view"]
+            view = _awaited(page, path, view)
             if number:
                 found.append((answered, time.perf_counter() - began, size))
     return found
@@ -177,10 +186,11 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
     page = [
         "# The page: how long a move takes",
         "\n".join(f"- {name}: {value}" for name, value in head.items()),
-        "From sending a person's move over a kept connection on the same machine, server and client in one process: "
-        "to the answer, with the move played and drawn; and until all that follows from it can be drawn, too: moves of "
-        "`random` in the other seats, Life's generations, a film of them. An answer waits up to 100 ms for agents, and "
-        f"what takes longer is asked for again; the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
+        "From sending a person's move over a kept connection on the same machine, server and client in one process, "
+        "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
+        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, a film of them. "
+        "An answer waits up to 100 ms for agents and for Life, and what takes longer is asked for again; "
+        f"the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
         "the answer, compressed, median.",
         table,
         f"All files of the page together have {weight / 1000:.0f} kB uncompressed.",
@@ -196,7 +206,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.web", description=__doc__.split("\n")[0])
     parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
-    parser.add_argument("--games", type=int, default=3, metavar="N", help="of each kind (default 3)")
+    parser.add_argument("--games", type=int, default=4, metavar="N", help="of each kind (default 4)")
     parser.add_argument("--moves", type=int, default=60, metavar="N", help="of a game, at most (default 60)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")

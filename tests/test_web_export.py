@@ -18,6 +18,7 @@ from cellgames.arena.records import Record, append
 from cellgames.arena.replays import replay
 from cellgames.commands import UserError
 from cellgames.replay_command import replay as replay_command
+from cellgames.web import limits
 from cellgames.web.export import SCRIPTS, STYLES, export_html, html_page
 from cellgames.web.frames import replay_data
 
@@ -100,7 +101,7 @@ def test_names_cannot_become_markup(chromium: Any, tmp_path: Path) -> None:
 
 
 def test_the_command_saves_one_game_of_a_file(
-    records: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    records: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, page_file = tmp_path / "games.jsonl", tmp_path / "game.html"
     append(file, records.values())
@@ -110,10 +111,9 @@ def test_the_command_saves_one_game_of_a_file(
     assert page_file.read_text(encoding="utf-8") == html_page(records["torus-v0"])
     with pytest.raises(UserError, match="--html, --gif and --show need one game; choose it with --game 1 to 4"):
         replay_command(Namespace(**{**vars(arguments), "game": None}))
-    large = dataclasses.replace(records["torus-v0"], agents=("one",))
-    append(tmp_path / "wrong.jsonl", [large])
-    with pytest.raises(UserError, match="expected 2 agents"):
-        replay_command(Namespace(**{**vars(arguments), "file": tmp_path / "wrong.jsonl"}))
+    monkeypatch.setattr(limits, "MOVES", 3)
+    with pytest.raises(UserError, match="expected a record of at most 3 moves"):
+        replay_command(arguments)
 
 
 # ---------------------------------------------------------------- playing a record

@@ -199,6 +199,31 @@ def test_the_film_of_a_round_is_its_generations() -> None:
     assert lived
 
 
+def test_the_end_of_cloth_of_gold_says_who_leads_and_led() -> None:
+    words = set()
+    for seed in range(8):
+        record = recorded("cloth-of-gold-v0", seed=seed)
+        game: Any = made("cloth-of-gold-v0")
+        state: Any = replay(record)[-1]
+        status, (a, b) = frame(game, state)["status"], state.live[0].tolist()
+        assert status.startswith(("Over after round", "Cut off after"))
+        if a == b:
+            assert status.endswith(f": level at {a} : {b} units")
+            words.add("level")
+        else:
+            leader = "player_a" if a > b else "player_b"
+            assert f": {leader} leads by {abs(a - b)}, {a} : {b} units" in status
+            words.add("leads")
+            before = (state.rounds[0, :, 0] - state.rounds[0, :, 1]).tolist()[int(state.round[0]) - 1]
+            if before * (a - b) > 0:
+                assert status.endswith(f"; the round before by {abs(before)}")
+                if "Over" in status:
+                    assert abs(before) >= abs(a - b), "a lead that does not grow wins"
+            else:
+                assert status.endswith("units")
+    assert "leads" in words
+
+
 # ---------------------------------------------------------------- what is hidden
 
 
@@ -234,6 +259,29 @@ def test_a_player_of_grid_adaptation_sees_nothing_of_the_others(records: dict[st
         assert film(game, before, state, viewer=0) == [shown]
     end = frame(game, states[-1], states[-2], viewer=0)
     assert end["facts"] == frame(game, states[-1])["facts"]
+
+
+def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more(records: dict[str, Record]) -> None:
+    game: Any = made("grid-adaptation-v0")
+    record = records["grid-adaptation-v0"]
+    bits, rounds = layout(game)["marks"], 0
+    for (before, state), move in zip(pairwise(played(record.to_json())), record.moves, strict=True):
+        if bool(state.over):
+            break
+        flat = game.string_to_action(move.split(" ")[0])
+        own = [int(choice) for choice in np.unravel_index(flat, game.info.action_nvec)]
+        shown = frame(game, state, before, viewer=0, action=own)
+        assert shown == frame(game, _secrets(game, state), _secrets(game, before), viewer=0, action=own)
+        marks, board, old = plane(shown["layers"]["marks"]), plane(shown["cells"]), plane(frame(game, before)["cells"])
+        named = sorted({cell for cell in own[:4] if cell < game.spaces})
+        assert np.flatnonzero(marks & bits["placed"]).tolist() == shown["last"] == named
+        new = sorted(set(np.flatnonzero((board > 0) & (old == 0)).tolist()) - set(named))
+        assert np.flatnonzero(marks & bits["born"]).tolist() == new
+        assert ((marks & bits["died"] > 0) == ((old > 0) & (board == 0))).all(), "not what was placed and is gone"
+        assert shown == film(game, before, state, viewer=0, action=own)[-1]
+        rounds += 1
+    assert rounds >= 3
+    assert [entry["playing"] for entry in layout(game)["legend"][:2]] == ["named by you", "new"]
 
 
 def test_who_votes_sees_the_points_and_others_do_not() -> None:

@@ -104,6 +104,9 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         p.click("text=Undo")
         p.wait_for_selector(".game[data-state=yours]")
         assert p.locator(".moves li").count() == 0
+        p.click("button:has-text('New game')")
+        p.wait_for_function("() => Cellgames.app.game.view.undone === 0 && Cellgames.app.game.view.turn === 0")
+        p.wait_for_selector(".game[data-state=yours]")
         for turn in range(18):
             if over(p):
                 break
@@ -117,13 +120,20 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         line = Path(download.value.path()).read_bytes()
         saved = Record.from_json(line)
         assert saved.agents == ("human", "random")
-        assert saved.seed == 5
         with Store(results.parent / "store.sqlite") as store:
             before = len(store)
         p.click("text=Add to the store")
         p.wait_for_selector("text=Added to the store")
         with Store(results.parent / "store.sqlite") as store:
             assert len(store) == before + 1
+        p.click("text=Undo")
+        for turn in range(18):
+            if over(p):
+                break
+            legal = p.evaluate(_LEGAL)
+            click(p, legal[(5 * turn) % len(legal)])
+        assert p.locator("button:has-text('Add to the store')").is_disabled()
+        assert "taken back" in p.inner_text(".end")
         p.click("text=Watch it again")
         p.wait_for_selector(".cg-viewer input[type=range]")
         assert not complaints
@@ -205,6 +215,26 @@ def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
         assert not complaints
 
 
+def test_a_shape_is_placed_by_the_keyboard_from_where_one_can_be(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
+        p.locator("canvas.board-canvas").focus()
+        assert p.locator("button:has-text('Place it here')").is_disabled()
+        p.keyboard.press("ArrowRight")
+        assert p.evaluate("() => Cellgames.app.game.board.cursor") in p.evaluate(_LEGAL)
+        assert p.locator("button:has-text('Place it here')").is_enabled()
+        p.keyboard.press("Enter")
+        over(p)
+        assert p.locator(".moves li").count() == 1
+        p.evaluate(
+            "() => Cellgames.app.game.controls.hover(Cellgames.app.game.controls.marks().legal.values().next().value)"
+        )
+        p.evaluate("() => document.activeElement.blur()")
+        p.keyboard.press("Enter")
+        p.wait_for_function("() => Cellgames.app.game.view.turn === 2")
+        assert not complaints
+
+
 def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "grid-adaptation-small-v0", Board_size=7, Seed=6)
@@ -230,11 +260,15 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
             else:
                 sequence = ""
             p.click("button:has-text('Submit')")
+            if not over(p):
+                assert p.locator(".under .key").all_inner_texts() == ["named by you", "new", "died"]
+                assert p.evaluate("() => Cellgames.app.game.frame.last.length") >= needed
             if sequence and not over(p):
                 assert p.inner_text(".holdings strong") == sequence[:2] + "10"[int(sequence[2])]
         assert over(p)
         assert flipped
         assert None not in p.evaluate("() => Cellgames.app.game.view.frame.facts.sequence")
+        assert p.locator(".under .key").all_inner_texts() == ["placed", "born", "died"]
         assert p.locator("table.players tbody tr").count() == 4
         assert not complaints
 
@@ -318,6 +352,22 @@ def test_nothing_is_wider_than_a_phone(chromium: Any, site: str, route: str) -> 
         p.goto(f"{site}/#/{route}")
         p.wait_for_selector("main .loading", state="detached")
         assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+        assert not complaints
+
+
+def test_a_list_of_games_shows_all_of_it_on_a_phone(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        p.goto(f"{site}/#/watch?file=run%2Fgames.jsonl")
+        p.wait_for_selector("table.list")
+        inside = (
+            "(cells) => cells.every((cell) => cell.getBoundingClientRect().right <= innerWidth"
+            " && cell.scrollWidth <= cell.clientWidth)"
+        )
+        assert p.locator("table.list td").count() == 13 * 5
+        assert p.locator("table.list td").evaluate_all(inside)
+        name, agents = (p.locator(f"table.list td.{kind}").first.bounding_box() for kind in ("name", "wrap"))
+        assert agents["y"] >= name["y"] + name["height"] - 1
+        assert agents["width"] > 250
         assert not complaints
 
 

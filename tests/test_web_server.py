@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import torch
+from web_records import recorded, registered_toy
 from web_server import played, served
 
 import cellgames
@@ -29,8 +30,9 @@ from cellgames.arena.records import Record, append
 from cellgames.arena.replays import replay
 from cellgames.arena.store import Store
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.registry import REGISTRY, GameSpec
 from cellgames.web.controls import controls
-from cellgames.web.frames import replay_data
+from cellgames.web.frames import film, replay_data
 from cellgames.web.library import Library
 from cellgames.web.offers import RULES, SETTINGS, check_parameters, hire, offered
 from cellgames.web.play import BusyError, RefusedError, Session
@@ -205,6 +207,23 @@ def test_games_of_agents_alone_and_agents_in_all_seats(client: Any) -> None:
         assert client.post("/api/play", json=wish | {"agents": agents}).status_code in (400, 422)
 
 
+def test_a_game_in_which_moves_were_taken_back_is_not_added_to_the_store(client: Any, folder: Path) -> None:
+    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "black", "seed": 5}
+    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
+    path = f"/api/play/{view['id']}"
+    assert view["undone"] == 0
+    before = client.get("/api/records").json()["store"]
+    whole = client.post(f"{path}/undo", json={}).json()
+    assert not whole["view"]["over"]
+    view = finish(client, whole, lambda legal: legal[-1])
+    assert view["undone"] == 1
+    answer = client.post(f"{path}/store", json={})
+    assert answer.status_code == 409
+    assert "taken back" in answer.json()["error"]
+    assert client.get("/api/records").json()["store"] == before
+    assert client.get(f"{path}/record.jsonl").status_code == 200
+
+
 def test_a_finished_game_is_added_to_the_store_once(client: Any, folder: Path) -> None:
     wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "white", "seed": 1}
     view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[-1])
@@ -300,6 +319,31 @@ def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
     settled(one)
     assert one.view()["turn"] == 2
     assert one.view(0, 1)["events"][0]["move"] == "a1"
+
+
+def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        assert go.wait(30)
+        return film(*arguments, **named)
+
+    monkeypatch.setattr("cellgames.web.play.film", slow)
+    game = cellgames.make("torus-v0", size=3)
+    session = Session(game, [None, "random"], lambda spec: load(spec, game))
+    began = time.monotonic()
+    session.move([5], 0)
+    view = session.view()
+    assert time.monotonic() - began < 5
+    assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 0)
+    with pytest.raises(BusyError):
+        session.move([6], 0)
+    with pytest.raises(BusyError):
+        session.undo()
+    go.set()
+    settled(session)
+    assert session.view()["turn"] == 2
+    assert game.action_to_string(5) == session.description()["moves"][0]
 
 
 def test_all_that_an_agent_has_done_in_its_turn_is_marked() -> None:
@@ -420,6 +464,53 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     assert "perfect" not in specs
     tiny = {"game": "torus-v0", "parameters": '{"size": 2}'}
     assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
+
+
+def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = client.get("/api/games").json()
+    toy = registered_toy(monkeypatch)
+    monkeypatch.setitem(REGISTRY, "gone-v0", GameSpec("gone-v0", "no_such_module:Game", "Cannot be made"))
+    torus = REGISTRY["torus-v0"].entry_point
+    monkeypatch.setitem(REGISTRY, "torus-tiny-v0", GameSpec("torus-tiny-v0", torus, "A preset", {"size": 2}))
+    *listed, tiny = client.get("/api/games").json()
+    assert listed == before
+    assert (tiny["game"], tiny["preset"], tiny["settings"][0]["default"]) == ("torus-v0", True, 2)
+    for id in (toy.id, "gone-v0"):
+        for answer in (
+            client.post("/api/play", json={"game": id}),
+            client.get("/api/agents", params={"game": id}),
+        ):
+            assert answer.status_code == 400
+            error = answer.json()["error"]
+            assert error == f"expected a game that the page has a board for, got {id}; its records can be watched"
+    record = recorded(toy.id, **toy.parameters)
+    assert client.post("/api/replay", json={"record": record.to_json()}).status_code == 200
+
+
+def test_rules_in_brief_say_what_life_is() -> None:
+    for game, rules in RULES.items():
+        assert any(rule.startswith("Life: an empty cell") for rule in rules) == (game != "torus-v0")
+
+
+def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
+    long = "xy" * 500
+    answers = [
+        client.post("/api/play", json={"game": long[:100]}),
+        client.post("/api/play", json={"game": "torus-v0", "seat": long[:100]}),
+        client.post("/api/play", json={"game": "torus-v0", "agents": [long[:500]]}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {long: 1}}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {"size": long}}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {long: [1]}}),
+        client.post("/api/play", json={"game": "torus-v0", long: 1}),
+        client.post("/api/play", json={"game": "torus-v0"}, headers={"content-type": long}),
+        client.get("/api/agents", params={"game": "torus-v0", "parameters": long}),
+        client.get("/api/records/games", params={"file": long}),
+        client.get("/api/records/games", params={"file": long[:100] + ".jsonl"}),
+        client.post("/api/replay", json={"record": played("torus-small-v0", size=2).to_json().replace("torus", long)}),
+    ]
+    for answer in answers:
+        assert answer.status_code in (400, 404, 415, 422), answer.text
+        assert answer.json()["error"].count("xy") <= 40, answer.text
 
 
 @pytest.mark.parametrize(
@@ -712,6 +803,8 @@ def test_the_command_says_where_it_is_and_refuses_what_it_cannot(
         serve(parsed("--port", "70000"))
     with pytest.raises(UserError, match="no folder"):
         serve(parsed("--results", str(tmp_path / "none")))
+    with pytest.raises(UserError, match=r"--store .*: there is no folder .*none"):
+        serve(parsed("--store", str(tmp_path / "none" / "d" / "x.sqlite")))
     (tmp_path / "s.sqlite").write_text("not a store, but text that is long enough to be read as one" * 40)
     with pytest.raises(ValueError, match="store"):
         serve(parsed("--port", "0"))

@@ -54,6 +54,8 @@ def serve(arguments: argparse.Namespace) -> int:
         if arguments.results != Path("results"):
             raise UserError(f"--results {arguments.results} is no folder")
         warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
+    if arguments.store is not None and not arguments.store.parent.is_dir():
+        raise UserError(f"--store {arguments.store}: there is no folder {arguments.store.parent}")
     store = arguments.store or default_store()
     if store.exists():
         Store(store, create=False).close()  # complain about a file that is none, before anything is shown

@@ -50,7 +50,7 @@ class Desk:
                 self.shown.move_to_end(key)
                 return self.shown[key]
         with self.turn():
-            data = replay_data(record)
+            data = replay_data(record, compile="auto")
         with self.lock:
             self.shown[key] = data
             while len(self.shown) > 8:
@@ -62,7 +62,7 @@ class Desk:
         from .export import html_page
 
         with self.turn():
-            return html_page(record)
+            return html_page(record, compile="auto")
 
     @contextmanager
     def turn(self) -> Iterator[None]:

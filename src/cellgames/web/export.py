@@ -16,6 +16,7 @@ from .frames import replay_data
 
 if TYPE_CHECKING:
     from cellgames.arena.records import Record
+    from cellgames.envs.core.compiling import Compile
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
@@ -48,9 +49,9 @@ def export_html(record: Record, path: PathLike) -> None:
     write_atomic(path, html_page(record))
 
 
-def html_page(record: Record) -> str:
-    """What `export_html` writes."""
-    data = replay_data(record)
+def html_page(record: Record, *, compile: Compile = "never") -> str:
+    """What `export_html` writes; `compile` as for `frames.replay_data`."""
+    data = replay_data(record, compile=compile)
     style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
     scripts = [*map(_static, SCRIPTS), _START]
     # Scripts run by their hashes only, so that no name in the record can become one; nothing is fetched.

@@ -25,6 +25,7 @@ from . import limits
 from .limits import check as check_limits
 from .views import Frame, view_of
 from .views.base import encoded
+from .words import short
 
 if TYPE_CHECKING:
     from cellgames.arena.records import Record
@@ -55,7 +56,13 @@ def layout(game: Game[Any]) -> dict[str, Any]:
     }
 
 
-def frame(game: Game[Any], state: State, before: State | None = None, viewer: int | None = None) -> dict[str, Any]:
+def frame(
+    game: Game[Any],
+    state: State,
+    before: State | None = None,
+    viewer: int | None = None,
+    action: Sequence[int] | None = None,
+) -> dict[str, Any]:
     """The first game of a batch as a picture in data.
 
     `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
@@ -68,17 +75,20 @@ def frame(game: Game[Any], state: State, before: State | None = None, viewer: in
         state: the position.
         before: an earlier one, to mark what has changed; None to mark what the state itself tells.
         viewer: hide what this seat may not know; None for spectators, who see all.
+        action: what the viewer did itself in the step from `before`, where that is known, to mark it.
 
     Raises:
         ValueError: no such seat, or one that may not see the pictures of a game without a board.
     """
-    return _frame(game, state, before, viewer).to_data()
+    return _frame(game, state, before, viewer, action).to_data()
 
 
-def _frame(game: Game[Any], state: State, before: State | None, viewer: int | None) -> Frame:
+def _frame(
+    game: Game[Any], state: State, before: State | None, viewer: int | None, action: Sequence[int] | None = None
+) -> Frame:
     if viewer is not None and not 0 <= viewer < game.info.num_players:
         raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
-    now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer)
+    now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer, action)
     return Frame(now.cells, now.marks, {**_common(game, state, bool(state.over[0])), **now.told})
 
 
@@ -94,6 +104,7 @@ def film(
     viewer: int | None = None,
     most: int = FILM,
     *,
+    action: Sequence[int] | None = None,
     compile: Compile = "auto",
 ) -> list[dict[str, Any]]:
     """A step as frames (see `frame`), the last one that of `after`.
@@ -104,20 +115,27 @@ def film(
         after: the one it led to.
         viewer: as for `frame`.
         most: pictures before the last one, where Life runs.
+        action: as for `frame`.
         compile: see `core.compiling.kernel`.
     """
-    return [shown.to_data() for shown in _film(game, before, after, viewer, most, compile)]
+    return [shown.to_data() for shown in _film(game, before, after, viewer, most, compile, action)]
 
 
 def _film(
-    game: Game[Any], before: State, after: State, viewer: int | None, most: int, compile: Compile
+    game: Game[Any],
+    before: State,
+    after: State,
+    viewer: int | None,
+    most: int,
+    compile: Compile,
+    action: Sequence[int] | None = None,
 ) -> Iterator[Frame]:
     common = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
     if game.info.perfect_information is False and viewer is not None:
         common["scores"] = None
     for shown in view_of(game).between(game, before[:1], after[:1], most, compile):
         yield Frame(shown.cells, shown.marks, {**common, **shown.told})
-    yield _frame(game, after, before, viewer)
+    yield _frame(game, after, before, viewer, action)
 
 
 # ---------------------------------------------------------------- packed
@@ -172,7 +190,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
     from cellgames.envs.registry import REGISTRY
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
-        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {record.game!r:.80}")
+        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {short(record.game)}")
     if len(record.moves) > limits.MOVES:
         raise ValueError(f"expected a record of at most {limits.MOVES:,} moves, got {len(record.moves):,}")
     game = game_of(record)

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
+from .words import short
+
 __all__ = ["LOCAL", "MOST_BODY", "Guard"]
 
 Scope: TypeAlias = MutableMapping[str, Any]
@@ -99,7 +101,7 @@ class Guard:
                 return 403, "requests that change something are taken from the page itself only"
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if method == "POST" and kind != "application/json":
-                return 415, f"expected a body of type application/json, got {kind[:100] or 'none'!r}"
+                return 415, f"expected a body of type application/json, got {short(kind) if kind else 'none'}"
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit():
             return 400, "expected a number as content-length"

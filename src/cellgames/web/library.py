@@ -15,6 +15,8 @@ from typing import Any
 from cellgames.agents.registry import WEIGHTS_SUFFIX
 from cellgames.arena.records import Record
 
+from .words import clipped, short
+
 __all__ = ["MOST_FILES", "MOST_LINE", "Library", "parse", "summary"]
 
 MOST_LINE = 2_000_000
@@ -39,16 +41,18 @@ def parse(line: str | bytes) -> Record:
         raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
     try:
         return Record.from_json(data)
-    except RecursionError:
-        raise ValueError("expected a record, got lists in lists without end") from None
-    except ValueError:
+    except (ValueError, RecursionError) as error:
         from cellgames.arena.season_cup_replays import recognises
 
-        if recognises(data):
+        try:
+            season = recognises(data)
+        except RecursionError:
+            raise ValueError("expected a record, got lists in lists without end") from None
+        if season:
             raise ValueError(
                 "a game of a season of the Cup without agents, which the page cannot show; `cellgames replay` can"
             ) from None
-        raise
+        raise ValueError(str(error)) from None
 
 
 def summary(record: Record, number: int) -> dict[str, Any]:
@@ -111,7 +115,7 @@ class Library:
             try:
                 games.append(summary(parse(self._line(path, starts, number)), number))
             except ValueError as error:
-                games.append({"number": number, "error": str(error)[:300]})
+                games.append({"number": number, "error": clipped(str(error))[:300]})
         return {"file": name, "total": total, "games": games}
 
     def record(self, name: str, number: int) -> Record:
@@ -124,7 +128,7 @@ class Library:
         path = self._path(name)
         starts = self._starts(path)
         if not 1 <= number < len(starts):
-            raise LookupError(f"{name} has games 1 to {len(starts) - 1}, got {number}")
+            raise LookupError(f"{short(name)} has games 1 to {len(starts) - 1}, got {number}")
         return parse(self._line(path, starts, number))
 
     # --- files --------------------------------------------------------------------------------------------------
@@ -148,10 +152,10 @@ class Library:
         pure = PurePosixPath(name)
         plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
         if not plain or ".." in pure.parts or not name.endswith(_SUFFIX):
-            raise ValueError(f"expected a file of records below the results folder, got {name[:200]!r}")
+            raise ValueError(f"expected a file of records below the results folder, got {short(name)}")
         path = Path(os.path.realpath(self._root / pure))
         if not path.is_relative_to(self._root) or not path.is_file():
-            raise LookupError(f"no file of records {name[:200]!r} in the results folder")
+            raise LookupError(f"no file of records {short(name)} in the results folder")
         return path
 
     def _starts(self, path: Path) -> list[int]:

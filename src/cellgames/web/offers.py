@@ -17,6 +17,9 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.registry import AGENTS, load
 from cellgames.envs import registry
 
+from .views import has_board
+from .words import short
+
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.envs.core import Game
@@ -65,9 +68,9 @@ class Setting:
         start = f"{game}: parameter {self.name!r} must be"
         if self.choices:
             if value not in self.choices:
-                raise ValueError(f"{start} one of {', '.join(self.choices)}, got {_short(value)}")
+                raise ValueError(f"{start} one of {', '.join(self.choices)}, got {short(value)}")
         elif isinstance(value, bool) or not isinstance(value, int) or not self.low <= value <= self.high:
-            raise ValueError(f"{start} a whole number from {self.low} to {self.high}, got {_short(value)}")
+            raise ValueError(f"{start} a whole number from {self.low} to {self.high}, got {short(value)}")
         elif (value - self.low) % self.step:
             raise ValueError(f"{start} {self.low} or {self.step} more, and so on, got {value}")
 
@@ -109,45 +112,71 @@ SETTINGS: dict[str, tuple[Setting, ...]] = {
 }
 """By the id of the game without its presets."""
 
+_LIFE = (
+    "Life: an empty cell with exactly three live neighbours (of eight) comes alive; a live cell with two or three "
+    "lives on; every other one dies."
+)
+
 RULES: dict[str, tuple[str, ...]] = {
     "torus-v0": (
         "Black and White take turns; a move puts a stone on any free cell, octagon or square. No passes, no draws.",
         "The board is a torus: it goes on beyond every edge. Drag it to look across the seam.",
-        "Black wins with a closed path that runs around vertically, or once around both ways sloping down to the "
-        "right. White wins with one that runs around horizontally, or sloping up to the right.",
+        "Black wins with a closed path that runs around vertically, or around both ways at once, sloping down to "
+        "the right. White wins with one that runs around horizontally, or both ways sloping up to the right.",
         "Whoever closes a path of the own kind wins at once; closing only the other one's kind wins for nobody.",
     ),
     "cloth-of-gold-v0": (
-        "In turn both players place up to ten units, then Life runs for a round of generations.",
+        "In turn both players place up to ten units, at least one where that is possible; then Life runs for a round "
+        "of generations. Before the first round both place once without Life after it.",
         "A unit goes on an empty cell of your own territory (near your units) that is not also your opponent's, and "
-        "not next to an opponent's unit. With no unit on the board you may start anywhere.",
-        "In Life a newborn belongs to the majority among its parents; a unit next to more opponents than friends is "
-        "killed, and its cell stays blocked for a while.",
-        "From the second round on, who leads in units wins as soon as the lead does not grow any more. Level at "
-        "nothing, both lose.",
+        "not directly beside (left, right, above, below) an opponent's unit. With no unit on the board you may start "
+        "anywhere but beside the opponent's units.",
+        _LIFE,
+        "A newborn belongs to the side with more of its three parents. A unit that would live on with more opponents "
+        "than friends around it is killed instead: its cell is blocked, as a rule for one generation, and can bear "
+        "nothing in that time.",
+        "After the second round and every later one, who leads in units wins, unless that lead has grown since the "
+        "round before. When both have equally many, both lose. After the last round the lead decides.",
+        "Where the setting is extinction, who has no unit left after a round has lost instead.",
     ),
     "grid-adaptation-v0": (
         "Every player has a secret sequence of three digits. All at once, each names spaces for tiles: three in "
-        "round 1, one later, and at most one reserve tile. A space that several players name stays empty.",
+        "round 1, one later, and at most one reserve tile. A space that several players name stays empty, and their "
+        "tiles are spent.",
         "Tiles carry your sequence. Then one generation of Life runs; a newborn gets each digit from the majority of "
         "its three parents.",
-        "You score, for every tile on the board, the digits in which it equals your sequence.",
-        "In some rounds you may flip one digit. A reserve tile costs garnets once yours are gone. The fewest points "
-        "in the end make the Elimination Candidate; those with a Token of Life vote on a tie.",
+        _LIFE,
+        "You score, for every tile on the board, whoever placed it, the digits in which it equals your sequence.",
+        "In some rounds you may flip one digit. Garnets buy one more reserve tile a round, each at twice the price "
+        "of the one before. The fewest points in the end make the Elimination Candidate; those with a Token of Life, "
+        "which up to three players in first place have won, vote on a tie.",
     ),
     "toroidal-cup-v0": (
-        "All teams place their next shape at once, each in its own band of the torus, turned as they like.",
-        "After the last shape Life runs, in colours: a newborn takes the majority colour of its parents, a survivor "
-        "that of its neighbours.",
-        "When the shares of the teams have settled, the team with most live cells wins.",
+        "All teams place their next shape at once, each in its own band of the torus, turned and mirrored as they "
+        "like, not on their own cells.",
+        "After the last shape Life runs, in colours, on a board that goes on beyond every edge.",
+        _LIFE,
+        "A newborn takes the majority colour of its parents, a survivor that of its neighbours; where colours tie, "
+        "the cell's place decides.",
+        "When the shares of the teams have settled, or one team alone is left, the team with most live cells wins.",
     ),
 }
 """In brief, for people at the page; the whole rules are in the documentation."""
 
 
 def games() -> list[dict[str, Any]]:
-    """Every id with title, credit, rules, players, settings and their defaults, as JSON."""
-    return [dict(_game(id)) for id in registry.REGISTRY]
+    """Every id that can be played here, with title, credit, rules, players, settings and their defaults, as JSON.
+
+    Games of other packages, which the page has no board for, and those that cannot be made are left out.
+    """
+    return [dict(_game(id)) for id in registry.REGISTRY if _has_board(id)]
+
+
+def _has_board(id: str) -> bool:
+    try:
+        return has_board(registry.make(id))
+    except Exception:  # of another package's class, and no reason to hide the other games
+        return False
 
 
 @lru_cache
@@ -157,7 +186,7 @@ def _game(id: str) -> Mapping[str, Any]:
     info = game.info
     longest = _longest(game)
     settings = [
-        asdict(setting) | {"default": _plain(entry.defaults[setting.name], longest)} for setting in SETTINGS[game.id]
+        asdict(setting) | {"default": _plain(getattr(game, setting.name), longest)} for setting in SETTINGS[game.id]
     ]
     return {
         "id": id,
@@ -186,13 +215,17 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game[Any]:
     """The game with a visitor's settings.
 
     Raises:
-        ValueError: an unknown game or setting, or one out of the limits of the page or of the game.
+        ValueError: an unknown game or setting, one out of the limits of the page or of the game, or a game that the
+            page has no board for.
     """
+    if id not in registry.REGISTRY:
+        raise ValueError(f"expected a game of {', '.join(filter(_has_board, registry.REGISTRY))}, got {short(id)}")
     entry = registry.spec(id)
-    base = registry.make(id).id
-    known = {setting.name: setting for setting in SETTINGS[base]}
+    if not _has_board(id):
+        raise ValueError(f"expected a game that the page has a board for, got {id}; its records can be watched")
+    known = {setting.name: setting for setting in SETTINGS[registry.make(id).id]}
     if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(f"{id}: the page sets {', '.join(known)}, got {_short(unknown[0])}")
+        raise ValueError(f"{id}: the page sets {', '.join(known)}, got {short(unknown[0])}")
     for name, value in parameters.items():
         known[name].check(id, value)
     # What a form shows for "the pattern's own number" must not cut the pattern short.
@@ -219,7 +252,7 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
     match = _SPEC.fullmatch(spec)
     if match is None or match[1] not in AGENTS:
         known = ", ".join(entry.usage.split("[")[0] for entry in AGENTS.values())
-        raise ValueError(f"expected an agent of {known}, or weights that the page lists, got {_short(spec)}")
+        raise ValueError(f"expected an agent of {known}, or weights that the page lists, got {short(spec)}")
     if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
 
@@ -264,8 +297,3 @@ def _offered(game: Game[Any], weights: Mapping[str, Path]) -> list[dict[str, Any
             continue
         found.append({"name": name, "spec": spec, "summary": summary, "number": number})
     return found
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -33,6 +33,7 @@ PERSON = "human"
 """How records name the person."""
 
 _BACK = 300  # turns that can be taken back
+_OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
 _FILMS = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
@@ -57,12 +58,16 @@ class _Hired:
 
 @dataclass(frozen=True)
 class Event:
-    """A step as the page shows it: the pictures from the position before to the one after it, and who did what."""
+    """A step as the page shows it: the pictures from the position before to the one after it, and who did what.
+
+    `action` is the person's own part of a joint action.
+    """
 
     turn: int
     seat: int | None
     move: str
     frames: list[dict[str, Any]] = field(repr=False)
+    action: tuple[int, ...] | None = None
 
     def to_data(self) -> dict[str, Any]:
         """As JSON."""
@@ -113,6 +118,7 @@ class Session:
         ]
         self.layout = layout(game)
         self.stored = False
+        self.undone = 0  # moves taken back
         self._lock = threading.RLock()
         self._states: dict[int, State] = {0: start(game, seed)}  # by turn, those of the last _BACK turns
         self._events: list[Event] = []
@@ -142,6 +148,8 @@ class Session:
     def move(self, choices: Sequence[int], turn: int) -> None:
         """Play the person's action, and let agents go on.
 
+        Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread.
+
         Args:
             choices: one number for each component of an action.
             turn: how many turns the person has seen; another number is a move that came twice or too late.
@@ -157,12 +165,8 @@ class Session:
                 raise BusyError("it is not your turn yet")
             if turn != self._turn:
                 raise BusyError(f"expected the move of turn {self._turn}, got one of turn {turn}; reload the game")
-            chosen = self._checked(choices)
-            if self.game.info.simultaneous:
-                self._think(chosen)
-            else:
-                self._keep(*self._step(chosen.reshape(1, *self.game.info.action_shape)))
-                self._think(None)
+            played = self._think(self._checked(choices))
+        played.wait(_OWN_S)
 
     def undo(self) -> None:
         """Go back to where the person last decided; agents begin anew and remember nothing.
@@ -182,6 +186,7 @@ class Session:
             self._states = {turn: state for turn, state in self._states.items() if turn <= own[-1]}
             del self._events[own[-1] :]
             self._epoch += 1
+            self.undone += 1
             self._forfeit, self.stored = None, False
             self._begin()
 
@@ -206,7 +211,7 @@ class Session:
                 "turn": self._turn,
                 "seed": self.seed if over else None,  # hidden draws follow from it
                 "events": [event.to_data() | {"move": self._told(event.move)} for event in fresh],
-                "frame": frame(self.game, state, self._before(), self._viewer(state)),
+                "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
                 "thinking": self._thinking,
                 "yours": yours,
                 "legal": legal_bits(self.game, state, self._mine) if yours else None,
@@ -216,6 +221,7 @@ class Session:
                 "result": self._result_data() if over else None,
                 "forfeit": self._forfeit_words(),
                 "stored": self.stored,
+                "undone": self.undone,
             }
 
     def description(self) -> dict[str, Any]:
@@ -294,7 +300,7 @@ class Session:
             except Exception as error:
                 self._give_up(hired, error)
                 return
-        if not self._awaits_person():
+        if not self._awaits_person() and not self.over:
             self._think(None)
 
     def _give_up(self, hired: _Hired, error: Exception) -> None:
@@ -320,15 +326,29 @@ class Session:
             raise RefusedError(game.why_illegal(state, seat, component, choices[component]))
         return chosen
 
-    def _think(self, chosen: Tensor | None) -> None:
-        """Let agents play on a thread until it is the person's turn; `chosen` is its part of a joint action."""
-        if self._thinking or self.over or (chosen is None and self._awaits_person()):
-            return
-        self._thinking = True
-        threading.Thread(target=self._work, args=(chosen,), daemon=True, name=f"agents of {self.id}").start()
+    def _think(self, chosen: Tensor | None) -> threading.Event:
+        """Let agents play on a thread until it is the person's turn.
 
-    def _work(self, chosen: Tensor | None) -> None:
+        Args:
+            chosen: the person's action, played first, or its part of a joint one; None for agents alone.
+
+        Returns:
+            Set as soon as the person's own action has been played, where it is a step of its own.
+        """
+        played = threading.Event()
+        self._thinking = True
+        threading.Thread(target=self._work, args=(chosen, played), daemon=True, name=f"agents of {self.id}").start()
+        return played
+
+    def _work(self, chosen: Tensor | None, played: threading.Event) -> None:
         try:
+            if chosen is not None and not self.game.info.simultaneous:
+                own = self._step(chosen.reshape(1, *self.game.info.action_shape))
+                with self._lock:
+                    self._keep(*own)
+                    if self.over or self._awaits_person():
+                        return
+            played.set()
             while not self._closed:
                 with _THINKING:
                     joint = self._joint(chosen)
@@ -341,6 +361,7 @@ class Session:
         finally:
             with self._lock:
                 self._thinking = False
+            played.set()
 
     def _joint(self, chosen: Tensor | None) -> Tensor | None:
         """The next step's action, [1, ...]; None where an agent has failed. Nothing else changes the game meanwhile."""
@@ -369,11 +390,14 @@ class Session:
         """The position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
         before = self._now
         after = self.game.step(before, actions)
-        pictures = film(self.game, before, after, viewer=self._viewer(after))
+        own = None
+        if self.game.info.simultaneous and self.person is not None:
+            own = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
+        pictures = film(self.game, before, after, viewer=self._viewer(after), action=own)
         played = Played(actions[None], torch.ones(1, dtype=torch.int64), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self._turn + 1, seat, move, pictures)
+        return after, Event(self._turn + 1, seat, move, pictures, own)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; what is long past is kept as a name only."""
@@ -392,6 +416,10 @@ class Session:
     def _viewer(self, state: State) -> int | None:
         """Whose eyes pictures are for: everybody's after the end."""
         return None if bool(state.over) else self.person
+
+    def _own_action(self) -> tuple[int, ...] | None:
+        """What the person did in the last step of a game in which all act at once."""
+        return self._events[-1].action if self._events else None
 
     def _before(self) -> State | None:
         """The position since which changes are marked: after the person's last move, so that all answers to it are."""

@@ -21,6 +21,7 @@ from .frames import check_limits
 from .offers import check_parameters, games, hire, offered
 from .play import Session
 from .sessions import Sessions, specs_of
+from .words import short
 
 __all__ = ["play_routes"]
 
@@ -72,7 +73,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
         game = playable(wish.game, wish.parameters)
         players = game.info.players
         if wish.seat is not None and wish.seat not in players:
-            raise UnansweredError(422, f"seat must be one of {', '.join(players)}, got {wish.seat!r}")
+            raise UnansweredError(422, f"seat must be one of {', '.join(players)}, got {short(wish.seat)}")
         person = None if wish.seat is None else list(players).index(wish.seat)
         specs = specs_of(person, wish.agents, players)
         weights = desk.library.weights()
@@ -99,8 +100,9 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
     async def make_move(id: str, move: Move) -> dict[str, Any]:
         """Play an action; agents' answers follow in this answer if they are quick, else by the game's own address."""
         session = _session(sessions, id)
+        end = time.monotonic() + _QUICK_S
         await _aside(session.move, move.action, move.turn)
-        await settled(session, _QUICK_S)
+        await settled(session, end - time.monotonic())
         return {"view": await _aside(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/undo")
@@ -135,13 +137,15 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
-        """Add the finished game to the store."""
+        """Add the finished game to the store; not one in which moves were taken back."""
         from cellgames.agents.identity import identities
 
         session = _session(sessions, id)
         record = session.record()
         if desk.store is None:
             raise UnansweredError(409, "this server was started without a store")
+        if session.undone:
+            raise UnansweredError(409, "moves were taken back in this game, so the store does not count it; save it")
         known = identities([name for seat, name in enumerate(record.agents) if seat != session.person], session.game)
         with Store(desk.store) as kept:
             new = kept.add([record], source=("play", "page"), identities=known)
@@ -170,5 +174,5 @@ def _object(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise UnansweredError(422, f"parameters must be a JSON object, got {text[:100]!r}")
+        raise UnansweredError(422, f"parameters must be a JSON object, got {short(text)}")
     return found

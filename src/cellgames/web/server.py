@@ -11,6 +11,7 @@ from pathlib import Path
 from .desk import Desk, UnansweredError
 from .guard import LOCAL, Guard
 from .library import Library
+from .words import ECHO, clipped
 
 try:
     from fastapi import FastAPI, Request
@@ -63,7 +64,7 @@ def create_app(
     app.add_middleware(Guard, hosts=hosts)
 
     def failed(status: int, reason: object) -> JSONResponse:
-        return JSONResponse({"error": " ".join(str(reason).split())[:1000]}, status)
+        return JSONResponse({"error": clipped(str(reason))[:1000]}, status)
 
     @app.exception_handler(UnansweredError)
     async def unanswered(request: Request, error: UnansweredError) -> Response:
@@ -88,7 +89,7 @@ def create_app(
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"] if part != "body")
+        place = ".".join(str(part)[:ECHO] for part in first["loc"][:4] if part != "body")
         return failed(422, f"{place}: {first['msg']}" if place else first["msg"])
 
     @app.exception_handler(Exception)

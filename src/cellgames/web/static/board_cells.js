@@ -348,7 +348,7 @@
       context.fillStyle = palette.ring;
       context.fill();
       context.strokeStyle = palette.board;
-      context.lineWidth = 1;
+      context.lineWidth = Math.max(1, 0.07 * size); // to be seen on dark tiles, too
       context.stroke();
     }
 

@@ -394,9 +394,15 @@
       event.stopPropagation();
     }
 
+    /** Where the keyboard begins: the offered cell nearest to the middle of the view. */
     first() {
-      const middle = this.painter.cellAt(this.x, this.y);
-      return middle === null ? 0 : middle;
+      const [left, top] = this.middle;
+      let best = this.painter.cellAt(this.x, this.y) ?? 0, least = Infinity;
+      for (const cell of this.legal || []) {
+        const at = this.cellPoint(cell), far = Math.hypot(at.x - left, at.y - top);
+        if (far < least) [best, least] = [cell, far];
+      }
+      return best;
     }
 
     moveCursor(cell) {

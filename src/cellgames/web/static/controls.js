@@ -59,7 +59,7 @@
     cell(cell) {
       if (this.legal[cell]) this.game.act([cell]);
       else if (this.facts.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
-      else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not next to an opponent's unit.");
+      else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not directly beside (left, right, above, below) an opponent's unit.");
     }
   }
 
@@ -103,6 +103,7 @@
       if (!this.game.free()) return false;
       if (key === "r") this.turn();
       else if (key === "f") this.flip();
+      else if (key === "enter" && this.anchor !== null) this.put();
       else return false;
       return true;
     }

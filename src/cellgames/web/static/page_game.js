@@ -38,6 +38,7 @@
       app.game = this; // for the browser's console, and for tests
       this.onKey = (event) => {
         if (event.target.closest("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+        if (event.key === "Enter" && event.target.closest("button, a, summary")) return; // theirs
         if (event.key === "Escape") this.skip();
         else if (this.controls.key(event.key.toLowerCase())) event.preventDefault();
       };
@@ -77,7 +78,9 @@
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
       this.table = el("div", { class: "scroll" });
       this.facts = el("p", { class: "hint" });
-      const legend = (this.layout.legend || []).map((entry) => el("span", { class: "key" }, Cellgames.sample(this.layout, entry.code, entry.marks, 18), entry.label));
+      // What a person who plays may not know has another name until the end.
+      this.legend = (this.layout.legend || []).map((entry) => ({ ...entry, text: el("span", {}) }));
+      const legend = this.legend.map((entry) => el("span", { class: "key" }, Cellgames.sample(this.layout, entry.code, entry.marks, 18), entry.text));
       this.list = el("ol", { class: "moves" });
       this.end = el("div", { class: "end", hidden: true });
       const wide = (this.layout.columns || []).length > 3; // too wide for a column at the side
@@ -125,6 +128,8 @@
             columns.map((column) => el("td", { class: "number" }, shown(column, facts[column.name][seat]))));
         }))));
       this.facts.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
+      const playing = this.person !== null && !frame.over;
+      for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
       this.place.hidden = this.root.dataset.state === "over";
     }
 
@@ -146,6 +151,7 @@
       if (view.thinking) {
         if (this.controls.running()) return "Life runs to its end …";
         const seat = frame.player;
+        if (seat !== null && seat === this.person) return "Your move is being played …";
         const who = seat === null || seat === undefined ? "The agents" : this.about.names[seat];
         return `${app.shortened(who)} ${seat === null || seat === undefined ? "are" : "is"} thinking …`;
       }
@@ -315,7 +321,8 @@
 
     finish() {
       this.end.hidden = false;
-      const store = el("button", { type: "button", disabled: this.view.stored, onclick: async () => {
+      const undone = this.view.undone > 0;
+      const store = el("button", { type: "button", disabled: this.view.stored || undone, onclick: async () => {
         store.disabled = true;
         try {
           const { new: count } = await api(`${this.path}/store`, {});
@@ -330,7 +337,8 @@
         el("p", { class: "buttons" },
           el("a", { class: "button main", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
           el("a", { class: "button", href: `${this.path}/record.jsonl`, download: "" }, "Save the record"),
-          el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store));
+          el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store),
+        this.about.store && undone && el("p", { class: "hint" }, "Moves were taken back in this game, so the store does not count it."));
     }
   }
 })();

@@ -38,7 +38,7 @@
     const games = await app.games();
     if (!current()) return null;
     const game = games.find((one) => one.id === id);
-    if (!game) throw new Error(`There is no game ${id}.`);
+    if (!game) throw new Error(`There is no game ${app.shortened(id)} to play here.`);
     document.title = `${game.title} · Cellgames`;
     const settings = new Map();
     const form = el("form", { class: "panel setup", onsubmit: begin });
@@ -52,7 +52,7 @@
     const presets = games.filter((other) => other.game === game.game);
     const preset = el("div", { class: "tabs", role: "group", "aria-label": "Board" }, presets.map((other) => el("a", {
       href: `#/play/${other.id}`, class: "button", "aria-current": other.id === id ? "true" : null,
-    }, other.preset ? "Small" : "Full")));
+    }, !other.preset ? "Full" : other.id.includes("-small-") ? "Small" : other.id)));
 
     const inputs = game.settings.map((setting) => {
       const input = setting.choices.length

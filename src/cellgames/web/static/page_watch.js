@@ -16,9 +16,9 @@
       return el("span", { class: `player ${how}`, title: agent }, `${app.shortened(agent, 30)} `, el("small", {}, words[how] || ""));
     });
     return el("tr", {},
-      el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", {}, game.game),
+      el("td", {}, el("a", { href }, `Game ${game.number}`)), el("td", { class: "name" }, game.game),
       el("td", { class: "wrap" }, players), el("td", { class: "number" }, game.scores.join(" : ")),
-      el("td", { class: "number" }, game.turns + (game.forfeit ? " (forfeit)" : "")));
+      el("td", { class: "number turns" }, game.turns + (game.forfeit ? " (forfeit)" : "")));
   };
 
   const gameTable = (games, href) => el("div", { class: "scroll" }, el("table", { class: "list" },

@@ -61,8 +61,14 @@ class View(Protocol):
     def work(self, game: Game[Any], moves: Sequence[str] | None) -> int:
         """The cells times generations of Life that a game can take, of given moves or of any."""
 
-    def frame(self, game: Game[Any], state: Any, before: Any, viewer: int | None) -> Frame:
-        """A position; `before` is an earlier one or None, `viewer` the seat that looks, None for a spectator."""
+    def frame(
+        self, game: Game[Any], state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None
+    ) -> Frame:
+        """A position.
+
+        `before` is an earlier one or None, `viewer` the seat that looks, None for a spectator, `action` what that seat
+        did in the step from `before`, where it is known: views show no more of it than the seat knows by itself.
+        """
 
     def filmed(self, game: Game[Any], before: Any, after: Any) -> bool:
         """Whether much happens within the step from one position to the next, so that `between` has pictures."""

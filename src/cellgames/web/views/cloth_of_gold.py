@@ -78,7 +78,13 @@ def work(game: ClothOfGold, moves: Sequence[str] | None) -> int:
     return game.cells * game.generations * rounds
 
 
-def frame(game: ClothOfGold, state: ClothState, before: ClothState | None, viewer: int | None) -> Frame:
+def frame(
+    game: ClothOfGold,
+    state: ClothState,
+    before: ClothState | None,
+    viewer: int | None,
+    action: Sequence[int] | None = None,
+) -> Frame:
     """See `View`; nothing is hidden."""
     solo, over = ClothSolo(game, state), bool(state.over[0])
     last: list[int] = []
@@ -157,10 +163,25 @@ def between(game: ClothOfGold, before: ClothState, after: ClothState, most: int,
 def _status(game: ClothOfGold, state: ClothState) -> str:
     number, left = int(state.round[0]), int(state.left[0])
     if bool(state.over[0]):
-        return f"Cut off after {number} rounds" if bool(state.truncated[0]) else f"Over after round {number}"
+        ended = f"Cut off after {number} rounds" if bool(state.truncated[0]) else f"Over after round {number}"
+        return f"{ended}: {_standing(game, state)}"
     turn = f"round {number} of {game.max_rounds}" if number else "initial placement"
     player = game.info.players[int(state.current_player[0])]
     return f"{player} to place, {turn}, {left} unit{'s' * (left != 1)} left"
+
+
+def _standing(game: ClothOfGold, state: ClothState) -> str:
+    """Who leads in a finished game and by how much, and the lead of the round before, as verdicts look at both."""
+    lead, number = int(state.scores[0, 0]), int(state.round[0])
+    units = state.live[0].tolist()
+    if not lead:
+        return f"level at {units[0]} : {units[1]} units"
+    side = int(lead < 0)
+    words = f"{game.info.players[side]} leads by {abs(lead)}, {units[0]} : {units[1]} units"
+    if number <= 1 - game.initial_placement:
+        return words
+    before = int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
+    return f"{words}; the round before by {abs(before)}" if before * lead > 0 else words
 
 
 def extra(game: ClothOfGold, states: Sequence[ClothState]) -> Mapping[str, Sequence[Sequence[float | None]]]:

@@ -52,8 +52,8 @@ def layout(game: GridAdaptation) -> dict[str, Any]:
         },
         "components": _components(game),
         "legend": [
-            {"label": "placed", "code": 2, "marks": _MARKS["placed"]},
-            {"label": "born", "code": 2, "marks": _MARKS["born"]},
+            {"label": "placed", "playing": "named by you", "code": 2, "marks": _MARKS["placed"]},
+            {"label": "born", "playing": "new", "code": 2, "marks": _MARKS["born"]},
             {"label": "died", "code": 0, "marks": _MARKS["died"] | 2 << _GHOST},
         ],
         "columns": [
@@ -89,8 +89,18 @@ def work(game: GridAdaptation, moves: Sequence[str] | None) -> int:
     return game.spaces * game.rounds
 
 
-def frame(game: GridAdaptation, state: GridState, before: GridState | None, viewer: int | None) -> Frame:
-    """See `View`; what the viewer's seat may not know is None."""
+def frame(
+    game: GridAdaptation,
+    state: GridState,
+    before: GridState | None,
+    viewer: int | None,
+    action: Sequence[int] | None = None,
+) -> Frame:
+    """See `View`; what the viewer's seat may not know is None.
+
+    Who placed what is secret, so a seat is shown as placed the spaces that it has named itself. A tile there may as
+    well be a newborn on a space that others had named, too: the board does not tell, to the seat neither.
+    """
     board = game.board(state)[0].numpy(force=True)
     marks = np.zeros(board.shape, np.uint8)
     last: list[int] = []
@@ -100,8 +110,9 @@ def frame(game: GridAdaptation, state: GridState, before: GridState | None, view
         placed = game.grid.unpack(state.placed[:1].movedim(0, -1))[0].numpy(force=True)
         if viewer is not None:
             placed = np.zeros_like(placed)
+            placed.reshape(-1)[_named(game, action)] = True
         born = (board >= 0) & (old < 0) & ~placed
-        died = ((old >= 0) | placed) & (board < 0)
+        died = ((old >= 0) | (placed & (viewer is None))) & (board < 0)
         marks = placed * np.uint8(_MARKS["placed"]) + born * np.uint8(_MARKS["born"])
         marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
         last = [int(cell) for cell in np.flatnonzero(placed)]
@@ -119,6 +130,12 @@ def frame(game: GridAdaptation, state: GridState, before: GridState | None, view
     if hidden:
         told["scores"] = told["facts"]["points"]
     return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), told)
+
+
+def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
+    """The spaces that an action names."""
+    choices = [] if action is None else [*action[:MOST_TILES], action[RESERVE]]
+    return sorted({choice for choice in choices if choice < game.spaces})
 
 
 def _facts(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:

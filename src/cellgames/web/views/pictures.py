@@ -38,7 +38,7 @@ def work(game: Game[Any], moves: Sequence[str] | None) -> int:
     return 0
 
 
-def frame(game: Game[Any], state: Any, before: Any, viewer: int | None) -> Frame:
+def frame(game: Game[Any], state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
     """See `View`.
 
     Raises:

@@ -54,7 +54,9 @@ def work(game: ToroidalCup, moves: Sequence[str] | None) -> int:
     return game.rows * game.cols * game.max_generations
 
 
-def frame(game: ToroidalCup, state: CupState, before: CupState | None, viewer: int | None) -> Frame:
+def frame(
+    game: ToroidalCup, state: CupState, before: CupState | None, viewer: int | None, action: Sequence[int] | None = None
+) -> Frame:
     """See `View`; a seat sees its next shape, a spectator all that are to come."""
     over, turn = bool(state.over[0]), int(state.turn[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]

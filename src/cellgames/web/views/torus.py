@@ -53,7 +53,9 @@ def work(game: Torus, moves: Sequence[str] | None) -> int:
     return 0
 
 
-def frame(game: Torus, state: TorusState, before: TorusState | None, viewer: int | None) -> Frame:
+def frame(
+    game: Torus, state: TorusState, before: TorusState | None, viewer: int | None, action: Sequence[int] | None = None
+) -> Frame:
     """See `View`; nothing is hidden."""
     board = game.board(state)[0]
     cells = board.numpy(force=True).astype(np.uint8)
