@@ -84,7 +84,7 @@ def recognises(line: bytes) -> bool:
     """Whether a line of a file of records is meant for this module, rather than one of moves (`records`)."""
     try:
         data = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
 

@@ -269,7 +269,7 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
         decides.append([str(size), *map(percent, values), f"{values[0] / values[1]:.2f}"])
     check, maps = data["judge on the solved board"], data["replies"]
     better = sum(gap > margin for gap, margin in gaps.values())
-    told = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents do better"
+    told = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents surely do better"
     last = {size: (agent, both) for (size, agent), both in by_agent.items()}
     strongest = ", and ".join(
         f"{percent(both['octagon']['share'])} % of its games from an octagon and {percent(both['square']['share'])} % "
