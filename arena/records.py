@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
@@ -135,17 +135,23 @@ class Record:
     story: Mapping[str, Any] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
-        """The fields as JSON takes them."""
-        data = asdict(self)
+        """The fields as JSON takes them; parameters and story are the record's own."""
+        # Not `asdict`, which copies every move: runs write records by the thousand.
+        data = dict(vars(self))
+        data["result"] = result = dict(vars(self.result))
         if self.pairing is None:
             del data["pairing"]
+        else:
+            data["pairing"] = dict(vars(self.pairing))
         for name in ("position", "story"):
             if not data[name]:
                 del data[name]
         if (forfeit := self.result.forfeit) is None:
-            del data["result"]["forfeit"]
-        elif not forfeit.also:
-            del data["result"]["forfeit"]["also"]
+            del result["forfeit"]
+        else:
+            result["forfeit"] = dict(vars(forfeit))
+            if not forfeit.also:
+                del result["forfeit"]["also"]
         return data
 
     def to_json(self) -> str:

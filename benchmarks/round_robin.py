@@ -37,26 +37,28 @@ NETWORKS = 7
 OUT = Path("results/benchmarks/round_robin.md")
 TRAINED = Path("results/train/round-robin-networks")
 
-# Parts of a run by the functions that begin them: (file, function, called from file; "" for anywhere).
-PARTS: Mapping[str, tuple[tuple[str, str, str], ...]] = {
-    "agents": (
-        ("", "act", "agents/base.py"),
-        ("", "act_on_state", "agents/base.py"),
-        ("", "start", "agents/play.py"),
-    ),
+# Parts of a run by the functions that begin them: file, function, called from file ("" for anywhere), and -1 where its
+# time counts elsewhere: what an agent is asked has an observation in it.
+PARTS: Mapping[str, tuple[tuple[str, str, str, int], ...]] = {
+    "agents": (("agents/base.py", "answer", "", 1), ("", "observe", "agents/base.py", -1)),
     "core": (
-        ("core/game.py", "step", "agents/play.py"),
-        ("core/game.py", "init", "agents/play.py"),
-        ("core/game.py", "legal_actions", "agents/base.py"),
-        ("", "observe", "agents/base.py"),
+        ("core/game.py", "step", "agents/play.py", 1),
+        ("core/game.py", "init", "agents/play.py", 1),
+        ("core/game.py", "legal_actions", "agents/base.py", 1),
+        ("", "observe", "agents/base.py", 1),
     ),
     "tables, reports and plots": (
-        ("arena/tables.py", "make_tables", ""),
-        ("arena/reports.py", "write_reports", ""),
-        ("arena/replays.py", "gif", ""),
+        ("arena/tables.py", "make_tables", "", 1),
+        ("arena/reports.py", "write_reports", "", 1),
+        ("arena/replays.py", "gif", "", 1),
     ),
-    "the store": (("arena/store.py", "add", ""),),
+    "records and the store": (
+        ("arena/match.py", "records_of", "", 1),
+        ("arena/records.py", "append", "", 1),
+        ("arena/store.py", "add", "", 1),
+    ),
 }
+REST = "the loop, imports and all the rest"
 
 
 def networks(count: int = NETWORKS, folder: Path = TRAINED) -> list[Path]:
@@ -109,21 +111,22 @@ def profiled(agents: Sequence[str], games: int, chunk: int) -> pstats.Stats:
 
 
 def shares(stats: pstats.Stats) -> dict[str, float]:
-    """The share of each of `PARTS` in the time of a profile; what is left is the loop, records and imports."""
+    """The share of each of `PARTS` in the time of a profile; `REST` is what is left."""
     found = dict.fromkeys(PARTS, 0.0)
     calls: dict[Any, Any] = stats.stats  # type: ignore[attr-defined]  # not in the annotations
     for (file, _, name), (_, _, _, cumulative, callers) in calls.items():
         for part, begins in PARTS.items():
-            for wanted, function, caller in begins:
+            for wanted, function, caller, sign in begins:
                 if name != function or not _ends(file, wanted):
                     continue
                 if not caller:
-                    found[part] += cumulative
+                    found[part] += sign * cumulative
                 else:
-                    found[part] += sum(times[3] for (source, _, _), times in callers.items() if _ends(source, caller))
+                    from_there = (times[3] for (source, _, _), times in callers.items() if _ends(source, caller))
+                    found[part] += sign * sum(from_there)
     total: float = stats.total_tt  # type: ignore[attr-defined]  # same
     known = {part: seconds / total for part, seconds in found.items()}
-    return {**known, "the loop, records, imports": 1 - sum(known.values())}
+    return {**known, REST: 1 - sum(known.values())}
 
 
 def _ends(file: str, name: str) -> bool:
