@@ -18,6 +18,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.forfeits import reason_of
 from cellgames.agents.play import Played, moves
 from cellgames.arena.match import generator
 from cellgames.arena.records import Forfeit, Record, Result, plain
@@ -305,9 +306,7 @@ class Session:
 
     def _give_up(self, hired: _Hired, error: Exception) -> None:
         """The agent forfeits the game."""
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        reason = reason if len(reason) <= 300 else f"{reason[:297]}..."
-        self._forfeit = Forfeit(hired.seats[0], reason, tuple(hired.seats[1:]))
+        self._forfeit = Forfeit(hired.seats[0], reason_of(error), tuple(hired.seats[1:]))
 
     def _checked(self, choices: Sequence[int]) -> Tensor:
         """The person's action as int64 [K], if it is legal."""
