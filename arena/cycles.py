@@ -71,8 +71,8 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
     """
     if longest < 3:
         raise ValueError(f"expected rings of 3 agents or more, got longest={longest}")
-    arrows = beats(payoffs, level)
     low = payoffs.interval(level)[0]
+    arrows = low > 0.5
     found = []
     for ring in _rings(arrows, longest, most):
         start = ring.index(min(ring))

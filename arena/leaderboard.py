@@ -13,7 +13,6 @@ table may come from many days. Three things make that sound:
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,10 +26,11 @@ from cellgames.envs import registry
 
 from . import free_for_all_tables, tables
 from .free_for_all_tables import FreeForAllTables
+from .payoff_sections import cycles_data
 from .records import Record
-from .report_parts import ratings_data, rounded, standing_data
+from .report_parts import ratings_data, rounded, standing_data, tally_data
 from .store import Setting, Store
-from .tables import Standing, Tables, Tally
+from .tables import Standing, Tables
 
 if TYPE_CHECKING:
     from .cycles import Cycle
@@ -81,23 +81,18 @@ class Leaderboard:
     @cached_property
     def nash(self) -> NashAverage | None:
         """Nash averaging of the payoffs; None without SciPy."""
-        from .payoffs import nash
-
-        return _if_installed(lambda: nash(self.payoffs))
+        return _if_installed(lambda: self.payoffs.average)
 
     @cached_property
     def alpha_rank(self) -> Sequence[float] | None:
         """The share of alpha-Rank's stationary distribution by agent of `payoffs`; None without OpenSpiel."""
-        from .payoffs import alpha_rank
+        shares = _if_installed(lambda: self.payoffs.shares)
+        return None if shares is None else list(map(float, shares))
 
-        return _if_installed(lambda: alpha_rank(self.payoffs).tolist())
-
-    @cached_property
+    @property
     def cycles(self) -> tuple[Cycle, ...]:
         """Who beats whom in a ring."""
-        from .cycles import cycles
-
-        return tuple(cycles(self.payoffs))
+        return self.payoffs.rings
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
@@ -119,7 +114,7 @@ class Leaderboard:
         agents = [
             {
                 **standing_data(line),
-                **_tally_data(line.tally),
+                **tally_data(line.tally),
                 **self._finish(line.agent),
                 "forfeits": self.tables.forfeits[line.agent].games if line.agent in self.tables.forfeits else 0,
                 "nash": nash.get(line.agent),
@@ -129,12 +124,11 @@ class Leaderboard:
             for line in self.standings
         ]
         pairs = [
-            {"agent": agent, "opponent": opponent, **_tally_data(self.tables.cross[agent, opponent])}
+            {"agent": agent, "opponent": opponent, **tally_data(self.tables.cross[agent, opponent])}
             for agent in self.tables.agents
             for opponent in self.tables.agents
             if (agent, opponent) in self.tables.cross
         ]
-        cycles = [{"agents": list(ring.agents), "scores": [*map(rounded, ring.scores)]} for ring in self.cycles]
         return {
             "game": self.game,
             "parameters": dict(self.parameters),
@@ -147,7 +141,7 @@ class Leaderboard:
             "agents": agents,
             "pairs": pairs,
             "seats": self._seats(),
-            "cycles": cycles,
+            "cycles": cycles_data(self.cycles),
             "notes": list(self.notes),
         }
 
@@ -166,7 +160,7 @@ class Leaderboard:
 
     def _seats(self) -> dict[str, Any]:
         if isinstance(self.tables, Tables):
-            return {name: _tally_data(tally) for name, tally in zip(self.players, self.tables.seats, strict=True)}
+            return {name: tally_data(tally) for name, tally in zip(self.players, self.tables.seats, strict=True)}
         return {name: _finish_data(finish) for name, finish in zip(self.players, self.tables.seats, strict=True)}
 
 
@@ -363,20 +357,6 @@ def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, A
 
 
 # ---------------------------------------------------------------- data
-
-
-def _tally_data(tally: Tally) -> dict[str, Any]:
-    low, high = tally.interval()
-    return {
-        "games": tally.games,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
-        "score": None if math.isnan(tally.score) else rounded(tally.score),
-        "score_low": rounded(low),
-        "score_high": rounded(high),
-        "distinct": tally.distinct,
-    }
 
 
 def _finish_data(finish: free_for_all_tables.Finish) -> dict[str, Any]:

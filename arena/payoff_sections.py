@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .cycles import Cycle, components, cycles
-from .payoffs import FloatArray, NashAverage, Payoffs, alpha_rank, nash
+from .cycles import Cycle, components
+from .payoffs import FloatArray, NashAverage, Payoffs
 from .report_parts import escape, markdown_table, rounded
 from .strategy.sections import Cell, Plot, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["by_strength", "cycles_text", "nash_text", "payoff_data", "payoff_images", "payoff_parts", "sections"]
+__all__ = [
+    "by_strength",
+    "cycles_data",
+    "cycles_text",
+    "nash_text",
+    "payoff_data",
+    "payoff_images",
+    "payoff_parts",
+    "sections",
+]
 
 _SHOWN = 8  # rings in the text
 
@@ -68,14 +76,14 @@ def _averages(payoffs: Payoffs) -> Section:
     said, columns = [], ["agent", "mean score"]
     values: list[FloatArray] = [np.nanmean(payoffs.score, axis=1)]
     try:
-        average = nash(payoffs)
+        average = payoffs.average
         said += nash_text(payoffs, average)
         columns += ["Nash share", "share low", "share high", "in the mixture", "Nash rating"]
         values += [average.strategy, average.low, average.high, average.support, average.rating]
     except ImportError as error:
         said.append(escape(f"No Nash averaging: {error}."))
     try:
-        values.append(alpha_rank(payoffs))
+        values.append(payoffs.shares)
         columns.append("alpha-Rank")
         said.append(
             "*alpha-Rank*: share of the time that a population of imitators spends on each agent, when who beats whom "
@@ -120,7 +128,7 @@ def nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
 
 
 def _rings(payoffs: Payoffs) -> Section:
-    found = cycles(payoffs, payoffs.level)
+    found = payoffs.rings
 
     def draw(figure: Figure) -> None:
         from .payoff_plots import draw_cycles
@@ -138,7 +146,7 @@ def _rings(payoffs: Payoffs) -> Section:
         "\n\n".join(cycles_text(payoffs, found)),
         (Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows),) if found else (),
         (Plot("cycles", caption, draw),) if found else (),
-        _cycles_data(found),
+        cycles_data(found),
     )
 
 
@@ -165,21 +173,19 @@ def cycles_text(payoffs: Payoffs, found: Sequence[Cycle]) -> list[str]:
 # ---------------------------------------------------------------- in the report of a run
 
 
-@lru_cache(maxsize=4)
-def _solved(payoffs: Payoffs) -> tuple[NashAverage | None, str, tuple[Cycle, ...]]:
-    """Nash averaging, or None and why there is none, and the rings."""
-    found = cycles(payoffs, payoffs.level)
+def _solved(payoffs: Payoffs) -> tuple[NashAverage | None, str]:
+    """Nash averaging, or None and why there is none."""
     try:
-        return nash(payoffs), "", found
+        return payoffs.average, ""
     except ImportError as error:
-        return None, str(error), found
+        return None, str(error)
 
 
 def payoff_parts(payoffs: Payoffs, plots: bool) -> list[str]:
     """Nash averaging (with SciPy) and rings as parts of a Markdown page; `plots` links `cycles.png`. None for two."""
     if len(payoffs.agents) < 3:
         return []
-    average, missing, found = _solved(payoffs)
+    average, missing = _solved(payoffs)
     parts = ["## Nash averaging and cycles"]
     if average is None:
         parts.append(escape(f"No Nash averaging: {missing}."))
@@ -191,12 +197,13 @@ def payoff_parts(payoffs: Payoffs, plots: bool) -> list[str]:
                 share = f"{100 * average.strategy[k]:.1f}"
                 rows.append((average.agents[k], share, bounds, f"{average.rating[k] + 0.0:+.3f}"))
         parts += [*nash_text(payoffs, average), markdown_table(rows)]
-    return [*parts, *cycles_text(payoffs, found), "![Rings](cycles.png)" if plots and found else ""]
+    pictures = "![Rings](cycles.png)" if plots and payoffs.rings else ""
+    return [*parts, *cycles_text(payoffs, payoffs.rings), pictures]
 
 
 def payoff_images(payoffs: Payoffs) -> dict[str, bytes]:
     """`cycles.png`, if there are rings; needs matplotlib."""
-    if not (found := _solved(payoffs)[2]):
+    if not payoffs.rings:
         return {}
     from matplotlib.figure import Figure
 
@@ -204,25 +211,27 @@ def payoff_images(payoffs: Payoffs) -> dict[str, bytes]:
     from .plots import png
 
     figure = Figure()
-    draw_cycles(figure, payoffs, found, payoffs.level)
+    draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
     return {"cycles.png": png(figure)}
 
 
 def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
     """Nash averaging, None without SciPy, and rings, as JSON."""
-    average, _, found = _solved(payoffs)
+    average, _ = _solved(payoffs)
+    rings = cycles_data(payoffs.rings)
     if average is None:
-        return {"nash": None, "cycles": _cycles_data(found)}
+        return {"nash": None, "cycles": rings}
     columns = ("share", "share_low", "share_high", "in_mixture", "rating")
     values = (average.strategy, average.low, average.high, average.support, average.rating)
     shares = [
         {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
         for k, agent in enumerate(average.agents)
     ]
-    return {"nash": shares, "left_out": list(average.left_out), "cycles": _cycles_data(found)}
+    return {"nash": shares, "left_out": list(average.left_out), "cycles": rings}
 
 
-def _cycles_data(found: Sequence[Cycle]) -> list[dict[str, Any]]:
+def cycles_data(found: Sequence[Cycle]) -> list[dict[str, Any]]:
+    """Rings as JSON."""
     return [{"agents": list(c.agents), "scores": [rounded(x) for x in c.scores]} for c in found]
 
 

@@ -26,6 +26,7 @@ from .ratings import Outcome, PairResult, student_t
 from .records import Record
 
 if TYPE_CHECKING:
+    from .cycles import Cycle
     from .strategy.sections import Section
 
 __all__ = [
@@ -122,6 +123,23 @@ class Payoffs:
             self.clusters[part],
             self.level,
         )
+
+    @cached_property
+    def average(self) -> NashAverage:
+        """`nash` of it; an `ImportError` without SciPy."""
+        return nash(self)
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """`alpha_rank` of it; an `ImportError` without OpenSpiel."""
+        return alpha_rank(self)
+
+    @cached_property
+    def rings(self) -> tuple[Cycle, ...]:
+        """`cycles.cycles` of it, at its level."""
+        from .cycles import cycles
+
+        return cycles(self, self.level)
 
     def complete(self) -> tuple[str, ...]:
         """The largest set of agents that have all met each other; of several the one with the most games."""

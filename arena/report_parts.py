@@ -34,6 +34,7 @@ __all__ = [
     "settings_text",
     "standing_data",
     "swept",
+    "tally_data",
     "unlinked",
     "w_d_l",
     "write_files",
@@ -122,6 +123,19 @@ def standing_data(line: Standing) -> dict[str, Any]:
 
 
 # ---------------------------------------------------------------- sentences
+
+
+def tally_data(tally: Tally) -> dict[str, Any]:
+    """A tally as JSON; None where there is nothing to tell."""
+    numbers = zip(("score", "score_low", "score_high"), (tally.score, *tally.interval()), strict=True)
+    return {
+        "games": tally.games,
+        "wins": tally.wins,
+        "draws": tally.draws,
+        "losses": tally.losses,
+        **{name: rounded(value) for name, value in numbers},
+        "distinct": tally.distinct,
+    }
 
 
 def scale(rated: Ratings) -> str:

@@ -29,11 +29,11 @@ from .report_parts import (
     plain_table,
     ratings_data,
     repeated,
-    rounded,
     scale,
     settings_text,
     standing_data,
     swept,
+    tally_data,
     unlinked,
     w_d_l,
     write_files,
@@ -238,18 +238,6 @@ def _seats_csv(tables: Tables, players: Sequence[str]) -> Rows:
     return [("agent", "seat", *_TALLY_HEADER), *lines]
 
 
-def _tally_data(tally: Tally) -> dict[str, Any]:
-    numbers = zip(("score", "score_low", "score_high"), (tally.score, *tally.interval()), strict=True)
-    return {
-        "games": tally.games,
-        "wins": tally.wins,
-        "draws": tally.draws,
-        "losses": tally.losses,
-        **{name: rounded(value) for name, value in numbers},
-        "distinct": tally.distinct,
-    }
-
-
 def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
     """All numbers; `run` is the content of run.json."""
     return {
@@ -260,21 +248,21 @@ def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dic
         "agents": [
             {
                 **standing_data(line),
-                **_tally_data(line.tally),
+                **tally_data(line.tally),
                 "forfeits": _forfeits(tables, line.agent),
                 "seats": {
-                    player: _tally_data(tables.agent_seats[line.agent, seat]) for seat, player in enumerate(players)
+                    player: tally_data(tables.agent_seats[line.agent, seat]) for seat, player in enumerate(players)
                 },
             }
             for line in tables.standings
         ],
         "pairs": [
-            {"agent": a, "opponent": b, **_tally_data(tables.cross[a, b])}
+            {"agent": a, "opponent": b, **tally_data(tables.cross[a, b])}
             for a in tables.agents
             for b in tables.agents
             if (a, b) in tables.cross
         ],
-        "seats": {player: _tally_data(tally) for player, tally in zip(players, tables.seats, strict=True)},
+        "seats": {player: tally_data(tally) for player, tally in zip(players, tables.seats, strict=True)},
         "payoffs": payoff_data(tables.payoffs),
         "notes": notes(tables),
     }

@@ -299,7 +299,7 @@ class Store(StoreFile):
             game, parameters, None, None, "ORDER BY games.id"
         ):
             text, result = self.text(number), light_one.result
-            forfeit = json.loads(text)["result"].get("forfeit")
+            forfeit = light_one.to_data()["result"].get("forfeit")
             yield [
                 *(number, light_one.game, canonical(light_one.parameters), light_one.seed, light_one.opening),
                 *(list(light_one.agents), list(identities), list(result.outcome), list(result.scores)),

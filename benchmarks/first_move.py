@@ -211,8 +211,9 @@ def _map_of_replies(size: int, spec: str, seed: int) -> tuple[bytes, dict[str, A
 
 def _plot(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Black's share by agent and first move, a panel for each size."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    from cellgames.arena.plots import png
 
     sizes = sorted({row["size"] for row in rows})
     figure = Figure(figsize=(4.4 * len(sizes), 3.4), layout="constrained")
@@ -236,10 +237,7 @@ def _plot(rows: Sequence[Mapping[str, Any]]) -> bytes:
             axes.spines[side].set_visible(False)
     figure.axes[0].set_ylabel("games that Black wins, %")
     figure.axes[0].legend(title="first move", frameon=False, loc="lower left", fontsize=9)
-    FigureCanvasAgg(figure)
-    out = io.BytesIO()
-    figure.savefig(out, format="png", dpi=150, metadata={"Software": None})
-    return out.getvalue()
+    return png(figure)
 
 
 def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:

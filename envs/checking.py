@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,8 +71,7 @@ def _demand(game: Game[Any], holds: bool, otherwise: str) -> None:
 
 def _random_actions(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
     shape = (len(state), *game.info.action_shape)
-    count = int(torch.tensor(shape).prod())
-    return game.random_actions(state, random_bits(count, generator, state.device).view(shape))
+    return game.random_actions(state, random_bits(math.prod(shape), generator, state.device).view(shape))
 
 
 def _check_actions(game: Game[Any]) -> None:

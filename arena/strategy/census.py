@@ -82,8 +82,12 @@ class Census:
 
     def counts(self) -> dict[str, int]:
         """How many objects there are by name, the most frequent first."""
-        totals = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
-        return {kind.name: total for kind, total in zip(self.kinds, totals, strict=True)}
+        return {kind.name: total for kind, total in zip(self.kinds, self.totals(), strict=True)}
+
+    def totals(self) -> list[int]:
+        """How many there are of each of `kinds`."""
+        found: list[int] = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
+        return found
 
     def by_board(self) -> Ints:
         """Int64 [B, kinds]: how many of each kind each board has."""
@@ -106,7 +110,7 @@ class Census:
             name: of the table.
             owners: names of owners 1, 2, ...; without any no owner is told of.
         """
-        totals = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
+        totals = self.totals()
         each = self.by_owner(len(owners)).T.tolist() if owners else [[]] * len(self.kinds)
         rows: list[tuple[TableCell, ...]] = [
             (

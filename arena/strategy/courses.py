@@ -191,13 +191,12 @@ def _draw_course(figure: Figure, *, lines: Lines, way: str, unit: str) -> None:
         drawn = []
         for (name, grouped, group), line in lines.items():
             if name == measure and grouped in (way, _ALL):
-                columns = (
-                    [x if n >= _FEW * max(line.games) else np.nan for x, n in zip(column, line.games, strict=True)]
-                    for column in (line.mean, line.low, line.high)
-                )
+                few = _FEW * max(line.games)
+                timed = enumerate(zip(line.times, line.games, strict=True))
+                places = {time: place for place, (time, games) in timed if games >= few}
                 mean, low, high = (
-                    [dict(zip(line.times, column, strict=True)).get(step, np.nan) for step in steps]
-                    for column in columns
+                    [column[places[step]] if step in places else np.nan for step in steps]
+                    for column in (line.mean, line.low, line.high)
                 )
                 drawn.append(Curve("all" if grouped == _ALL else group, mean, low, high))
         parts.append((measure, drawn))

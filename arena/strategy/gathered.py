@@ -70,7 +70,7 @@ class Gathered:
         counted = census(moment.live, wrap=self.unit == "generation", owners=moment.board)
         if not (self.unit == "generation" and moment.last.all()):  # ends come at any time
             self.shown[moment.time] += len(moment.games)
-            for kind, total in zip(counted.kinds, counted.by_board().sum(0).tolist(), strict=True):
+            for kind, total in zip(counted.kinds, counted.totals(), strict=True):
                 self.found[moment.time, kind] += total
         self._add_last(moment, counted)
 

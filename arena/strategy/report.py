@@ -9,7 +9,6 @@ The same games give the same files, byte for byte.
 
 from __future__ import annotations
 
-import io
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -34,8 +33,6 @@ FORMAT = 1
 
 PARTS = ("openings", "places", "courses", "flows", "behaviour")
 """What games are looked at for, in the order of the report."""
-
-_DPI = 150
 
 
 @dataclass(frozen=True)
@@ -224,16 +221,13 @@ def png(plot: Plot) -> bytes:
     Raises:
         ImportError: matplotlib is not installed.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    from cellgames.arena import plots
 
     figure = Figure()
     plot.draw(figure)
-    FigureCanvasAgg(figure)
-    data = io.BytesIO()
-    # Without the version of matplotlib in the file, equal pictures are equal bytes.
-    figure.savefig(data, format="png", dpi=_DPI, metadata={"Software": None})
-    return data.getvalue()
+    return plots.png(figure)
 
 
 def _page(report: Report, images: frozenset[str]) -> str:

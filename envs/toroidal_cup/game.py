@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
 from cellgames.envs.core.parameters import check_int
 
@@ -195,7 +196,9 @@ class ToroidalCup(Game[CupState]):
             generations=put(state.generations, result.generations),
         )
 
-    def life(self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False) -> Result:
+    def life(
+        self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False, compile: Compile = "auto"
+    ) -> Result:
         """Life under the game's rules from arrangements, int8 [B, rows, cols], to the end; see `simulator.run`."""
         return run(
             starts,
@@ -205,6 +208,7 @@ class ToroidalCup(Game[CupState]):
             tolerance=self.tolerance,
             keep=keep,
             trajectory=trajectory,
+            compile=compile,
         )
 
     def _legal(self, state: CupState) -> Tensor:

@@ -107,6 +107,13 @@ def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", metavar="N", type=int, default=0, help="of all chance (default 0)")
 
 
+def _add_folder(command: argparse.ArgumentParser, folder: str, run: str = "run", told: str = "progress") -> None:
+    """Where a run is kept, whether it begins anew, and whether it reports on the way."""
+    command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
+    command.add_argument("--fresh", action="store_true", help=f"delete the {run} in the folder first")
+    command.add_argument("--quiet", action="store_true", help=f"no {told} on standard error")
+
+
 def _add_list(commands: Any) -> None:
     text = "Show all games and agents."
     command = _command(commands, "list", "", run.list_all, text, ("", "--json"))
@@ -149,9 +156,7 @@ def _add_train(commands: Any) -> None:
     command = _command(commands, "train", "GAME ", train, text, examples)
     _add_game(command)
     command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how it learns (default ppo)")
-    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/train/GAME-...)")
-    command.add_argument("--fresh", action="store_true", help="delete the run in the folder first")
-    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    _add_folder(command, "results/train/GAME-...")
     add_options(command)
 
 
@@ -284,9 +289,7 @@ def _add_run(command: argparse.ArgumentParser, games: str, chunks: str, opening_
     )
     command.add_argument("--anchor", metavar="SPEC", help="the agent rated 0 (default: the mean is 0)")
     add_store_options(command)
-    command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
-    command.add_argument("--fresh", action="store_true", help="delete the run in the folder first")
-    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    _add_folder(command, folder)
 
 
 def _add_season(commands: Any) -> None:
@@ -343,9 +346,7 @@ def _add_season(commands: Any) -> None:
         "--chunk", metavar="N", type=int, help="games played side by side, about, and lost together when stopped"
     )
     add_store_options(command)
-    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/season/GAME-...)")
-    command.add_argument("--fresh", action="store_true", help="delete the season in the folder first")
-    command.add_argument("--quiet", action="store_true", help="no progress and standings on standard error")
+    _add_folder(command, "results/season/GAME-...", "season", "progress and standings")
 
 
 def _add_leaderboard(commands: Any) -> None:

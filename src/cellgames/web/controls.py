@@ -5,7 +5,6 @@ Letters: `A` actions (mask width).
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +13,8 @@ import torch
 
 from cellgames.envs.core import Game, State
 
+from .views.base import encoded
+
 __all__ = ["controls", "legal_bits"]
 
 
@@ -21,7 +22,7 @@ def legal_bits(game: Game[Any], state: State, seat: int) -> str:
     """The mask of `seat` in the first game, base64 of bits packed from the highest, [ceil(A / 8)] bytes."""
     mask = game.legal_actions(state[0])[0]
     mask = mask[seat] if game.info.simultaneous else mask
-    return base64.b64encode(np.packbits(mask.numpy()).tobytes()).decode()
+    return encoded(np.packbits(mask.numpy()).tobytes())
 
 
 def controls(game: Game[Any], state: State, seat: int) -> dict[str, Any]:

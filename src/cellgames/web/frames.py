@@ -191,8 +191,6 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
         raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {short(record.game)}")
-    if len(record.moves) > limits.MOVES:
-        raise ValueError(f"expected a record of at most {limits.MOVES:,} moves, got {len(record.moves):,}")
     game = game_of(record)
     check_limits(game, record.moves)
     if len(record.agents) != game.info.num_players:

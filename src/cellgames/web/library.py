@@ -41,14 +41,10 @@ def parse(line: str | bytes) -> Record:
         raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
     try:
         return Record.from_json(data)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         from cellgames.arena.season_cup_replays import recognises
 
-        try:
-            season = recognises(data)
-        except RecursionError:
-            raise ValueError("expected a record, got lists in lists without end") from None
-        if season:
+        if recognises(data):
             raise ValueError(
                 "a game of a season of the Cup without agents, which the page cannot show; `cellgames replay` can"
             ) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -46,9 +47,7 @@ def check(game: Game[Any], moves: Sequence[str] | None = None) -> None:
     parameters = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     if moves is not None and len(moves) > MOVES:
         raise ValueError(f"expected a record of at most {MOVES:,} moves, got {len(moves):,}")
-    cells = 1
-    for side in game.info.board.shape:
-        cells *= side
+    cells = math.prod(game.info.board.shape)
     if cells > CELLS:
         raise ValueError(f"expected a board of at most {CELLS:,} cells, got {cells:,} ({parameters})")
     if (work := view.work(game, moves)) > LIFE:

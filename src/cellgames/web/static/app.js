@@ -121,12 +121,14 @@ var Cellgames = window.Cellgames = window.Cellgames || {};
     location.replace("#/play");
   };
 
+  app.svg = (tag, attributes) => {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+    return made;
+  };
+
   app.glyph = (id) => { // a small picture of each game
-    const svg = (tag, attributes) => {
-      const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-      for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-      return made;
-    };
+    const { svg } = app;
     const root = svg("svg", { viewBox: "0 0 96 64", class: "glyph", "aria-hidden": "true" });
     const cells = (size, gap, rows, colours, round) => rows.forEach((row, r) => [...row].forEach((code, c) => {
       if (colours[code]) root.append(svg("rect", { x: c * size + gap, y: r * size + gap, width: size - 2 * gap, height: size - 2 * gap, rx: round, fill: colours[code] }));

@@ -108,7 +108,7 @@
         else context.strokeRect(x - half, y - half, view.scale, view.scale);
       },
       sample: look.sample,
-      paint(context, view, frame, planes, shown) {
+      paint(context, view, frame, planes) {
         const [x, y] = view.place(0, 0);
         context.fillStyle = layout.ground;
         if (wrap) context.fillRect(0, 0, 1e5, 1e5);
@@ -120,7 +120,7 @@
           look.paint({ context, view, frame, ...planes, each: (act) => cellsInView(view, act) });
         }
         if (wrap) seam(context, view);
-        const last = shown.last || frame.last || [];
+        const last = frame.last || [];
         if (last.length && look.last) look.last(context, view, last, planes, copies(view));
       },
     };
@@ -146,7 +146,7 @@
   Cellgames.painters.cloth = function (layout) {
     const { palette, cols, rows } = layout;
     const held = (mark) => mark & 3;
-    const sides = [1, 2].map((bit) => bit);
+    const sides = [1, 2];
 
     function ground({ context, view, marks, each }) {
       for (let kind = 1; kind < 4; kind++) {

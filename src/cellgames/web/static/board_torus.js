@@ -188,11 +188,11 @@
         context.strokeStyle = colours.edge[code];
         context.stroke();
       },
-      paint(context, view, frame, planes, shown) {
+      paint(context, view, frame, planes) {
         paintCells(context, view, planes.cells);
         paintSeam(context, view);
         if (frame.path) paintPath(context, view, frame.path);
-        paintLast(context, view, planes.cells, shown.last || frame.last || []);
+        paintLast(context, view, planes.cells, frame.last || []);
       },
     };
   };

@@ -144,8 +144,7 @@
     draw(frame, options) {
       this.frame = frame;
       this.shown = options || {};
-      const legal = this.shown.legal;
-      this.legal = legal === undefined || legal === null || legal instanceof Set ? legal || null : new Set(legal);
+      this.legal = this.shown.legal ? new Set(this.shown.legal) : null;
       this.canvas.setAttribute("aria-label", `${this.layout.title}: ${frame.status}`);
       this.canvas.setAttribute("role", this.onCell ? "application" : "img");
       this.invalidate();
@@ -435,7 +434,7 @@
       context.beginPath();
       context.rect(area.left, area.top, area.right - area.left, area.bottom - area.top);
       context.clip();
-      painter.paint(context, view, this.frame, Cellgames.planes(this.frame), this.shown);
+      painter.paint(context, view, this.frame, Cellgames.planes(this.frame));
       this.paintOffers(context, view);
       this.fade(context);
       this.paintChosen(context, view);
@@ -460,7 +459,7 @@
     paintOffers(context, view) {
       const { painter, shown } = this;
       if (this.legal && this.onCell) {
-        const dot = Math.min(4, Math.max(1, view.scale * (painter.dot || 0.09)));
+        const dot = Math.min(4, Math.max(1, view.scale * painter.dot));
         context.fillStyle = painter.dotColour;
         context.beginPath();
         for (const cell of this.legal) {

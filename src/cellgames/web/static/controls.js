@@ -160,7 +160,7 @@
       if (this.anchor === null) return { legal: found };
       const [row, col] = this.centre(this.anchor);
       const cells = around[this.turned].filter(([, side]) => col + side >= 0 && col + side < cols)
-        .map(([over, side]) => (((row + over) % rows) + rows) % rows * cols + col + side);
+        .map(([over, side]) => Cellgames.mod(row + over, rows) * cols + col + side);
       return { legal: found, hover: { cells, ok: !!this.legal[this.action()], seat: this.game.person } };
     }
   }
@@ -188,17 +188,17 @@
       const same = this.facts && this.facts.round === facts.round && this.facts.voting === facts.voting;
       this.facts = facts;
       this.legal = legal;
-      if (same && this.begun) { this.show(); return; }
+      if (same && this.begun) { this.tell(); return; }
       this.begun = true;
       this.tiles = [];
       this.reserve = null;
       this.useReserve.checked = this.buy.checked = false;
       const { layout } = this.game, nvec = this.game.about.nvec;
       this.starts = nvec.map((_, part) => nvec.slice(0, part).reduce((sum, count) => sum + count, 0));
-      clear(this.own, "Your sequence ", Cellgames.chip ? Cellgames.chip(layout, parseInt(facts.sequence, 2)) : "", " ", el("strong", {}, facts.sequence),
+      clear(this.own, "Your sequence ", Cellgames.chip(layout, parseInt(facts.sequence, 2)), " ", el("strong", {}, facts.sequence),
         ` · ${facts.points} points · ${plural(facts.reserves, "reserve tile")} · ${plural(facts.garnets, "garnet")}`);
       clear(this.public, facts.public && [el("span", { class: "hint" }, "The last round would have earned: "),
-        facts.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip ? Cellgames.chip(layout, sequence) : sequence.toString(2).padStart(3, "0"), ` ${points}`))]);
+        facts.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip(layout, sequence), ` ${points}`))]);
       clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) => el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
       clear(this.vote, facts.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${facts.totals ? `, ${facts.totals[seat]} points` : ""}`)));
       this.reserveLine.lastChild.textContent = facts.reserves ? ` also place a reserve tile (${facts.reserves} left)` : ` buy and place a reserve tile for ${plural(facts.price, "garnet")}`;
@@ -208,7 +208,7 @@
       this.flipLine.hidden = !facts.flips;
       this.voteLine.hidden = !facts.votes.length;
       this.over.hidden = facts.voting;
-      this.show();
+      this.tell();
     }
     flipped(value) { return (parseInt(this.facts.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
     can(part, choice) { return !!this.legal[this.starts[part] + choice]; }
@@ -226,6 +226,10 @@
     }
     ready() { return this.tiles.length >= this.needed() && (!this.useReserve.checked || this.reserve !== null); }
     show() {
+      this.tell();
+      this.game.draw();
+    }
+    tell() { // in words, what is still to be chosen
       const { facts } = this;
       this.free = facts.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + facts.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
@@ -233,7 +237,6 @@
         ? (facts.votes.length ? "The fewest points are tied: vote." : "The fewest points are tied. Those with a Token of Life vote; you only watch.")
         : left > 0 ? `Round ${facts.round} of ${facts.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
           : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen; a chosen one is taken back by choosing it again.";
-      this.game.draw();
     }
     cell(cell) {
       if (this.facts.voting) return;

@@ -17,7 +17,7 @@
 
   // Bits as the server packs them, the highest first.
   const unpacked = (text, count) => {
-    const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+    const bytes = Cellgames.bytes(text);
     return Uint8Array.from({ length: count }, (_, place) => (bytes[place >> 3] >> (7 - (place & 7))) & 1);
   };
 
@@ -109,13 +109,8 @@
       // Own secrets stand in the panel; a column is shown when it tells of others.
       const told = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
       const columns = (layout.columns || []).filter((column) => told(facts[column.name]));
-      const shown = (column, value) => {
-        if (value === null || value === undefined) return "–";
-        if (column.kind === "sequence") return Cellgames.chip ? Cellgames.chip(layout, value) : value.toString(2).padStart(3, "0");
-        if (column.kind === "percent") return `${value.toFixed(1)} %`;
-        if (column.kind === "signed") return value > 0 ? `+${value}` : String(value).replace("-", "−");
-        return String(value);
-      };
+      const shown = (column, value) => (column.kind === "sequence" && value !== null && value !== undefined
+        ? Cellgames.chip(layout, value) : Cellgames.cellOf(layout, column, value));
       const results = this.queue.length ? [] : this.outcomes();
       clear(this.table, el("table", { class: "players" },
         columns.length > 0 && el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "player"), columns.map((column) => el("th", { scope: "col", class: "number" }, column.label)))),
@@ -134,8 +129,7 @@
     }
 
     outcomes() {
-      const words = { win: "wins", draw: "draw", loss: "loses" };
-      return this.view.result ? this.view.result.outcome.map((outcome) => words[outcome]) : [];
+      return this.view.result ? this.view.result.outcome.map((outcome) => Cellgames.words[outcome]) : [];
     }
 
     // What the line above the board says.
@@ -297,8 +291,8 @@
       this.frame = this.view.frame;
       this.skipButton.hidden = true;
       if (this.view.yours) {
-        this.legal = unpacked(this.view.legal, this.about.nvec.reduce((sum, count) => sum + count, 0));
-        this.controls.begin(this.view.controls, this.legal);
+        const legal = unpacked(this.view.legal, this.about.nvec.reduce((sum, count) => sum + count, 0));
+        this.controls.begin(this.view.controls, legal);
       } else {
         this.controls.rest();
       }
@@ -310,7 +304,7 @@
       if (!this.board) return;
       const choosing = this.free();
       this.root.dataset.state = choosing ? "yours" : this.view.over && !this.queue.length ? "over" : "waiting";
-      this.board.draw(this.frame, { last: this.frame.last, ...(choosing ? this.controls.marks() : {}) });
+      this.board.draw(this.frame, choosing ? this.controls.marks() : {});
       this.drawPlayers();
       const words = this.say();
       if (this.status.textContent !== words) this.status.textContent = words;

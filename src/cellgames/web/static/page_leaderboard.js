@@ -2,17 +2,10 @@
 "use strict";
 (() => {
   const app = Cellgames.app;
-  const { el, clear, api } = app;
+  const { el, clear, api, svg } = app;
 
   const percent = (share, digits = 0) => (share === null || share === undefined ? "–" : `${(100 * share).toFixed(digits)} %`);
   const elo = (value) => (value === null || value === undefined ? "–" : String(Math.round(value)).replace("-", "−"));
-
-  const svg = (tag, attributes, text) => {
-    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    if (text !== undefined) made.textContent = text;
-    return made;
-  };
 
   // A rating and its interval on the scale of the whole table.
   const bar = (line, low, high) => {

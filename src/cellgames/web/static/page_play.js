@@ -141,7 +141,6 @@
         if (seed.value !== "") wish.seed = Number(seed.value);
         const made = await api("/api/play", wish);
         app.began = made;
-        app.wish = { id, wish };
         location.hash = `#/game/${made.view.id}`;
       } catch (error) {
         app.notice(error.message);

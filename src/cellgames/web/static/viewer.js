@@ -64,6 +64,8 @@
     return mark;
   };
 
+  Cellgames.words = { win: "wins", loss: "loses", draw: "draw" };
+
   /** Lines over the frames of a game; a click asks for a frame. */
   class Chart {
     constructor(layout, curve, values, onSeek) {
@@ -71,7 +73,7 @@
       this.values = values;
       this.lines = curve.lines || layout.players.map((label, seat) => ({ label, colour: layout.colours[seat] }));
       const known = values.flat().filter((value) => value !== null && value !== undefined);
-      this.top = curve.most || Math.max(1, ...range(known));
+      this.top = curve.most || known.reduce((most, value) => Math.max(most, value), 1);
       this.canvas = element("canvas", { class: "cg-chart", role: "img", "aria-label": `Curves: ${curve.label}` });
       const title = element("figcaption", {}, curve.label);
       if (curve.lines) {
@@ -178,15 +180,6 @@
         context.stroke();
       });
     }
-  }
-
-  function range(values) {
-    let [low, high] = [Infinity, -Infinity];
-    for (const value of values) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-    return values.length ? [low, high] : [0];
   }
 
   /** A round number between ticks, some three of them. */
@@ -390,10 +383,9 @@
     told(frame) {
       const { forfeit, outcome } = this.data.record.result;
       if (!forfeit || this.at < this.frames.length - 1) return frame;
-      const words = { win: "wins", loss: "loses", draw: "draw" };
       const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
       const status = `Forfeited by ${who}: ${forfeit.reason}`;
-      return { status, results: outcome.map((result) => words[result]) };
+      return { status, results: outcome.map((result) => Cellgames.words[result]) };
     }
 
     // --- playing

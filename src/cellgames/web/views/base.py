@@ -17,7 +17,7 @@ import torch
 from cellgames.envs.core import DRAW, LOSS, WIN, Game
 from cellgames.envs.core.compiling import Compile
 
-__all__ = ["Bytes", "Frame", "View", "changed", "encoded", "results"]
+__all__ = ["Bytes", "Frame", "View", "changed", "encoded", "extra", "results"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -89,3 +89,8 @@ def results(game: Game[Any], state: Any) -> list[str]:
 def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
     """Which cells differ, of boards of any shape, as places in a row."""
     return [int(place) for place in (before != after).flatten().nonzero().flatten()]
+
+
+def extra(game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+    """`View.extra` of a game with nothing more to tell."""
+    return {}

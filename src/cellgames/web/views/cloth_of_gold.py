@@ -16,7 +16,7 @@ from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.drawing import frames
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
-from .base import Frame, changed, results
+from .base import Frame, changed, extra, results
 
 __all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
 
@@ -182,8 +182,3 @@ def _standing(game: ClothOfGold, state: ClothState) -> str:
         return words
     before = int(state.rounds[0, number - 1, 0] - state.rounds[0, number - 1, 1])
     return f"{words}; the round before by {abs(before)}" if before * lead > 0 else words
-
-
-def extra(game: ClothOfGold, states: Sequence[ClothState]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-    """See `View`; none."""
-    return {}

@@ -6,7 +6,7 @@ Sequences, reserves, garnets and points are secret: a seat that plays sees its o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, MOST_TILES, RESERVE, GridState
 from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
-from .base import Frame, results
+from .base import Frame, extra, results
 
 __all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
 
@@ -189,8 +189,3 @@ def filmed(game: GridAdaptation, before: GridState, after: GridState) -> bool:
 def between(game: GridAdaptation, before: GridState, after: GridState, most: int, compile: Compile) -> Iterator[Frame]:
     """See `View`; one picture shows what was placed, born and died in a round."""
     return iter(())
-
-
-def extra(game: GridAdaptation, states: Sequence[GridState]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-    """See `View`; none."""
-    return {}

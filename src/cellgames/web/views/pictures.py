@@ -5,7 +5,7 @@ They can be watched and exported, but not played by pointing at a board.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -16,7 +16,7 @@ from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
-from .base import Frame, results
+from .base import Frame, extra, results
 
 __all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
 
@@ -76,8 +76,3 @@ def between(game: Game[Any], before: Any, after: Any, most: int, compile: Compil
     for picture in pictures[:-1]:
         shown = _frame(game, before, picture)
         yield Frame(shown.cells, None, {**shown.told, "status": f"Turn {int(after.turn[0])}", "life": True})
-
-
-def extra(game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-    """See `View`; none."""
-    return {}

@@ -16,11 +16,10 @@ from cellgames.envs.core.drawing import frames
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns import PATTERNS
-from cellgames.envs.toroidal_cup.simulator import run
 from cellgames.envs.toroidal_cup.stamps import grid
 from cellgames.envs.toroidal_cup.state import CupState
 
-from .base import Bytes, Frame, changed, results
+from .base import Bytes, Frame, changed, extra, results
 
 __all__ = ["between", "extra", "filmed", "frame", "layout", "life", "work"]
 
@@ -110,15 +109,7 @@ def life(
     Up to `most` generations, denser at the beginning, and the end.
     """
     *shown, _ = frames(last, most)
-    result = run(
-        start,
-        game.teams,
-        max_generations=game.max_generations,
-        survivors=game.survivors,
-        tolerance=game.tolerance,
-        keep=shown,
-        compile=compile,
-    )
+    result = game.life(start, keep=shown, compile=compile)
     winner = int(result.winner[0])
     for generation in [*shown, last]:
         over = generation == last
@@ -139,8 +130,3 @@ def life(
 
 def _ending(generation: int, truncated: bool) -> str:
     return f"{'Cut off' if truncated else 'Over'} at generation {generation}"
-
-
-def extra(game: ToroidalCup, states: Sequence[CupState]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-    """See `View`; none."""
-    return {}
