@@ -165,6 +165,8 @@ def _first_meeting(owner: dict[Cell, Cell], size: tuple[int, int], generations: 
     """
     first = owner
     for _ in range(generations):
+        if owner is not first and owner == first:
+            return set()  # from here on all repeats
         votes: dict[Cell, Counter[Cell]] = defaultdict(Counter)
         for cell, whose in owner.items():
             for other in near(cell, size):

@@ -213,16 +213,25 @@ def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
     ],
 )
 def test_a_grown_run_equals_a_bigger_one_played_at_once(
-    specs: tuple[str, ...], games: int, again: int, tmp_path: Path, complete: Path, chunks_played: list[int]
+    specs: tuple[str, ...], games: int, again: int, tmp_path: Path, whole: Path, chunks_played: list[int]
 ) -> None:
     out = tmp_path / "run"
-    run(out, *specs, games=games, gif=True)
+    run(out, *specs, games=games)
     small, before = content(out), len(chunks_played)
-    assert small["ratings.csv"] != content(complete)["ratings.csv"]
-    run(out, gif=True)
-    assert content(out) == content(complete)
+    assert small["ratings.csv"] != content(whole)["ratings.csv"]
+    run(out)
+    assert content(out) == content(whole)
     assert len(chunks_played) == CHUNKS + again
     assert len(chunks_played) > before
+
+
+def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: Path) -> None:
+    out = tmp_path / "run"
+    run(out, *SPECS[1:], games=4, gif=True)
+    small = content(out)
+    run(out, gif=True)
+    assert content(out) == content(complete)
+    assert any(small[name] != content(complete)[name] for name in small if name.endswith(".png"))
 
 
 # ---------------------------------------------------------------- folders

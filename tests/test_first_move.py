@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_the_difference_is_that_of_pairs_of_games() -> None:
 def test_a_small_run_writes_a_page_with_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(first_move, "AGENTS", {5: ("random", "greedy")})
     monkeypatch.setattr(first_move, "JUDGE", "mcts:8")
-    monkeypatch.setattr(first_move, "_FULL", 500)
+    monkeypatch.setattr(first_move, "influence", partial(first_move.influence, boards=500))
     monkeypatch.setattr(first_move, "_CHEAP", {"random": 2})
     assert first_move.main(["--games", "20", "--sizes", "5", "--seed", "7", "--out", str(tmp_path)]) == 0
     data = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
