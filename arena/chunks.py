@@ -12,25 +12,25 @@ own.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol
 
 from cellgames.agents.base import AnyAgent
 from cellgames.envs.core import Game
 from cellgames.folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
+from cellgames.workers import Workers, completed
 
+from .chunk_work import ChunkWork, Key, Piece
 from .match import Schedule, derive, play_games
+from .parcels import Parcel
 from .progress import progress as show_progress
 from .records import Pairing, Record, append, read
 
 __all__ = ["RECORDS", "RUN", "Chunk", "Growth", "Key", "Settings", "play_plan", "prepare", "refuse_changed"]
 
 RUN, RECORDS = "run.json", "games.jsonl"
-
-Key: TypeAlias = tuple[str, int]
-"""Of a chunk: its match, and the number of its first opening."""
 
 
 @dataclass(frozen=True)
@@ -183,6 +183,8 @@ def play_plan(
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
+    workers: Workers | None = None,
+    sent: Sequence[str | AnyAgent] = (),
 ) -> tuple[tuple[Record, ...], int]:
     """Play what the folder has not yet, and write `RUN` and `RECORDS`.
 
@@ -199,6 +201,9 @@ def play_plan(
             `store_feed.feeding` gives it.
         progress: whether to report on standard error.
         warn: gets a line for each thing left out, such as a torn line.
+        workers: who plays; None for this process. The files are the same; while the run lasts, games.jsonl has the
+            chunks in the order in which they were finished.
+        sent: the agents as workers get them, specs or objects (`parcels`); by default those of `agents`.
 
     Returns:
         All games in the order of the plan, and how many of them were played just now.
@@ -206,8 +211,10 @@ def play_plan(
     Raises:
         RunError: games.jsonl holds a game that does not belong to the run.
         RecordError: it has a line that no crash can explain.
+        ClusterError: workers could not play a chunk; all others that were under way are in the file.
     """
     path = folder / RECORDS
+    play = _player(game, agents, schedule, workers, sent)
 
     def chunk_of(key: Key) -> Chunk | None:
         return plan.get(key) or (growth.possible(key) if growth is not None else None)
@@ -229,11 +236,11 @@ def play_plan(
         left = sum(len(stage[key].pairings) for key in missing)
         label = game.id if stage is plan else f"{game.id}, games until the order is certain"
         with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
-            for key in missing:
-                players = {name: agents[name] for name in stage[key].agents}
-                kept[key] = play_games(game, players, schedule, stage[key].pairings, finished)
-                append(path, kept[key])
-                keep(kept[key])
+            pieces = [Piece(key, stage[key].agents, stage[key].pairings) for key in missing]
+            for piece, records in play(pieces, finished):
+                kept[piece.key] = records
+                append(path, records)
+                keep(records)
         played += left
         ordered.update({key: kept[key] for key in stage})
         stage = {} if growth is None else growth.more([record for part in ordered.values() for record in part])
@@ -243,6 +250,32 @@ def play_plan(
     if list(kept) != list(ordered):
         write_atomic(path, _lines(ordered))
     return tuple(record for records in ordered.values() for record in records), played
+
+
+def _player(
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    schedule: Schedule,
+    workers: Workers | None,
+    sent: Sequence[str | AnyAgent],
+) -> Callable[[Sequence[Piece], Callable[[int], None]], Iterable[tuple[Piece, list[Record]]]]:
+    """What plays chunks, here or by workers: gives each with its games, and tells how many games it has finished."""
+
+    def here(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
+        for piece in pieces:
+            players = {name: agents[name] for name in piece.agents}
+            yield piece, play_games(game, players, schedule, piece.pairings, finished)
+
+    if workers is None:
+        return here
+    work = ChunkWork(Parcel.pack(game, sent or [*agents.values()]), schedule)
+
+    def there(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
+        for piece, records in completed(workers, work, pieces):
+            yield piece, records
+            finished(len(records))
+
+    return there
 
 
 def _finished(

@@ -24,6 +24,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.envs.core import Game
 from cellgames.folders import PathLike, RunError, opened
+from cellgames.workers import Workers
 
 from . import match
 from .chunks import RECORDS, RUN, Chunk, Key, Settings, play_plan, prepare
@@ -79,6 +80,7 @@ def free_for_all(
     store: AnyStore = None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
+    workers: Workers | None = None,
 ) -> FreeForAll:
     """Play the games, keep them and write the tables; see the module.
 
@@ -96,11 +98,14 @@ def free_for_all(
         store: gets the games too, chunk by chunk (`store.Store`).
         progress: whether to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
+        workers: who plays, such as those of a cluster (`cellgames.ray_workers`); None for this process. The files are
+            the same.
 
     Raises:
         RunError: the folder holds something else, or another run, or another process is at work in it.
         RecordError: games.jsonl has a line that no crash can explain.
         StoreError: the store is another kind of file, or cannot be made.
+        ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: settings that make no sense; agents that cannot play this game.
     """
     schedule = Schedule(games, seed, opening_plies, chunk)
@@ -123,7 +128,17 @@ def free_for_all(
         prepare(folder, settings, FILES, resume=resume)
         plan = _plan(tuple(names), seats, schedule)
         records, played = play_plan(
-            game, players, schedule, plan, folder, settings, keep=keep, progress=progress, warn=warn
+            game,
+            players,
+            schedule,
+            plan,
+            folder,
+            settings,
+            keep=keep,
+            progress=progress,
+            warn=warn,
+            workers=workers,
+            sent=agents,
         )
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]

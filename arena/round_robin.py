@@ -22,6 +22,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.envs.core import Game
 from cellgames.folders import PathLike, RunError, opened, write_atomic
+from cellgames.workers import Workers
 
 from . import chunks, reports
 from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
@@ -115,6 +116,7 @@ def round_robin(
     gif: bool = False,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
+    workers: Workers | None = None,
 ) -> RoundRobin:
     """Play all pairs, keep the games and write the tables; see the module and `match.Schedule`.
 
@@ -135,11 +137,14 @@ def round_robin(
         gif: whether to draw the longest game of the two best agents.
         progress: whether to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
+        workers: who plays, such as those of a cluster (`cellgames.ray_workers`); None for this process. The files are
+            the same.
 
     Raises:
         RunError: the folder holds something else, or another run, or another process is at work in it.
         RecordError: games.jsonl has a line that no crash can explain.
         StoreError: the store is another kind of file, or cannot be made.
+        ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: settings that make no sense.
     """
     schedule = Schedule(games_per_pair, seed, opening_plies, chunk)
@@ -174,6 +179,8 @@ def round_robin(
             keep=keep,
             progress=progress,
             warn=warn,
+            workers=workers,
+            sent=agents,
         )
         tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from typing import Any
 import cellgames
 from cellgames.envs.core.parameters import check_whole
 from cellgames.folders import START_OVER, PathLike, RunError, differences, opened, refuse_foreign, write_atomic
+from cellgames.workers import Workers
 
 from . import season_reports as reports
 from .chunks import refuse_changed
@@ -31,6 +32,7 @@ from .playoffs import Bracket, bracket
 from .progress import progress as show_progress
 from .records import Record
 from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
+from .season_ahead import Ahead, Batch, beside_bar
 from .season_games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
 from .season_journal import Journal
 from .season_teams import Leagues, Team, by_league, check_names
@@ -78,6 +80,7 @@ def play_season(
     seed: int = 0,
     resume: bool = True,
     store: AnyStore = None,
+    workers: Workers | None = None,
     progress: bool = False,
     say: Callable[[str], None] = lambda message: None,
     warn: Callable[[str], None] = lambda message: None,
@@ -93,6 +96,7 @@ def play_season(
         seed: all chance of the season follows from it.
         resume: False deletes the season in the folder first.
         store: gets the games of agents too, batch by batch (`store.Store`).
+        workers: play the days, some batches ahead (`season_ahead`); None for this process. The season is the same.
         progress: whether to report on games on standard error.
         say: gets the standings from time to time, and the results of the playoffs.
         warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
@@ -101,7 +105,8 @@ def play_season(
         RunError: the folder holds something else, or another season, or another process is at work in it.
         RecordError: games.jsonl has a line that no crash can explain.
         StoreError: the store is another kind of file, or cannot be made.
-        ValueError: settings that make no sense.
+        ClusterError: workers could not play a batch; those before it are in the folder.
+        ValueError: settings that make no sense, or agents that cannot be handed to workers.
     """
     check_names(teams)
     check_whole("seed", seed)
@@ -118,7 +123,13 @@ def play_season(
     }
     folder = Path(out)
     failed: list[Record] = []
-    with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep:
+    batches = list(_batches(schedule, umpire.chunk))
+    player: AbstractContextManager[Umpire] = nullcontext(umpire)
+    if workers is not None:
+        label = f"{days} days" if progress else ""
+        player = Ahead(umpire, workers, seed, batches, label)
+        progress, say = False, beside_bar(say)
+    with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep, player as plays:
         if not resume and (folder / SETTINGS).exists():
             for name in _FILES[1:]:
                 (folder / name).unlink(missing_ok=True)
@@ -126,8 +137,8 @@ def play_season(
             _check_folder(folder, settings)
         write_atomic(folder / SETTINGS, reports.to_text(settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
-        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, umpire, seed, warn, keep), progress, say)
-        table = run.days()
+        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, plays, seed, warn, keep), progress, say)
+        table = run.days(batches)
         seeds = seed_teams(table, leagues)
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
         playoffs = run.playoffs(table, seeds)
@@ -157,6 +168,20 @@ def _feeding(
         yield keep_all
 
 
+def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
+    """The games of the days, of whole days side by side: about `chunk` games each, as even as they can be."""
+    days = len(schedule.days)
+    parts = min(days, -(-schedule.games // chunk))
+    for part in range(parts):
+        first, last = days * part // parts + 1, days * (part + 1) // parts
+        games = (
+            Fixture(f"day {day}", number, pair)
+            for day in range(first, last + 1)
+            for number, pair in enumerate(schedule.days[day - 1], 1)
+        )
+        yield Batch(f"days {first} to {last} of {days}", tuple(games))
+
+
 @dataclass(frozen=True)
 class _Run:
     """What the parts of a season share."""
@@ -169,29 +194,16 @@ class _Run:
     progress: bool
     say: Callable[[str], None]
 
-    def days(self) -> list[Line]:
+    def days(self, batches: Iterable[Batch]) -> list[Line]:
         """Play the days; the standings after them."""
         names, die = [team.name for team in self.teams], make_die(self.seed, "standings")
         results: list[GameResult] = []
-        for first, last in self._chunks():
-            fixtures = [
-                Fixture(f"day {day}", number, pair)
-                for day in range(first, last + 1)
-                for number, pair in enumerate(self.schedule.days[day - 1], 1)
-            ]
-            label = f"days {first} to {last} of {len(self.schedule.days)}"
+        for batch in batches:
             before = self.journal.played
-            results += self._settle(fixtures, label, dice=False)
+            results += self._settle(batch.fixtures, batch.label, dice=False)
             if self.journal.played > before:
-                self.say(reports.leaders_text(standings(names, results, die), self.leagues, label))
+                self.say(reports.leaders_text(standings(names, results, die), self.leagues, batch.label))
         return standings(names, results, die)
-
-    def _chunks(self) -> Iterator[tuple[int, int]]:
-        """First and last day of each batch, about `chunk` games each and as even as they can be."""
-        days = len(self.schedule.days)
-        parts = min(days, -(-self.schedule.games // self.journal.umpire.chunk))
-        for part in range(parts):
-            yield days * part // parts + 1, days * (part + 1) // parts
 
     def playoffs(self, table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> Bracket:
         """Play the series; those of a round side by side, a game each at a time."""

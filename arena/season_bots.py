@@ -9,6 +9,7 @@ Letters: `B` games, `P` seats.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -24,8 +25,9 @@ from cellgames.folders import differences
 from .defaults import OPENING_PLIES
 from .match import counter, generator, record
 from .openings import lengths, openings
+from .parcels import Parcel
 from .records import Record, plain
-from .season_games import Fixture, Played
+from .season_games import Fixture, PackedUmpire, Played
 from .season_teams import Team
 
 __all__ = ["BotUmpire"]
@@ -65,10 +67,12 @@ class BotUmpire:
         self._parameters = plain(game.parameters)
         self._names = {team.name: team.agent for team in teams}
         own = agents or {}
+        self._teams = tuple(teams)
+        self._given = {spec: own.get(spec, spec) for spec in dict.fromkeys(self._names.values())}
         self._agents = {
-            spec: own[spec] if spec in own else load(spec, game) for spec in dict.fromkeys(self._names.values())
+            spec: load(agent, game) if isinstance(agent, str) else agent for spec, agent in self._given.items()
         }
-        self._identities = {spec: identity(own.get(spec, spec), game) for spec in sorted(self._agents)}
+        self._identities = {spec: identity(self._given[spec], game) for spec in sorted(self._agents)}
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -88,6 +92,18 @@ class BotUmpire:
     def records(self, played: Sequence[Played]) -> list[Record]:
         """See `AgentUmpire.records`."""
         return [Record.from_json(game.to_json()) for game in played]
+
+    def packed(self) -> PackedUmpire:
+        """See `PortableUmpire.packed`.
+
+        Raises:
+            ValueError: a game that is not registered, agents that cannot be pickled, two of one name.
+        """
+        names = {spec: agent if isinstance(agent, str) else agent.name for spec, agent in self._given.items()}
+        if len(set(names.values())) < len(names):
+            raise ValueError(f"workers need agents with different names, got {', '.join(names.values())}")
+        parcel = Parcel.pack(self.game, list(self._given.values()))
+        return _Packed(parcel, names, self._teams, self.opening_plies, self.chunk)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -136,6 +152,22 @@ class BotUmpire:
         if wrong := differences(wanted, {name: getattr(found, name) for name in wanted}):
             raise ValueError(wrong)
         return _played(fixture, found)
+
+
+@dataclass(frozen=True)
+class _Packed:
+    """Makes a `BotUmpire` in another process; `names` are those that agents have in the parcel, by the teams' specs."""
+
+    parcel: Parcel
+    names: Mapping[str, str]
+    teams: tuple[Team, ...]
+    opening_plies: int
+    chunk: int
+
+    def __call__(self) -> BotUmpire:
+        game, agents = self.parcel.unpack()
+        own = {spec: agents[name] for spec, name in self.names.items()}
+        return BotUmpire(game, self.teams, agents=own, opening_plies=self.opening_plies, chunk=self.chunk)
 
 
 def _played(fixture: Fixture, record: Record) -> Played:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -18,7 +19,7 @@ from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
 from cellgames.folders import differences
 
 from .match import derive
-from .season_games import Fixture, Played
+from .season_games import Fixture, PackedUmpire, Played
 
 __all__ = ["CUP", "ENDED", "PARAMETERS", "CupUmpire", "start_of"]
 
@@ -79,6 +80,11 @@ class CupUmpire:
             "survivors": self.survivors,
             "chunk": self.chunk,
         }
+
+    def packed(self) -> PackedUmpire:
+        """See `PortableUmpire.packed`."""
+        rules = {name: getattr(self, name) for name in PARAMETERS}
+        return partial(CupUmpire, self.patterns, **rules, chunk=self.chunk, compile=self._compile)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None

@@ -9,13 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from .match import derive
 from .records import Record, to_line
 from .standings import SIDES, Die, GameResult, roll_off
 
-__all__ = ["REPLAYS", "AgentUmpire", "Fixture", "Played", "Umpire", "make_die", "settle"]
+__all__ = [
+    "REPLAYS",
+    "AgentUmpire",
+    "Fixture",
+    "PackedUmpire",
+    "Played",
+    "PortableUmpire",
+    "Umpire",
+    "make_die",
+    "settle",
+]
 
 REPLAYS = 5
 """How often a game without a winner is played again, at most."""
@@ -126,6 +136,22 @@ class AgentUmpire(Umpire, Protocol):
 
     def records(self, played: Sequence[Played]) -> list[Record]:
         """The games, one record each."""
+
+
+PackedUmpire: TypeAlias = Callable[[], Umpire]
+"""Makes an umpire again, in another process too; can be pickled."""
+
+
+@runtime_checkable
+class PortableUmpire(Umpire, Protocol):
+    """An umpire that can also work elsewhere (`season_ahead`)."""
+
+    def packed(self) -> PackedUmpire:
+        """What makes an umpire that plays the same games.
+
+        Raises:
+            ValueError: something that it needs cannot be pickled.
+        """
 
 
 def make_die(seed: int, *occasion: str | int) -> Die:

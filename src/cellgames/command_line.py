@@ -18,6 +18,7 @@ from cellgames.training.algorithms import ALGORITHMS
 from . import commands as run
 from . import leaderboard_command, strategy_command
 from .analyse_command import add_analysis, analyse
+from .cluster import LOCAL
 from .evaluate_command import DEFAULT_GAMES, evaluate
 from .free_for_all_command import free_for_all
 from .leaderboard_command import add_store_options
@@ -112,6 +113,20 @@ def _add_folder(command: argparse.ArgumentParser, folder: str, run: str = "run",
     command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
     command.add_argument("--fresh", action="store_true", help=f"delete the {run} in the folder first")
     command.add_argument("--quiet", action="store_true", help=f"no {told} on standard error")
+
+
+def _add_ray(command: argparse.ArgumentParser, pieces: str) -> None:
+    """Whether the work, in pieces of what, is done on a Ray cluster."""
+    command.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        nargs="?",
+        const=LOCAL,
+        help="share the work on a Ray cluster: one begun on this machine, or at `auto` or HOST:PORT",
+    )
+    command.add_argument(
+        "--ray-workers", metavar="N", type=int, help=f"{pieces} at a time (default the cores of the cluster)"
+    )
 
 
 def _add_list(commands: Any) -> None:
@@ -227,6 +242,7 @@ def _add_round_robin(commands: Any) -> None:
         "torus-v0 --agents random greedy --games 400 --param size=5 --out results/torus5",
         "torus-v0 --agents greedy my_bots:MyBot --anchor greedy",
         "torus-small-v0 --agents random greedy trained --games 50 --until-certain --budget 4000",
+        "torus-v0 --agents greedy trained mcts:400 --ray",
     )
     command = _command(commands, "round-robin", "GAME --agents SPEC SPEC ... ", run.round_robin, text, examples)
     _add_game(command)
@@ -289,6 +305,7 @@ def _add_run(command: argparse.ArgumentParser, games: str, chunks: str, opening_
     )
     command.add_argument("--anchor", metavar="SPEC", help="the agent rated 0 (default: the mean is 0)")
     add_store_options(command)
+    _add_ray(command, "chunks")
     _add_folder(command, folder)
 
 
@@ -346,6 +363,7 @@ def _add_season(commands: Any) -> None:
         "--chunk", metavar="N", type=int, help="games played side by side, about, and lost together when stopped"
     )
     add_store_options(command)
+    _add_ray(command, "batches of games")
     _add_folder(command, "results/season/GAME-...", "season", "progress and standings")
 
 

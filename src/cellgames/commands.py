@@ -12,6 +12,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ from cellgames.envs import registry
 if TYPE_CHECKING:
     from cellgames.arena.round_robin import RoundRobin
     from cellgames.envs.core import Game
+
+    from .workers import Workers
 
 __all__ = [
     "UserError",
@@ -36,6 +39,7 @@ __all__ = [
     "print_files",
     "print_leaderboard",
     "program",
+    "ray_workers",
     "round_robin",
     "run_options",
     "stopped",
@@ -127,6 +131,15 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
         "progress": not arguments.quiet,
         "warn": warn,
     }
+
+
+def ray_workers(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
+    """Those of the Ray cluster that was asked for, None for none."""
+    from .ray_workers import asked
+
+    if arguments.ray is None and arguments.ray_workers is not None:
+        raise UserError("--ray-workers is of a Ray cluster; add --ray to begin one here, or --ray ADDRESS to join one")
+    return asked(arguments.ray, arguments.ray_workers)
 
 
 def store_of(arguments: argparse.Namespace) -> Path | None:
@@ -266,16 +279,18 @@ def round_robin(arguments: argparse.Namespace) -> int:
     # Named by what cannot change when a run goes on; agents and games can only grow.
     out = arguments.out or Path("results") / file_name(folder_words(arguments, OPENING_PLIES))
     try:
-        run = arena.round_robin(
-            game,
-            arguments.agents,
-            arguments.games,
-            out=out,
-            gif=arguments.gif,
-            until_certain=arguments.until_certain,
-            budget=arguments.budget,
-            **run_options(arguments),
-        )
+        with ray_workers(arguments) as workers:
+            run = arena.round_robin(
+                game,
+                arguments.agents,
+                arguments.games,
+                out=out,
+                gif=arguments.gif,
+                until_certain=arguments.until_certain,
+                budget=arguments.budget,
+                workers=workers,
+                **run_options(arguments),
+            )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole chunks of games are kept in {out}")
     _report(run, game, arguments)

@@ -18,6 +18,7 @@ from .commands import (
     print_files,
     print_leaderboard,
     program,
+    ray_workers,
     run_options,
     stopped,
 )
@@ -36,13 +37,10 @@ def free_for_all(arguments: argparse.Namespace) -> int:
     game = make_game(arguments)
     out = arguments.out or _default_out(arguments)
     try:
-        run = arena.free_for_all(
-            game,
-            arguments.agents,
-            arguments.games,
-            out=out,
-            **run_options(arguments),
-        )
+        with ray_workers(arguments) as workers:
+            run = arena.free_for_all(
+                game, arguments.agents, arguments.games, out=out, workers=workers, **run_options(arguments)
+            )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole chunks of games are kept in {out}")
     _report(run, game, arguments)

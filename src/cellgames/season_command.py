@@ -24,6 +24,7 @@ from .commands import (
     parameters,
     print_files,
     program,
+    ray_workers,
     stopped,
     store_of,
     warn,
@@ -45,19 +46,21 @@ def season(arguments: argparse.Namespace) -> int:
     umpire = _umpire(arguments, teams)
     out = arguments.out if arguments.out is not None else _default_out(arguments, umpire)
     try:
-        over = play_season(
-            teams,
-            umpire,
-            out=out,
-            days=arguments.days,
-            within=arguments.within,
-            seed=arguments.seed,
-            resume=not arguments.fresh,
-            store=store_of(arguments),
-            progress=not arguments.quiet,
-            say=(lambda message: None) if arguments.quiet else _say,
-            warn=warn,
-        )
+        with ray_workers(arguments) as workers:
+            over = play_season(
+                teams,
+                umpire,
+                out=out,
+                days=arguments.days,
+                within=arguments.within,
+                seed=arguments.seed,
+                resume=not arguments.fresh,
+                store=store_of(arguments),
+                workers=workers,
+                progress=not arguments.quiet,
+                say=(lambda message: None) if arguments.quiet else _say,
+                warn=warn,
+            )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole batches of games are kept in {out}")
     _report(over)

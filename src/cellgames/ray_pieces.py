@@ -1,0 +1,109 @@
+"""What `ray_workers` has done in a worker: pieces of work, one after the other. Imports neither Ray nor torch."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import sys
+import traceback
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from .cluster import Build, ClusterError, refuse_other_build, unpacked
+
+__all__ = ["KEPT", "MOST_SAID", "Answer", "Caution", "do_piece"]
+
+KEPT = 4
+"""Works that are kept ready: by the process that gives them, and by each worker."""
+
+MOST_SAID = 500
+"""Characters of an error."""
+
+_MOST_WARNINGS = 20  # different ones of a piece
+
+
+class Caution(NamedTuple):
+    """As `warnings.warn_explicit` takes it."""
+
+    message: str
+    category: type[Warning]
+    filename: str
+    lineno: int
+
+
+class Answer(NamedTuple):
+    """What a worker gives back.
+
+    result:   pickled; None if the piece failed.
+    error:    one line.
+    refused:  whether the worker says so itself, with all there is to say (`ClusterError`).
+    trace:    where it failed.
+    machine:  its name.
+    warned:   what it warned of, once each.
+    """
+
+    result: bytes | None
+    error: str
+    refused: bool
+    trace: str
+    machine: str
+    warned: list[Caution]
+
+
+_ready: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()  # what works gave, by the number of their object
+
+
+def do_piece(versions: Mapping[str, str], folders: Sequence[str], number: str, work: list[Any], item: bytes) -> Answer:
+    """Do a piece; `work` holds the reference of the object with that number."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result, error, refused, trace = None, "", False, ""
+        try:
+            refuse_other_build(Build(**versions))
+            sys.path += [folder for folder in folders if folder not in sys.path and os.path.isdir(folder)]
+            # Ray sets this only where nobody has.
+            os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+            do = _begun(number, work)
+            result = pickle.dumps(do(unpacked(item)), protocol=5)
+        except (Exception, SystemExit) as fault:  # a piece may not end its worker
+            error, refused, trace = _said(fault), isinstance(fault, ClusterError), traceback.format_exc()
+    return Answer(result, error, refused, trace, platform.node(), _told(caught))
+
+
+def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
+    """What does the pieces of a work."""
+    if number not in _ready:
+        import ray
+
+        _ready[number] = unpacked(ray.get(work[0])).begin()
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.set_num_threads(1)
+        while len(_ready) > KEPT:
+            _ready.popitem(last=False)
+    _ready.move_to_end(number)
+    return _ready[number]
+
+
+def _said(fault: BaseException) -> str:
+    """An error on one line; those that people cause go without their kind."""
+    said = " ".join(str(fault).split())
+    line = said if said and isinstance(fault, ValueError) else f"{type(fault).__name__}: {said}".removesuffix(": ")
+    return line if len(line) <= MOST_SAID else line[: MOST_SAID - 3] + "..."
+
+
+def _told(caught: Sequence[warnings.WarningMessage]) -> list[Caution]:
+    """Warnings once each, of kinds that every process knows."""
+    found = {
+        Caution(
+            str(one.message),
+            next(kind for kind in one.category.__mro__ if kind.__module__ == "builtins"),
+            one.filename,
+            one.lineno,
+        )
+        for one in caught
+    }
+    return sorted(found, key=lambda one: (one.filename, one.lineno, one.message))[:_MOST_WARNINGS]

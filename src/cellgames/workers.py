@@ -1,0 +1,90 @@
+"""Who does the work: this process, or others that are handed it piece by piece. Every room may use this; it needs none.
+
+`Workers` is what arena and training know of them; `ray_workers` has those of a Ray cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from typing import Protocol, TypeVar
+
+__all__ = ["Work", "Workers", "completed"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+T_contra = TypeVar("T_contra", contravariant=True)
+R_co = TypeVar("R_co", covariant=True)
+
+_LOOK_S = 1.0  # between looks at how many workers there are
+
+
+class Work(Protocol[T_contra, R_co]):
+    """What all pieces of a kind of work have in common; can be pickled, and is the smaller the better."""
+
+    def begin(self) -> Callable[[T_contra], R_co]:
+        """Get ready, such as load agents; called once in each worker. Gives what does a piece."""
+
+
+class Workers(Protocol):
+    """Those who do pieces of work, in any order and any process. The same piece gives the same result everywhere."""
+
+    @property
+    def count(self) -> int:
+        """Pieces that can be done side by side; may change as machines come and go."""
+
+    def submit(self, work: Work[T, R], item: T) -> Future[R]:
+        """Have a piece done.
+
+        Args:
+            work: the same object for all its pieces, so that it travels once.
+            item: the piece; its text (`str`) names it in messages.
+
+        Returns:
+            The future raises what the piece raised as a `cluster.ClusterError`, and one too when workers died of it
+            again and again. A worker that dies otherwise is no error: the piece is done by another one. To cancel it
+            stops the piece, also in the middle.
+        """
+
+
+def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: int = 2) -> Iterator[tuple[T, R]]:
+    """Have pieces done; each with its result as soon as that is there, in whatever order.
+
+    When a piece fails, no more are begun, those under way are waited for, and then its error is raised. Whoever stops
+    before the end, as on Ctrl-C, cancels what is under way.
+
+    Args:
+        workers: who does them.
+        work: what they have in common.
+        items: taken as workers become free.
+        ahead: pieces that wait beside those that are done side by side, so that no worker waits for this process.
+
+    Raises:
+        ClusterError: a piece failed, the first of them.
+    """
+    left, running, failed = iter(items), dict[Future[R], T](), list[BaseException]()
+    more = True
+    try:
+        while more or running:
+            while more and not failed and len(running) < workers.count + ahead:
+                for item in left:
+                    running[workers.submit(work, item)] = item
+                    break
+                else:
+                    more = False
+            if failed:
+                more = False
+            # Not for ever: on some systems a wait without an end cannot be stopped, and there may be more workers soon.
+            for future in wait(running, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
+                item = running.pop(future)
+                try:
+                    result = future.result()
+                except Exception as error:
+                    failed.append(error)
+                else:
+                    yield item, result
+    finally:
+        for future in running:
+            future.cancel()
+    if failed:
+        raise failed[0]

@@ -1,0 +1,56 @@
+"""Agents for tests of the arena on workers, found by import path; what they do is said after a second colon."""
+
+from __future__ import annotations
+
+import os
+import time
+import warnings
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent
+from cellgames.agents.random_agent import RandomAgent
+
+
+class Patient(RandomAgent):
+    """Random; says that it plays by a file with its process's number, and waits while there is a file `hold`.
+
+    Args:
+        folder: of both files.
+    """
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = Path(folder)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        while (self._folder / "hold").exists():
+            (self._folder / f"{os.getpid()}.playing").touch()
+            time.sleep(0.02)
+        return super().act(observation, action_mask, lanes, generator)
+
+
+class Homebody(RandomAgent):
+    """Random; cannot be made in another process than the one with that number."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__()
+        if os.getpid() != int(home):
+            raise ValueError("nothing like home")
+
+
+class Hungry(BaseAgent):
+    """Needs more memory than there is, which is not the bot's fault."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        raise MemoryError("all of it")
+
+
+class Cautious(RandomAgent):
+    """Random; warns at each move."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        warnings.warn("mind the gap", RuntimeWarning, stacklevel=1)
+        return super().act(observation, action_mask, lanes, generator)
