@@ -24,7 +24,7 @@ from cellgames.training.alphazero import AlphaZeroLearner
 from cellgames.training.alphazero_arguments import AlphaZeroArguments
 from cellgames.training.checkpoints import CHECKPOINT
 from cellgames.training.replay import Positions
-from cellgames.training.search_play import Searched
+from cellgames.training.search_play import Searched, SearchPlay
 
 GAME = cellgames.make("torus-v0", size=2)
 CELLS = GAME.info.num_actions
@@ -160,15 +160,17 @@ def test_search_values_are_those_of_the_mover(tmp_path: Path) -> None:
 def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learner = learner_of(tmp_path, horizon=12, random_plies=3)
     turns, plies, owners = [], [], []
-    decide = learner.play._decide
+    play = learner.play
+    assert isinstance(play, SearchPlay)
+    decide = play._decide
 
     def spied(state: Any, observation: Tensor, mask: Tensor, own: Tensor) -> Any:
         turns.append(state.turn.clone())
-        plies.append(learner.play._plies.clone())
+        plies.append(play._plies.clone())
         owners.append(own.clone())
         return decide(state, observation, mask, own)
 
-    monkeypatch.setattr(learner.play, "_decide", spied)
+    monkeypatch.setattr(play, "_decide", spied)
     rollout, learned, steps = noted(learner, monkeypatch)()
     opening = torch.stack(turns) < torch.stack(plies)
     assert set(torch.stack(plies).unique().tolist()) == {0, 1, 2, 3}

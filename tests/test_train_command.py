@@ -25,7 +25,8 @@ from cellgames.arena.records import Record, Result, read
 from cellgames.cli import main, parser
 from cellgames.commands import make_game
 from cellgames.evaluate_command import _FILES
-from cellgames.train_command import _Line, _report
+from cellgames.status_line import StatusLine
+from cellgames.train_command import _progress_text, _report
 from cellgames.training import Finished, PPOArguments, Progress
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import options
@@ -170,10 +171,10 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setenv("COLUMNS", "60")
-    line = _Line(shown=True)
-    line(Progress(0, 2000, 0, math.nan, {"random": 0.5}))
-    line(Progress(1000, 2000, 10, 4.0, {"random": 0.75}))
-    line(Progress(2000, 2000, 20, 1000.0, {"random": 1.0}))
+    line = StatusLine(shown=True)
+    line.show(_progress_text(Progress(0, 2000, 0, math.nan, {"random": 0.5})))
+    line.show(_progress_text(Progress(1000, 2000, 10, 4.0, {"random": 0.75})))
+    line.show(_progress_text(Progress(2000, 2000, 20, 1000.0, {"random": 1.0})))
     line.end()
     texts = screen.getvalue().removesuffix("\n").split("\r")
     assert texts[1] == "  0%  0 steps, 0 games, 50 % against random"

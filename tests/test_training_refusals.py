@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,7 +15,7 @@ from training_runs import block_extras, content, equal, tiny
 
 import cellgames
 from cellgames.training import PPOArguments, RunError, train
-from cellgames.training.checkpoints import CHECKPOINT, FORMAT
+from cellgames.training.checkpoints import ARGUMENTS, CHECKPOINT, FORMAT
 
 
 @pytest.fixture(autouse=True)
@@ -68,6 +69,19 @@ def test_a_checkpoint_from_elsewhere_is_refused(begun: Path) -> None:
     changed(begun, lambda data: data["arguments"].update(parameters={"size": 4}))
     with pytest.raises(RunError, match=r"checkpoint.pt is another run's\. parameters: expected \{'size': 4\}"):
         train(tiny(steps=1), begun)
+
+
+def test_a_run_that_is_older_than_a_setting_goes_on(begun: Path) -> None:
+    path = begun / ARGUMENTS
+    asked = json.loads(path.read_text())
+    del asked["actors"], asked["lag"]
+    path.write_text(json.dumps(asked))
+    changed(begun, lambda data: data.update(arguments=asked))
+    before = content(begun)["at"]["steps"]
+    train(tiny(steps=before + 1), begun)
+    assert content(begun)["at"]["steps"] > before
+    with pytest.raises(RunError, match="lag: expected 0, got 1"):
+        train(tiny(steps=before + 1, lag=1, actors=0), begun)
 
 
 def test_an_older_checkpoint_is_refused(begun: Path) -> None:

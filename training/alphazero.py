@@ -20,14 +20,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cellgames.agents.networks import Size, make_network
+from cellgames.agents.networks import Network, Size, make_network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator
 from cellgames.envs.core import Game
 
+from .actors import make_play
 from .advantages import Estimates, estimate
 from .alphazero_arguments import AlphaZeroArguments
 from .arguments import Arguments
-from .learners import Iteration, Learner, Purpose, derive, start_weights
+from .distributed import Group, divided
+from .learners import Iteration, Learner, Purpose, derive, for_rank, start_weights
 from .opponents import Opponents, parse_mix
 from .pool import Pool
 from .replay import Positions, Replay
@@ -50,6 +52,8 @@ class AlphaZeroLearner(Learner):
         "first_player": "share of the games that ended which the first player won",
     }
 
+    OWN = ("shuffles", "replay")
+
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         _check(game, arguments)
@@ -59,24 +63,7 @@ class AlphaZeroLearner(Learner):
             start_weights(self.network, Path(arguments.start_from))
         self.network.to(device)
         self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
-        search = GumbelSearch(
-            game,
-            NetworkEvaluator(self.network),
-            arguments.simulations,
-            considered=arguments.considered,
-            noise=1.0,
-            scale=arguments.scale,
-        )
-        self.play = SearchPlay(
-            game,
-            self.network,
-            Opponents(game, parse_mix(arguments.opponents), self.pool, device),
-            arguments.lanes,
-            device,
-            search,
-            random_plies=arguments.random_plies,
-            mixed=arguments.mixed,
-        )
+        self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
         self.replay = Replay(game, arguments.buffer, device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
@@ -85,6 +72,17 @@ class AlphaZeroLearner(Learner):
             fused=device.type == "cuda",
         )
         self.shuffles = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
+
+    @classmethod
+    def share(cls, arguments: Arguments, world: int) -> Arguments:
+        """See `Learner`; each process has a replay of its own."""
+        assert isinstance(arguments, AlphaZeroArguments)
+        return divided(arguments, world, buffer=math.ceil(arguments.buffer / world))
+
+    def join(self, group: Group) -> None:
+        """See `Learner`."""
+        super().join(group)
+        self.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
     def restart(self, seed: int) -> None:
         """See `Learner`."""
@@ -104,16 +102,21 @@ class AlphaZeroLearner(Learner):
         parts = (rollout.observation, rollout.mask, rollout.policy, found.target)
         self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
         self.network.train()
-        steps = max(1, round(h.epochs * len(rows) / h.minibatch)) if len(rows) else 0
-        told = [self._learn(self._minibatch()) for _ in range(steps)]
+        new = sum(self.group.exchange(len(rows)))
+        steps = max(1, round(h.epochs * new / h.minibatch)) if new else 0
+        told = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
         losses: list[float] = torch.stack(told).mean(0).tolist() if told else [math.nan] * 5
         games = (_explained(found, rows), *_results(rollout))
         ended = rollout.ended
         return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, (*losses, *games), strict=True)))
 
+    def _part(self) -> int:
+        """How much of a minibatch this process draws: all of it, or of several each its part, if it has any."""
+        return len(range(self.group.rank, self.arguments.minibatch, self.group.world)) if len(self.replay) else 0
+
     def _minibatch(self) -> Positions:
         """Positions out of the replay, each moved by a symmetry."""
-        drawn = self.replay.sample(self.arguments.minibatch, self.shuffles)
+        drawn = self.replay.sample(self._part(), self.shuffles)
         count = self.game.symmetries
         if count == 1:
             return drawn
@@ -122,8 +125,21 @@ class AlphaZeroLearner(Learner):
         observation, moved = self.game.transform(drawn.observation, numbers, which)
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
 
-    def _learn(self, positions: Positions) -> Tensor:
-        """A step of the optimizer; the first five of `METRICS`, float [5]."""
+    def _learn(self, positions: Positions | None) -> Tensor:
+        """A step of the optimizer; the first five of `METRICS`, float [5]; see `Learner` on several processes."""
+        weight = self.group.weight(0 if positions is None else len(positions.value), self.device)
+        self.optimizer.zero_grad()
+        told = torch.zeros(4, device=self.device)
+        if positions is not None:  # else the step is that of the others
+            loss, told = self._losses(positions)
+            (loss * weight).backward()
+        self.group.average_gradients(self.network)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_norm)
+        self.optimizer.step()
+        return torch.cat((told * weight, norm[None])).detach()
+
+    def _losses(self, positions: Positions) -> tuple[Tensor, Tensor]:
+        """What is to become less, and the first four of `METRICS`, float [4]."""
         observation, mask, policy, target = positions
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed):
             logits, value, _ = self.network(observation)
@@ -131,12 +147,13 @@ class AlphaZeroLearner(Learner):
         logs = logits.float().masked_fill(~mask, -1e9).log_softmax(1)
         policy_loss = -(policy * logs).sum(1).mean()
         value_loss = functional.mse_loss(value.float(), target)
-        self.optimizer.zero_grad()
-        (policy_loss + self.arguments.value_weight * value_loss).backward()
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_norm)
-        self.optimizer.step()
         entropy = -torch.xlogy(policy, policy).sum(1).mean()
-        return torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy, norm)).detach()
+        told = torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy))
+        return policy_loss + self.arguments.value_weight * value_loss, told
+
+    def close(self) -> None:
+        """See `Learner`."""
+        self.play.close()
 
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -155,6 +172,31 @@ class AlphaZeroLearner(Learner):
         self.shuffles.set_state(state["shuffles"].cpu())
         self.replay.load_state_dict(state["replay"])
         self.pool.load_state_dict(state["pool"])
+
+
+def _play(
+    game: Game[Any], arguments: AlphaZeroArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+) -> SearchPlay:
+    """What plays, in one process."""
+    search = GumbelSearch(
+        game,
+        NetworkEvaluator(network),
+        arguments.simulations,
+        considered=arguments.considered,
+        noise=1.0,
+        scale=arguments.scale,
+    )
+    opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
+    return SearchPlay(
+        game,
+        network,
+        opponents,
+        lanes,
+        device,
+        search,
+        random_plies=arguments.random_plies,
+        mixed=arguments.mixed,
+    )
 
 
 def _check(game: Game[Any], arguments: AlphaZeroArguments) -> None:

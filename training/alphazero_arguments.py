@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from .arguments import Arguments, setting
+from .arguments import ActorArguments, setting
 
 __all__ = ["AlphaZeroArguments"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AlphaZeroArguments(Arguments):
+class AlphaZeroArguments(ActorArguments):
     """For AlphaZero with Gumbel search (`training.alphazero`)."""
 
     algorithm: ClassVar[str] = "alphazero"

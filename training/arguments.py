@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 from cellgames.agents.registry import GREEDY
+from cellgames.cluster import LOCAL
 
 from .presets import preset
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "FREE",
     "GROWS",
+    "ActorArguments",
     "Arguments",
     "Option",
     "PPOArguments",
@@ -36,7 +38,7 @@ __all__ = [
 Sampling = Literal["uniform", "latest", "prioritized"]
 Text = tuple[str, ...]
 
-FREE = ("threads", "device")
+FREE = ("threads", "device", "ray")
 """What a run that is continued may have otherwise; of weights that are equal in every bit there is then no promise."""
 GROWS = "steps"
 """What it may have more of."""
@@ -193,7 +195,26 @@ class PolicyArguments(Arguments):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PPOArguments(PolicyArguments):
+class ActorArguments(Arguments):
+    """What algorithms are told that may have their games played by others (`training.actors`)."""
+
+    actors: int = setting(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
+    lag: int = setting(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
+    ray: str = setting(LOCAL, "the actors' Ray cluster: local begins one here, auto or HOST:PORT joins one")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.actors and self.lanes % self.actors:
+            raise ValueError(
+                f"lanes must be a multiple of actors, who share them alike; got {self.lanes} lanes for {self.actors} "
+                f"actors, try {math.ceil(self.lanes / self.actors) * self.actors}"
+            )
+        if not self.actors and self.ray != LOCAL:
+            raise ValueError(f"ray is where actors play, and there are none; got ray={self.ray!r}, try actors=4")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PPOArguments(PolicyArguments, ActorArguments):
     """For PPO on the device of the games (`training.ppo`)."""
 
     algorithm: ClassVar[str] = "ppo"

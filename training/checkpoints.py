@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from cellgames.agents.registry import WEIGHTS_FILE
 from cellgames.folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
 
 from .algorithms import ALGORITHMS
-from .arguments import FREE, GROWS, Arguments
+from .arguments import FREE, GROWS, Arguments, options
 
 __all__ = [
     "AGENT",
@@ -29,12 +29,15 @@ __all__ = [
     "PROGRESS",
     "TENSORBOARD",
     "Checkpoint",
+    "Kept",
     "prepare",
     "read",
 ]
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
 PROGRESS, CURVE, TENSORBOARD, POOL = "progress.csv", "curve.png", "tensorboard", "pool"
+
+PROCESSES = "processes"  # beside the arguments, if there are several
 
 FORMAT = 1
 """Of a checkpoint; raised when older ones can no longer be continued."""
@@ -60,9 +63,20 @@ class Checkpoint:
     seconds: float = 0.0
     history: list[dict[str, float]] = field(default_factory=list)
 
-    def write(self, folder: Path, arguments: Arguments, learner: Mapping[str, Any]) -> None:
-        """Beside the last one, then in its place; with the learner's `state_dict`."""
-        about = {"format": FORMAT, "cellgames": cellgames.__version__, "arguments": arguments.to_data()}
+    def write(
+        self, folder: Path, arguments: Arguments, learner: Mapping[str, Any], others: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Beside the last one, then in its place.
+
+        Args:
+            folder: of the run.
+            arguments: of the run.
+            learner: its `state_dict`; of several processes the one of rank 0.
+            others: what further processes have of their own, `Learner.OWN`, by rank from 1.
+        """
+        asked = _asked_for(arguments, 1 + len(others))
+        about = {"format": FORMAT, "cellgames": cellgames.__version__, "arguments": asked}
+        about |= {"others": list(others)} if others else {}
         part = folder / f"{CHECKPOINT}.part"
         with part.open("wb") as file:
             torch.save({**about, "at": vars(self), "learner": learner}, file)
@@ -71,8 +85,17 @@ class Checkpoint:
         os.replace(part, folder / CHECKPOINT)
 
 
-def read(folder: Path, arguments: Arguments, device: torch.device) -> tuple[Checkpoint, dict[str, Any]] | None:
-    """The folder's checkpoint and the learner's `state_dict`; None if there is none yet.
+@dataclass(frozen=True)
+class Kept:
+    """What `read` found: how far the run is, and what `Checkpoint.write` was given."""
+
+    at: Checkpoint
+    learner: dict[str, Any]
+    others: list[dict[str, Any]]
+
+
+def read(folder: Path, arguments: Arguments, device: torch.device, processes: int = 1) -> Kept | None:
+    """The folder's checkpoint, its tensors on the device; None if there is none yet.
 
     Raises:
         RunError: another run's, of another format, or not readable.
@@ -90,17 +113,18 @@ def read(folder: Path, arguments: Arguments, device: torch.device) -> tuple[Chec
             f"{path}: expected a checkpoint of format {FORMAT}, got {found} of cellgames {data.get('cellgames')}; "
             f"continue it with that version, or {START_OVER}"
         )
-    _check_same(path, data["arguments"], arguments)
-    return Checkpoint(**data["at"]), data["learner"]
+    _check_same(path, data["arguments"], arguments, processes)
+    return Kept(Checkpoint(**data["at"]), data["learner"], data.get("others", []))
 
 
-def prepare(folder: Path, arguments: Arguments, *, resume: bool) -> None:
+def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
     """See that a folder is empty or this run's, and write what was asked for.
 
     Args:
         folder: of the run, `folders.opened`.
         arguments: of the run.
         resume: False deletes a run that is there.
+        processes: that learn together.
 
     Raises:
         RunError: it holds something else, or to be resumed another run.
@@ -114,8 +138,13 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool) -> None:
         for name in (CHECKPOINT, AGENT, PROGRESS, CURVE):
             (folder / name).unlink(missing_ok=True)
     elif found is not None:
-        _check_same(path, found, arguments)
-    write_atomic(path, json.dumps(arguments.to_data(), indent=2, ensure_ascii=False) + "\n")
+        _check_same(path, found, arguments, processes)
+    write_atomic(path, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
+
+
+def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:
+    """As JSON holds it; one process is not worth a word."""
+    return {**arguments.to_data(), **({PROCESSES: processes} if processes > 1 else {})}
 
 
 def _asked(path: Path) -> dict[str, Any]:
@@ -132,10 +161,18 @@ def _asked(path: Path) -> dict[str, Any]:
     )
 
 
-def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments) -> None:
+def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, processes: int) -> None:
     """Raise a `RunError` unless what was found is this run, or the same with fewer steps."""
-    asked = arguments.to_data()
-    fixed = [name for name in {**asked, **found} if name not in (*FREE, GROWS)]
+    asked, before = arguments.to_data(), found.get(PROCESSES, 1)
+    if before != processes:
+        how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"
+        raise RunError(
+            f"{path} is of a run whose lanes are shared by {before} process{'es' if before > 1 else ''}: expected as "
+            f"many, got {processes}; begin {how}, or {START_OVER}"
+        )
+    # A run that is older than a setting had what is now its default.
+    found = {**{option.name: option.default for option in options(type(arguments))}, **found}
+    fixed = [name for name in {**asked, **found} if name not in (*FREE, GROWS, PROCESSES)]
     if wrong := differences({name: found.get(name) for name in fixed}, asked):
         raise RunError(f"{path} is another run's. {wrong}; {START_OVER}")
     if found[GROWS] > asked[GROWS]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -17,9 +18,10 @@ from cellgames.agents.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 
 from .arguments import Arguments
+from .distributed import ALONE, Group
 from .pool import Pool
 
-__all__ = ["Iteration", "Learner", "Purpose", "derive", "start_weights"]
+__all__ = ["Iteration", "Learner", "Purpose", "derive", "for_rank", "start_weights"]
 
 
 class Purpose(IntEnum):
@@ -33,11 +35,18 @@ class Purpose(IntEnum):
     """In which actions are learned from."""
     EVALUATION = 4
     """Games against yardsticks."""
+    RANK = 5
+    """Games and order of each further process of several that learn together."""
 
 
 def derive(seed: int, purpose: Purpose, number: int = 0) -> int:
     """A seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
     return int(chance.draw(torch.tensor(seed), purpose, torch.tensor(number)))
+
+
+def for_rank(seed: int, rank: int) -> int:
+    """The seed of one of several processes that learn together; of the first it is the seed itself."""
+    return derive(seed, Purpose.RANK, rank) if rank else seed
 
 
 @dataclass(frozen=True)
@@ -74,14 +83,21 @@ class Learner(ABC):
         network: what learns.
         sample: whether it is to play by chance.
         pool: past selves; the run prunes it when it has written a checkpoint.
+        group: the processes that learn as one; this one alone until `join`.
+        on_warning: gets the lines of `warn`; the run sets it.
     """
 
     network: Network
     pool: Pool
     sample: bool = False
+    group: Group = ALONE
+    on_warning: Callable[[str], None] = staticmethod(warnings.warn)
 
     METRICS: ClassVar[Mapping[str, str]]
     """Name and explanation of each metric, for tables, TensorBoard and the docs."""
+
+    OWN: ClassVar[tuple[str, ...]] = ()
+    """Entries of `state_dict` that each of several processes has of its own."""
 
     @abstractmethod
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
@@ -92,13 +108,27 @@ class Learner(ABC):
         """The most steps that a game takes, as `horizon` counts them."""
         return game.info.max_turns
 
+    @classmethod
+    def share(cls, arguments: Arguments, world: int) -> Arguments:
+        """What each of several processes that learn together is told, such as a part of the lanes; see `distributed`.
+
+        Raises:
+            ValueError: the algorithm learns in one process, or the arguments cannot be shared.
+        """
+        raise ValueError(f"{arguments.algorithm} learns in one process, not in {world}; begin it without torchrun")
+
+    def join(self, group: Group) -> None:
+        """Learn as one with other processes, from before the first `restart` on; nothing is said to them yet."""
+        self.group = group
+        self.pool.hold()
+
     @abstractmethod
     def restart(self, seed: int) -> None:
         """Begin new games; all chance of them, and of who plays them, follows from the seed."""
 
     @abstractmethod
     def iterate(self, progress: float) -> Iteration:
-        """Play, and learn from it; `progress` of the run is from 0 to 1."""
+        """Play, and learn from it; `progress` of the run is from 0 to 1. A process of several tells of its part."""
 
     def snapshot(self, steps: int) -> None:
         """Add the learner as it is to the pool of past selves."""
@@ -111,6 +141,13 @@ class Learner(ABC):
     def save(self, path: Path, made: Mapping[str, Any]) -> None:
         """Write what `agents.load` reads; see `agents.saved.save_network`."""
         save_network(path, self.network, sample=self.sample, made=made)
+
+    def warn(self, message: str) -> None:
+        """Tell of what goes wrong on the way without ending the run."""
+        self.on_warning(message)
+
+    def close(self) -> None:  # noqa: B027  # most have begun nothing
+        """End what was begun, such as processes; nothing is asked of it afterwards."""
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ RUN_METRICS = {
     "iteration": "how many there were",
     "steps": "actions of the learner that it learned from",
     "games": "that ended",
-    "seconds": "of playing and learning, without evaluations, all processes of the run together",
+    "seconds": "of playing and learning on the clock, without evaluations, also before the run was continued",
     "steps_per_second": "since the last line, or in the iteration",
     "turns_per_game": "of the games that ended in the iteration",
 }

@@ -14,13 +14,28 @@ from cellgames.hardware import cpu_model
 __all__ = ["alone", "choose_device", "machine"]
 
 
-def choose_device(name: str) -> torch.device:
+def choose_device(name: str, local_rank: int | None = None) -> torch.device:
     """`cpu`, `cuda`, `cuda:N`, or `auto`, which is CUDA where there is one.
+
+    Args:
+        name: one of these.
+        local_rank: number of this process among those of a run on this machine; `cuda` and `auto` are then the CUDA
+            device of that number. None for a run of one process.
 
     Raises:
         ValueError: no such device here.
     """
     cuda = torch.cuda.is_available()
+    if local_rank is not None and (name == "cuda" or (name == "auto" and cuda)):
+        count = torch.cuda.device_count()
+        if local_rank >= count:
+            raise ValueError(
+                f"process {local_rank} of this machine needs a CUDA device of its own, but torch finds {count} here; "
+                "begin no more processes than that, or ask for device=cpu"
+            )
+        return torch.device("cuda", local_rank)
+    if local_rank is not None and name.startswith("cuda:"):
+        raise ValueError(f"expected device auto, cpu or cuda for several processes, each takes its own; got {name!r}")
     if name == "auto":
         return torch.device("cuda" if cuda else "cpu")
     try:

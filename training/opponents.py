@@ -84,6 +84,10 @@ class Opponents:
         if member is not None:
             self.pool.record(member, score, games)
 
+    def past_selves(self) -> dict[int, str]:
+        """Files of the past selves by their numbers."""
+        return {number: member.file for number, member in enumerate(self._members) if member is not None}
+
     def forget(self) -> None:
         """No game goes on, so that no past self is needed any more."""
         del self.agents[self._fixed :], self._members[self._fixed :]

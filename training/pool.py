@@ -18,6 +18,7 @@ from cellgames.agents.networks import Network
 from cellgames.agents.saved import load_network, save_network
 
 from .arguments import Sampling
+from .distributed import Group
 
 __all__ = ["Member", "Pool"]
 
@@ -69,6 +70,7 @@ class Pool:
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
+        self._held: list[tuple[str, float, int]] | None = None
 
     def __len__(self) -> int:
         return len(self.members)
@@ -114,9 +116,26 @@ class Pool:
 
     def record(self, member: Member, score: float, games: int) -> None:
         """Tell of games of the learner against a member; `score` is the learner's."""
+        if self._held is not None:
+            self._held.append((member.file, score, games))
+            return
         fade = math.exp2(-games / self.memory)
         member.games = member.games * fade + games
         member.score = member.score * fade + score
+
+    def hold(self) -> None:
+        """Keep results back from now on, until `settle`: of pools of several processes none may be ahead of others."""
+        self._held = []
+
+    def settle(self, group: Group) -> None:
+        """Record what all processes of a group kept back, in the same order in each."""
+        held, self._held = self._held, None
+        members = {member.file: member for member in self.members}
+        for told in group.exchange(held):
+            for file, score, games in told:
+                if file in members:  # else it has gone in the meantime
+                    self.record(members[file], score, games)
+        self._held = []
 
     def state_dict(self) -> list[dict[str, Any]]:
         """What a checkpoint keeps: the members; their weights are on disk."""

@@ -18,7 +18,8 @@ from torch.nn import functional
 from cellgames.agents.networks import Network
 
 from .advantages import estimate
-from .selfplay import Rollout, SelfPlay
+from .distributed import ALONE, Group
+from .selfplay import Play, Rollout
 
 __all__ = ["PPO", "Hyperparameters", "Losses"]
 
@@ -62,13 +63,17 @@ class PPO:
         network: changed in place.
         play: where its games are played.
         hyperparameters: see there.
+
+    Attributes:
+        group: the processes that learn as one; this one alone unless set.
     """
 
-    def __init__(self, network: Network, play: SelfPlay, hyperparameters: Hyperparameters) -> None:
+    def __init__(self, network: Network, play: Play[Rollout], hyperparameters: Hyperparameters) -> None:
         self.network, self.play, self.h = network, play, hyperparameters
         fused = next(network.parameters()).device.type == "cuda"
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5, fused=fused)
         self.shuffles = torch.Generator()
+        self.group: Group = ALONE
 
     def iterate(self, progress: float) -> tuple[Rollout, Losses, int]:
         """Play, then learn from it.
@@ -77,7 +82,8 @@ class PPO:
             progress: of the run, from 0 to 1; the learning rate falls to a tenth of what it was, along a line.
 
         Returns:
-            What was played, how learning went, and from how many actions was learned.
+            What was played, how learning went, and from how many actions was learned. Of several processes each tells
+            of what it played; means of losses over processes are those of all actions.
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.h.learning_rate * (1 - 0.9 * progress)
@@ -99,14 +105,18 @@ class PPO:
         error, spread = (float(part.var()) if len(rows) > 1 else 0.0 for part in flat[4:])
         explained = 1 - error / spread if spread > 0 else math.nan
         self.network.train()
-        told = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows))]
+        total = sum(self.group.exchange(len(rows)))
+        told = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows), total)]
         mean: tuple[float, ...] = tuple(torch.stack(told).mean(0).tolist()) if told else (math.nan,) * 6
         return rollout, Losses(*mean, explained), len(rows)  # type: ignore[call-arg]  # six of them, and one
 
-    def _minibatches(self, rows: int) -> Iterator[Tensor]:
-        """Row numbers in random order, as often as there are epochs; parts of nearly the same size."""
-        parts = max(1, round(rows / self.h.minibatch))
-        for _ in range(self.h.epochs if rows else 0):
+    def _minibatches(self, rows: int, total: int) -> Iterator[Tensor]:
+        """Row numbers in random order, as often as there are epochs; parts of nearly the same size.
+
+        Every process makes as many, out of the `rows` that it has of the `total`; a part may be empty.
+        """
+        parts = max(1, round(total / self.h.minibatch))
+        for _ in range(self.h.epochs if total else 0):
             order = torch.randperm(rows, generator=self.shuffles).to(self.play.device)
             yield from order.tensor_split(parts)
 
@@ -114,11 +124,25 @@ class PPO:
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> Tensor:
         """One step of the optimizer; what `Losses` tells, float [6]."""
+        advantage, weight = self.group.standard(advantage)
+        self.optimizer.zero_grad()
+        told = target.new_zeros(5)
+        if len(target):  # a process that has no row of a minibatch takes the step of the others
+            loss, told = self._losses(observation, mask, action, before, advantage, target)
+            (loss * weight).backward()
+        self.group.average_gradients(self.network)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.h.max_norm)
+        self.optimizer.step()
+        return torch.cat((told * weight, norm[None])).detach()
+
+    def _losses(
+        self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """What is to become less, and the first five of `Losses`, float [5]; `advantage` is normalized."""
         device = self.play.device.type
         with torch.autocast(device, torch.bfloat16, enabled=self.play.mixed):
             choices, value = self.network.judge(observation, mask)
         likely, entropy = choices.judge(action)
-        advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
         log_ratio = likely - before
         ratio = log_ratio.exp()
         policy_loss = -torch.minimum(
@@ -126,14 +150,10 @@ class PPO:
         ).mean()
         value_loss = functional.mse_loss(value, target)
         loss = policy_loss + self.h.value_weight * value_loss - self.h.entropy * entropy.mean()
-        self.optimizer.zero_grad()
-        loss.backward()
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.h.max_norm)
-        self.optimizer.step()
         with torch.no_grad():
             divergence = (ratio - 1 - log_ratio).mean()  # Schulman's third estimator
             clipped = ((ratio - 1).abs() > self.h.clip).float().mean()
-            return torch.stack((policy_loss, value_loss, entropy.mean(), divergence, clipped, norm)).detach()
+            return loss, torch.stack((policy_loss, value_loss, entropy.mean(), divergence, clipped))
 
     def state_dict(self) -> dict[str, Any]:
         """Network, optimizer and the order of minibatches, for a checkpoint."""

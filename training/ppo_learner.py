@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 
 import torch
 
-from cellgames.agents.networks import Size, make_network
+from cellgames.agents.networks import Network, Size, make_network
 from cellgames.envs.core import Game
 
+from .actors import make_play
 from .arguments import Arguments, PPOArguments
-from .learners import Iteration, Learner, Purpose, derive, start_weights
+from .distributed import Group, divided
+from .learners import Iteration, Learner, Purpose, derive, for_rank, start_weights
 from .opponents import Opponents, parse_mix
 from .pool import Pool
 from .ppo import PPO, Hyperparameters
@@ -38,6 +40,8 @@ class PPOLearner(Learner):
         "mean_return": "sum of the rewards of a game, mean over the learner's seats; about 0 in zero-sum self-play",
     }
 
+    OWN = ("shuffles",)
+
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
         self.arguments, self.sample = arguments, arguments.sample
@@ -46,14 +50,25 @@ class PPOLearner(Learner):
             start_weights(self.network, Path(arguments.start_from))
         self.network.to(device)
         self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
-        opponents = Opponents(game, parse_mix(arguments.opponents), self.pool, device)
+        play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
         names = [field.name for field in dataclasses.fields(Hyperparameters)]
         self.ppo = PPO(
             self.network,
-            SelfPlay(game, self.network, opponents, arguments.lanes, device, mixed=arguments.mixed),
+            play,
             Hyperparameters(**{name: getattr(arguments, name) for name in names}),
         )
         self.ppo.shuffles.manual_seed(derive(arguments.seed, Purpose.ORDER))
+
+    @classmethod
+    def share(cls, arguments: Arguments, world: int) -> Arguments:
+        """See `Learner`."""
+        return divided(arguments, world)
+
+    def join(self, group: Group) -> None:
+        """See `Learner`."""
+        super().join(group)
+        self.ppo.group = group
+        self.ppo.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
     def restart(self, seed: int) -> None:
         """See `Learner`."""
@@ -66,6 +81,10 @@ class PPOLearner(Learner):
         told = (*dataclasses.astuple(losses), *_results(ended))
         return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, told, strict=True)))
 
+    def close(self) -> None:
+        """See `Learner`."""
+        self.ppo.play.close()
+
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""
         return {**self.ppo.state_dict(), "pool": self.pool.state_dict()}
@@ -74,6 +93,14 @@ class PPOLearner(Learner):
         """See `Learner`."""
         self.ppo.load_state_dict(state)
         self.pool.load_state_dict(state["pool"])
+
+
+def _play(
+    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+) -> SelfPlay:
+    """What plays, in one process."""
+    opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
+    return SelfPlay(game, network, opponents, lanes, device, mixed=arguments.mixed)
 
 
 def _results(ended: Ended) -> tuple[float, float]:

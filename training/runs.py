@@ -19,8 +19,10 @@ import math
 import os
 import time
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -34,10 +36,12 @@ from cellgames.folders import START_OVER, RunError, opened
 
 from .algorithms import ALGORITHMS
 from .arguments import Arguments
-from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, prepare, read
-from .learners import Iteration, Learner, Purpose, derive
+from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, prepare
+from .distributed import joined, mean_over, pack, unpack
+from .learners import Iteration, Learner, Purpose, derive, for_rank
 from .logs import RUN_METRICS, Logs, yardstick_metrics
-from .machine import alone, choose_device, machine
+from .machine import alone, machine
+from .resuming import restore
 from .yardsticks import compare
 
 __all__ = ["Finished", "Progress", "RunError", "train"]
@@ -96,33 +100,48 @@ def train(
         out: the folder; made where it is missing. One that holds this run, or a shorter one, is continued.
         resume: False deletes the run in the folder first.
         command: what was typed, for the file of the agent.
-        report: called before the first iteration and after each.
-        warn: gets a line for each thing left out, and for what keeps a continued run from being exact.
+        report: called before the first iteration and after each, in each process of several.
+        warn: gets a line for each thing left out, and for what keeps a continued run from being exact; of several
+            processes in rank 0 only.
+
+    In a process group of torch.distributed, or begun by torchrun, several processes learn as one, each on a device of
+    its own; see `distributed`. All are called alike, and rank 0 alone needs the folder. Counts are of all together.
 
     Raises:
-        RunError: the folder holds something else, or a run with other arguments, or of an older format; or nothing
-            was learned between two checkpoints.
+        RunError: the folder holds something else, or a run with other arguments, of another number of processes, or of
+            an older format; or nothing was learned between two checkpoints.
         ValueError: arguments that do not fit the game.
+        GroupError: of several processes another is gone.
         ImportError: a package is missing without which there is no run.
     """
     check_installed()
     folder = Path(out)
     game = cellgames.make(arguments.game, **arguments.parameters)
-    device = choose_device(arguments.device)
-    with alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device):
-        # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own.
-        goes_on = resume and (folder / CHECKPOINT).exists()
-        told = dataclasses.replace(arguments, start_from="") if goes_on else arguments
-        learner = ALGORITHMS[arguments.algorithm].learner(game, told, folder, device)
-        yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
-        _check_games_end(game, arguments, learner, warn)
-        with opened(folder, (ARGUMENTS, PROGRESS, CURVE)):
-            prepare(folder, arguments, resume=resume)
-            run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)
-            try:
-                return run.to_the_end(report)
-            finally:
-                run.logs.close()
+    with joined(arguments.device) as (group, device), ExitStack() as ends:
+        if not group.first:  # its past selves and the weights to begin with come from rank 0
+            folder = Path(ends.enter_context(TemporaryDirectory(prefix="cellgames-", ignore_cleanup_errors=True)))
+        ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
+        with group.agreed():
+            kind = ALGORITHMS[arguments.algorithm].learner
+            told = arguments if group.world == 1 else kind.share(arguments, group.world)
+            # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own.
+            if not group.first or (resume and (folder / CHECKPOINT).exists()):
+                told = dataclasses.replace(told, start_from="")
+            learner = kind(game, told, folder, device)
+            ends.callback(learner.close)
+            learner.on_warning = warn
+            if group.world > 1:
+                learner.join(group)
+            yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
+            if group.first:
+                _check_games_end(game, arguments, learner, warn)
+                ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
+                prepare(folder, arguments, resume=resume, processes=group.world)
+        run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)
+        try:
+            return run.to_the_end(report, Path(out))
+        finally:
+            run.close()
 
 
 class _Run:
@@ -141,32 +160,40 @@ class _Run:
     ) -> None:
         self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
         self.yardsticks, self.device, self.command = yardsticks, device, command
-        found = read(folder, arguments, device)
-        self.at, state = found if found is not None else (Checkpoint(planned=arguments.steps), None)
-        if self.at.planned != arguments.steps:
-            warn(
-                f"steps grow from {self.at.planned} to {arguments.steps}, and the learning rate falls more slowly from "
-                "here on; a run that had been given as many from the start would differ"
-            )
-            self.at.planned = arguments.steps
-        title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
-        self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps + 1 if found is not None else 0, warn)
-        if state is None:
+        self.group = learner.group
+        self.logs: Logs | None = None  # of rank 0
+        at = restore(folder, arguments, device, learner)
+        self.at = at if at is not None else Checkpoint(planned=arguments.steps)
+        if self.group.first:
+            if self.at.planned != arguments.steps:
+                warn(
+                    f"steps grow from {self.at.planned} to {arguments.steps}, and the learning rate falls more slowly "
+                    "from here on; a run that had been given as many from the start would differ"
+                )
+            title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
+            self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps + 1 if at is not None else 0, warn)
+        self.at.planned = arguments.steps
+        if at is None:
+            self.group.spread(learner.network)
             learner.snapshot(0)
             self._evaluate()
             self._keep()
-        else:
-            learner.load_state_dict(state)
+        elif self.logs is not None:
             self.logs.table(self.at.history)
         self._begin_games()
 
-    def to_the_end(self, report: Callable[[Progress], None]) -> Finished:
+    def close(self) -> None:
+        """Write what waits."""
+        if self.logs is not None:
+            self.logs.close()
+
+    def to_the_end(self, report: Callable[[Progress], None], out: Path) -> Finished:
         """All iterations that are missing."""
         arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
         report(self._progress(math.nan))
         while at.steps < arguments.steps:
             began = time.perf_counter()
-            told = self.learner.iterate(at.steps / arguments.steps)
+            told = self._iterate(at.steps / arguments.steps)
             took = time.perf_counter() - began
             at.iteration, at.steps, at.games = at.iteration + 1, at.steps + told.steps, at.games + told.games
             at.seconds += took
@@ -182,14 +209,26 @@ class _Run:
                 self._begin_games()
                 kept = at.steps
             report(self._progress(told.steps / took))
-        return Finished(self.folder, self.folder / AGENT, at.steps, before, at.seconds, tuple(at.history))
+        return Finished(out, out / AGENT, at.steps, before, at.seconds, tuple(at.history))
 
     def _progress(self, steps_per_second: float) -> Progress:
         shares = {spec: self.at.history[-1][spec] for spec in self.yardsticks}
         return Progress(self.at.steps, self.arguments.steps, self.at.games, steps_per_second, shares)
 
     def _begin_games(self) -> None:
-        self.learner.restart(derive(self.arguments.seed, Purpose.GAMES, self.at.iteration))
+        seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)
+        self.learner.restart(for_rank(seed, self.group.rank))
+
+    def _iterate(self, progress: float) -> Iteration:
+        """What all processes did together; metrics are means over them."""
+        told, group = self.learner.iterate(progress), self.group
+        if group.world == 1:
+            return told
+        self.learner.pool.settle(group)
+        counts = group.exchange((told.steps, told.games, told.turns))
+        steps, games, turns = (sum(count) for count in zip(*counts, strict=True))
+        means = mean_over(group, told.metrics.values())
+        return Iteration(steps, games, turns, dict(zip(told.metrics, means, strict=True)))
 
     def _counters(self, told: Iteration | None, steps_per_second: float) -> dict[str, float]:
         """By the names of `logs.RUN_METRICS`."""
@@ -200,6 +239,8 @@ class _Run:
         return dict(zip(RUN_METRICS, counted, strict=True))
 
     def _log(self, told: Iteration, took: float) -> None:
+        if self.logs is None:
+            return
         self.logs.scalars("run", self._counters(told, told.steps / took), self.at.steps)
         self.logs.scalars("learning", told.metrics, self.at.steps)
 
@@ -211,22 +252,32 @@ class _Run:
         measured = self._measure()
         learned = {name: told.metrics[name] if told is not None else math.nan for name in self.learner.METRICS}
         at.history.append({**self._counters(told, speed), **measured, **learned})
-        self.logs.table(at.history)
-        self.logs.scalars("against", measured, at.steps)
+        if self.logs is not None:
+            self.logs.table(at.history)
+            self.logs.scalars("against", measured, at.steps)
 
     def _measure(self) -> dict[str, float]:
-        """The learner against each yardstick."""
-        arguments, found, learner = self.arguments, dict[str, float](), self.learner.agent()
+        """The learner against each yardstick; several processes share them out."""
+        arguments, found, learner, group = self.arguments, dict[str, float](), self.learner.agent(), self.group
         root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
-        for number, (spec, agent) in enumerate(self.yardsticks.items()):
-            seed = derive(root, Purpose.EVALUATION, number)
-            result = compare(self.game, learner, agent, arguments.games, seed, self.device)
-            found |= dict(zip(yardstick_metrics(spec), dataclasses.asdict(result).values(), strict=True))
-        return found
+        with group.agreed():
+            for number, (spec, agent) in enumerate(self.yardsticks.items()):
+                if number % group.world == group.rank:
+                    seed = derive(root, Purpose.EVALUATION, number)
+                    result = compare(self.game, learner, agent, arguments.games, seed, self.device)
+                    found |= dict(zip(yardstick_metrics(spec), dataclasses.asdict(result).values(), strict=True))
+        told = {name: value for part in group.exchange(found) for name, value in part.items()}
+        return {name: told[name] for spec in self.yardsticks for name in yardstick_metrics(spec)}
 
     def _keep(self) -> None:
         """The agent and the picture as of now, then the checkpoint: when it says that a run is done, all is there."""
-        at, arguments = self.at, self.arguments
+        at, arguments, learner = self.at, self.arguments, self.learner
+        self.group.check_equal(learner.network, learner.pool.members)
+        state = learner.state_dict()
+        own = self.group.gather(pack({name: state[name] for name in learner.OWN})) if self.group.world > 1 else []
+        if self.logs is None:
+            learner.pool.prune()
+            return
         made = {
             "command": self.command,
             "algorithm": arguments.algorithm,
@@ -235,12 +286,13 @@ class _Run:
             "games": at.games,
             "seconds": round(at.seconds, 1),
             "machine": machine(self.device),
+            **({"processes": self.group.world} if self.group.world > 1 else {}),
         }
-        self.learner.save(self.folder / AGENT, made)
+        learner.save(self.folder / AGENT, made)
         self.logs.picture(at.history)
         self.logs.flush()
-        at.write(self.folder, arguments, self.learner.state_dict())
-        self.learner.pool.prune()
+        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]])
+        learner.pool.prune()
 
 
 def _check_learned(arguments: Arguments, steps: int) -> None:

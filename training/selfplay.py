@@ -7,7 +7,7 @@ seats of the first game, then those of the second; `A` mask width, `K` component
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ from cellgames.envs.core import Game, State, chance
 
 from .opponents import Opponents
 
-__all__ = ["Ended", "Rollout", "SelfPlay"]
+__all__ = ["Ended", "Play", "Rollout", "SelfPlay"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,32 @@ class Rollout:
     over: Tensor
     own: Tensor
     ended: Ended
+
+
+R_co = TypeVar("R_co", bound=Rollout, covariant=True)
+
+
+class Play(Protocol[R_co]):
+    """Who plays for a learner: this process, as in `SelfPlay`, or others (`actors.ActorPlay`).
+
+    Attributes:
+        device: of rollouts and of the learner's network.
+        mixed: whether that network is run in bfloat16 where it may.
+        opponents: whom the learner meets.
+    """
+
+    device: torch.device
+    mixed: bool
+    opponents: Opponents
+
+    def restart(self, seed: int) -> None:
+        """Begin new games in all lanes; all that follows depends on the seed and on the learner."""
+
+    def collect(self, steps: int) -> R_co:
+        """Play `T` steps in every lane."""
+
+    def close(self) -> None:
+        """End what was begun for it, such as processes."""
 
 
 class SelfPlay:
@@ -119,6 +145,9 @@ class SelfPlay:
         ended = Ended(self._games, self._length, self._results, self._sums)
         parts = (torch.stack(part) for part in zip(*rows, strict=True))
         return Rollout(*parts, ended=ended)  # type: ignore[misc, arg-type]  # one for each field, as `_step` has them
+
+    def close(self) -> None:
+        """See `Play`; there is nothing to end."""
 
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
-import shutil
 import sys
-import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,12 @@ from cellgames.training.arguments import FREE, GROWS, Arguments, Option, Text, o
 from cellgames.training.presets import PRESETS
 
 from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
+from .status_line import StatusLine
 
 if TYPE_CHECKING:
     from cellgames.training.runs import Finished, Progress
 
-__all__ = ["add_options", "train"]
+__all__ = ["add_options", "asked", "train"]
 
 _ELSEWHERE = ("seed",)  # options that all commands with a game have
 
@@ -31,8 +32,8 @@ _ELSEWHERE = ("seed",)  # options that all commands with a game have
 # ---------------------------------------------------------------- options
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
-    """One for each field of the arguments, of all algorithms."""
+def add_options(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
+    """One for each field of the arguments, of all algorithms, but for some."""
     users: dict[str, list[str]] = {}
     known: dict[str, Option] = {}
     for name, algorithm in ALGORITHMS.items():
@@ -41,7 +42,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
             known.setdefault(option.name, option)
     groups = {len(ALGORITHMS): command.add_argument_group("settings", "defaults may differ by game")}
     for name, option in known.items():
-        if name not in _ELSEWHERE:
+        if name not in (*_ELSEWHERE, *without):
             count = len(users[name])
             if count not in groups:
                 groups[count] = command.add_argument_group("settings of one algorithm only")
@@ -78,30 +79,54 @@ def _default(option: Option) -> str:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train, or go on training."""
+    """Train, or go on training; of several processes, as torchrun begins them, the first one speaks."""
     from cellgames.training import runs
+    from cellgames.training.distributed import ElsewhereError, launched
 
-    asked = _asked(arguments)
-    out = arguments.out or _default_out(arguments, asked)
-    shown = _Line(not arguments.quiet)
+    settings = asked(arguments)
+    rank, world = launched()
+    out = arguments.out or _default_out(arguments, settings, world)
+    line = StatusLine(not arguments.quiet and rank == 0)
+
+    def report(at: Progress) -> None:
+        line.show(_progress_text(at), news=at.steps >= at.total)
+
     try:
         finished = runs.train(
-            asked,
+            settings,
             out,
             resume=not arguments.fresh,
             command=shlex.join(["cellgames", *arguments.command_line]),
-            report=shown,
+            report=report,
             warn=warn,
         )
     except KeyboardInterrupt:
-        return stopped(arguments, f"What was learned up to the last checkpoint is kept in {out}")
+        return _stopped(arguments, f"What was learned up to the last checkpoint is kept in {out}", rank, world)
+    except ElsewhereError:
+        if rank == 0:
+            raise
+        return 2  # it was said already
     finally:
-        shown.end()
-    _report(finished, asked, arguments)
+        line.end()
+    if rank == 0:
+        _report(finished, settings, arguments)
     return 0
 
 
-def _asked(arguments: argparse.Namespace) -> Arguments:
+def _stopped(arguments: argparse.Namespace, kept: str, rank: int, world: int) -> int:
+    """As `stopped`, which knows of one process only."""
+    if world == 1:
+        return stopped(arguments, kept)
+    if rank == 0:
+        here = os.environ.get("LOCAL_WORLD_SIZE") == str(world)
+        again = shlex.join(word for word in arguments.command_line if word != "--fresh")
+        torchrun = f":\n  torchrun --nproc-per-node={world} -m cellgames {again}"
+        how = torchrun if here else " type the same on every machine"
+        print(f"\nStopped. {kept}; to continue{how}", file=sys.stderr)
+    return 130
+
+
+def asked(arguments: argparse.Namespace) -> Arguments:
     """The arguments of the algorithm, out of the command line."""
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
@@ -116,7 +141,7 @@ def _all_names() -> set[str]:
     return {option.name for algorithm in ALGORITHMS.values() for option in options(algorithm.arguments)}
 
 
-def _default_out(arguments: argparse.Namespace, asked: Arguments) -> Path:
+def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> Path:
     """A folder named by what was asked for, as far as it cannot change when a run goes on."""
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
     words += [arguments.algo, f"seed={asked.seed}"]
@@ -125,36 +150,8 @@ def _default_out(arguments: argparse.Namespace, asked: Arguments) -> Path:
         value = getattr(asked, option.name)
         if option.name not in (*FREE, GROWS, *_ELSEWHERE) and value != getattr(usual, option.name):
             words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")
+    words += [f"processes={processes}"] if processes > 1 else []
     return Path("results") / "train" / file_name(words)
-
-
-class _Line:
-    """How far a run is, on standard error: rewritten in place on a terminal, else a line every few seconds."""
-
-    def __init__(self, shown: bool, every_s: float = 10.0) -> None:
-        self._shown, self._every_s = shown, every_s
-        self._live = sys.stderr.isatty()
-        self._last = time.monotonic() - every_s
-        self._width = 0
-
-    def __call__(self, at: Progress) -> None:
-        """See `runs.train`'s `report`."""
-        now, done = time.monotonic(), at.steps >= at.total
-        if not self._shown or not (self._live or done or now - self._last >= self._every_s):
-            return
-        self._last = now
-        text = _progress_text(at)
-        if not self._live:
-            print(text, file=sys.stderr, flush=True)
-            return
-        text = text[: shutil.get_terminal_size().columns - 1]
-        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
-        self._width = len(text)
-
-    def end(self) -> None:
-        """Nothing more is rewritten."""
-        if self._width:
-            print(file=sys.stderr)
 
 
 def _progress_text(at: Progress) -> str:

@@ -1,0 +1,69 @@
+"""A run that goes on: what the last checkpoint kept is given to the learner, in each process of several."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .arguments import Arguments
+from .checkpoints import Checkpoint, Kept, read
+from .distributed import pack, unpack
+from .learners import Learner
+
+__all__ = ["restore"]
+
+
+def restore(folder: Path, arguments: Arguments, device: torch.device, learner: Learner) -> Checkpoint | None:
+    """Give the learner what the last checkpoint kept.
+
+    Of several processes rank 0 reads it, and sends the others what they need of it, past selves included.
+
+    Args:
+        folder: of the run; of another process than rank 0 a folder of its own, for past selves.
+        arguments: of the run.
+        device: of the learner.
+        learner: is changed, if there is a checkpoint.
+
+    Returns:
+        How far the run is; None if there is no checkpoint yet.
+
+    Raises:
+        RunError: see `checkpoints.read`.
+    """
+    group, kept, parts = learner.group, None, list[bytes]()
+    with group.agreed():
+        if group.first:
+            kept = read(folder, arguments, device, group.world)
+        if kept is not None:
+            learner.load_state_dict(kept.learner)
+        if group.first and group.world > 1:
+            parts = [pack(_part(kept, learner, rank)) for rank in range(group.world)]
+    if group.world == 1:
+        return kept.at if kept is not None else None
+    part = unpack(group.deal(parts), device)
+    with group.agreed():
+        if part is not None and not group.first:
+            _take(part, learner)
+    return Checkpoint(**part["at"]) if part is not None else None
+
+
+def _part(kept: Kept | None, learner: Learner, rank: int) -> dict[str, Any] | None:
+    """What a process needs; rank 0 has all but its place in the run."""
+    if kept is None:
+        return None
+    at = vars(kept.at)
+    if rank == 0:
+        return {"at": at}
+    pool = learner.pool
+    weights = {member.file: (pool.folder / member.file).read_bytes() for member in pool.members}
+    return {"at": at, "learner": {**kept.learner, **kept.others[rank - 1]}, "past selves": weights}
+
+
+def _take(part: dict[str, Any], learner: Learner) -> None:
+    folder = learner.pool.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, weights in part["past selves"].items():
+        (folder / name).write_bytes(weights)
+    learner.load_state_dict(part["learner"])
