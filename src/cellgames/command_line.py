@@ -16,7 +16,7 @@ from cellgames.arena.schedule import DAYS, WITHIN
 from cellgames.training.algorithms import ALGORITHMS
 
 from . import commands as run
-from . import leaderboard_command, strategy_command
+from . import leaderboard_command, strategy_command, sweep_command
 from .analyse_command import add_analysis, analyse
 from .cluster import LOCAL
 from .evaluate_command import DEFAULT_GAMES, evaluate
@@ -56,6 +56,7 @@ def parser() -> argparse.ArgumentParser:
         _add_list,
         _add_play,
         _add_train,
+        _add_sweep,
         _add_evaluate,
         _add_analyse,
         _add_round_robin,
@@ -173,6 +174,13 @@ def _add_train(commands: Any) -> None:
     command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how it learns (default ppo)")
     _add_folder(command, "results/train/GAME-...")
     add_options(command)
+
+
+def _add_sweep(commands: Any) -> None:
+    this = sweep_command
+    command = _command(commands, "sweep", this.USAGE, this.sweep, this.TEXT, this.EXAMPLES)
+    _add_game(command)
+    this.add_sweep(command)
 
 
 def _add_evaluate(commands: Any) -> None:
