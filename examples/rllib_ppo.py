@@ -1,0 +1,140 @@
+"""Self-play PPO on a game of the suite with RLlib, with masks, and how well it then plays against random.
+
+    pip install "cellgames[rllib]"
+    python examples/rllib_ppo.py --game torus-v0 --size 3
+
+One network plays every seat. The rules run in RLlib's env runners: `--workers 8` gives it eight processes for them,
+and on a cluster begun by `ray start` they spread over its machines (`--address auto`). `--learners 1 --gpus 1` moves
+the learner to a process of its own with a GPU; with more learners each takes a share of every batch.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+from ray.rllib.algorithms.algorithm import Algorithm
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module import MultiRLModuleSpec, RLModule, RLModuleSpec
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import BaseAgent
+from cellgames.cluster import LOCAL, ClusterError, connected
+from cellgames.envs.adapters import rllib
+from cellgames.envs.core import Game
+from cellgames.training.yardsticks import compare
+
+POLICY = "every_seat"
+
+
+class RLlibAgent(BaseAgent):
+    """A trained module as the suite's agents are: asked for all games at once, for matches, tables and the page."""
+
+    def __init__(self, module: RLModule, *, sample: bool = True, name: str = "rllib") -> None:
+        super().__init__(name)
+        self.module, self.sample = module, sample
+
+    @torch.no_grad()
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """Draw actions as likely as the module says, or take the likeliest."""
+        batch = {Columns.OBS: {"observation": observation, "action_mask": action_mask}}
+        logits = self.module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
+        space = self.module.action_space
+        parts = [
+            torch.multinomial(part.softmax(-1), 1, generator=generator)[:, 0] if self.sample else part.argmax(-1)
+            for part in logits.split([int(space.n)] if hasattr(space, "n") else space.nvec.tolist(), -1)
+        ]
+        return parts[0] if len(parts) == 1 else torch.stack(parts, -1)
+
+
+def settings(
+    game: str, parameters: dict[str, Any], *, workers: int = 0, envs: int = 16, steps: int = 4000
+) -> PPOConfig:
+    """PPO with one masked network for all seats, on `steps` steps an iteration."""
+    rllib.register()
+    module = RLModuleSpec(module_class=rllib.MaskedPPOModule, model_config={"fcnet_hiddens": [128, 128]})
+    return (
+        PPOConfig()
+        .environment(f"cellgames/{game}", env_config=parameters)
+        .env_runners(num_env_runners=workers, num_envs_per_env_runner=envs)
+        .multi_agent(policies={POLICY}, policy_mapping_fn=lambda agent, episode, **_: POLICY)
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={POLICY: module}))
+        .training(lr=1e-3, gamma=1.0, lambda_=0.95, entropy_coeff=0.003, vf_clip_param=10.0, use_kl_loss=False)
+        .training(train_batch_size_per_learner=steps, minibatch_size=min(steps, 500), num_epochs=8)
+    )
+
+
+def train(algorithm: Algorithm, iterations: int) -> None:
+    """Iterations of PPO, a line each."""
+    begun = time.monotonic()
+    for _ in range(iterations):
+        told = algorithm.train()
+        played, learned = told["env_runners"], told["learners"][POLICY]
+        print(
+            f"iteration {told['training_iteration']:3}  steps {int(played['num_env_steps_sampled_lifetime']):8,}  "
+            f"moves a game {played.get('episode_len_mean', math.nan):5.1f}  entropy {learned['entropy']:5.2f}  "
+            f"value loss {learned['vf_loss']:6.3f}  {time.monotonic() - begun:4.0f} s",
+            flush=True,
+        )
+
+
+def against_random(game: Game[Any], algorithm: Algorithm, games: int = 500, seed: int = 0) -> float:
+    """The share of games that the trained module wins, draws counting half."""
+    agent = RLlibAgent(algorithm.get_module(POLICY))
+    return compare(game, agent, load("random"), games, seed).ahead
+
+
+def play_and_learn(config: PPOConfig, game: Game[Any], iterations: int, out: Path | None) -> None:
+    """Train, say how good it is before and after, and leave a checkpoint."""
+    algorithm = config.build_algo()
+    try:
+        print(f"against random before training: {against_random(game, algorithm):.1%}", flush=True)
+        train(algorithm, iterations)
+        print(f"against random: {against_random(game, algorithm):.1%}")
+        if out is not None:
+            print("checkpoint:", algorithm.save_to_path(out.resolve()))
+    finally:
+        algorithm.stop()
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--game", default="torus-v0", help="its id; `cellgames list` names them")
+    parser.add_argument("--size", type=int, help="of the board; by default 3 in torus-v0, else the game's own")
+    parser.add_argument("--iterations", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=4000, help="steps of an iteration")
+    parser.add_argument("--workers", type=int, default=2, help="processes that play; 0 plays in this one")
+    parser.add_argument("--learners", type=int, default=0, help="processes that learn; 0 learns in this one")
+    parser.add_argument("--gpus", type=float, default=0, help="for each learner")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--address", default=LOCAL, help="of a Ray cluster, or auto; by default one begun here")
+    parser.add_argument("--out", type=Path, help="a folder for RLlib's checkpoint")
+    given = parser.parse_args(arguments)
+    size = 3 if given.size is None and given.game == "torus-v0" else given.size
+    parameters = {} if size is None else {"size": size}
+    try:
+        game = cellgames.make(given.game, **parameters)
+    except ValueError as error:
+        parser.error(str(error))
+
+    config = settings(given.game, parameters, workers=given.workers, steps=given.batch).debugging(seed=given.seed)
+    config.learners(num_learners=given.learners, num_gpus_per_learner=given.gpus)
+    try:
+        with connected(given.address):
+            play_and_learn(config, game, given.iterations, given.out)
+    except ClusterError as error:
+        parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
