@@ -57,7 +57,9 @@ def commands(text: str) -> list[list[str]]:
     """Command lines of a block, as words; continued lines are joined, comments and all else dropped."""
     lines = text.replace("\\\n", " ").splitlines()
     return [
-        shlex.split(line, comments=True) for line in lines if re.match(r"(\S*/)?(cellgames|make|python|export) ", line)
+        shlex.split(line, comments=True)
+        for line in lines
+        if re.match(r"(\S*/)?(cellgames|make|python|torchrun|export) ", line)
     ]
 
 
@@ -127,6 +129,10 @@ def check_command(words: list[str]) -> None:
         assert set(rest) <= {*targets}, words
     elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks"):
         assert (ROOT / f"{words[2].replace('.', '/')}.py").is_file(), words
+    elif program == "python" and rest[0].endswith(".py"):
+        assert (ROOT / rest[0]).is_file(), words
+    elif program == "torchrun":
+        assert accepted(rest[rest.index("cellgames") + 1 :]), f"refused: {shlex.join(words)}"
 
 
 @every_page
