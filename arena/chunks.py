@@ -214,7 +214,10 @@ def play_plan(
         ClusterError: workers could not play a chunk; all others that were under way are in the file.
     """
     path = folder / RECORDS
-    play = _player(game, agents, schedule, workers, sent)
+    parcel = None if workers is None else Parcel.pack(game, sent or [*agents.values()])
+    if parcel is not None:  # a file of weights may have changed since it was looked at
+        refuse_changed(folder, settings.identities, parcel.identities)
+    play = _player(game, agents, schedule, workers, parcel)
 
     def chunk_of(key: Key) -> Chunk | None:
         return plan.get(key) or (growth.possible(key) if growth is not None else None)
@@ -257,7 +260,7 @@ def _player(
     agents: Mapping[str, AnyAgent],
     schedule: Schedule,
     workers: Workers | None,
-    sent: Sequence[str | AnyAgent],
+    parcel: Parcel | None,
 ) -> Callable[[Sequence[Piece], Callable[[int], None]], Iterable[tuple[Piece, list[Record]]]]:
     """What plays chunks, here or by workers: gives each with its games, and tells how many games it has finished."""
 
@@ -266,9 +269,9 @@ def _player(
             players = {name: agents[name] for name in piece.agents}
             yield piece, play_games(game, players, schedule, piece.pairings, finished)
 
-    if workers is None:
+    if workers is None or parcel is None:
         return here
-    work = ChunkWork(Parcel.pack(game, sent or [*agents.values()]), schedule)
+    work = ChunkWork(parcel, schedule)
 
     def there(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
         for piece, records in completed(workers, work, pieces):

@@ -17,7 +17,7 @@ from typing import Any
 
 import cellgames
 from cellgames.agents.base import AnyAgent, takes_states
-from cellgames.agents.identity import identity
+from cellgames.agents.identity import digest, identity
 from cellgames.agents.registry import WEIGHTS_FILE, WEIGHTS_SUFFIX, load, weights_path
 from cellgames.cluster import ClusterError, packed, unpacked
 from cellgames.envs.core import Game
@@ -72,6 +72,11 @@ class Parcel:
             )
         return cls(game.id, dict(game.parameters), tuple(_packed(agent, game) for agent in agents))
 
+    @property
+    def identities(self) -> dict[str, str]:
+        """Of the agents that it holds, by name (`agents.identity`)."""
+        return {sent.name: sent.identity for sent in self.agents}
+
     def unpack(self) -> tuple[Game[Any], dict[str, AnyAgent]]:
         """The game, and the agents by name.
 
@@ -91,17 +96,17 @@ class Parcel:
 
 
 def _packed(agent: str | AnyAgent, game: Game[Any]) -> _Sent:
-    known = identity(agent, game)
     if isinstance(agent, str):
         if (found := _weights_of(agent)) is None:
-            return _Sent(agent, known, spec=agent)
+            return _Sent(agent, identity(agent, game), spec=agent)
         before, path = found
         try:
-            return _Sent(agent, known, spec=before, weights=path.read_bytes())
+            weights = path.read_bytes()
         except OSError as error:
             raise ValueError(f"agent {agent!r}: {path} cannot be read: {error.strerror}") from error
+        return _Sent(agent, digest(weights), spec=before, weights=weights)
     try:
-        return _Sent(agent.name, known, object=packed(agent))
+        return _Sent(agent.name, identity(agent, game), object=packed(agent))
     except Exception as error:  # whatever the parts of an agent raise
         raise ValueError(
             f"agent {agent.name!r} cannot be sent to workers ({type(error).__name__}: {error}); give its spec instead, "

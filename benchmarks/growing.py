@@ -84,26 +84,26 @@ CASES: dict[str, Case] = {
         ),
         Case(
             "season",
-            "a season of twelve bots on torus-small-v0, 61 days",
+            "a season of twelve bots on torus-small-v0, 61 days, 24 games a batch",
             (
-                *("season", "--game", "torus-small-v0", "--teams", "12", "--days", "61", "--seed", "1", *_FRESH),
-                *("--agents", "greedy", "rollout:64", "rollout:128", "trained"),
+                *("season", "--game", "torus-small-v0", "--teams", "12", "--days", "61", "--chunk", "24", *_FRESH),
+                *("--agents", "greedy", "trained", "mcts:16", "mcts:32"),
             ),
             (ONE, WORKERS),
             same=True,
         ),
         Case(
             "ppo",
-            "PPO on torus-small-v0, 200,000 steps, settings of the preset",
-            ("train", "torus-small-v0", "--steps", "200000", "--games", "20", "--evaluate-every", "1000", "--quiet"),
+            "PPO on torus-small-v0, 30,000 steps, settings of the preset",
+            ("train", "torus-small-v0", "--steps", "30000", "--games", "20", "--evaluate-every", "1000", "--quiet"),
             LEARNING,
             same=False,
         ),
         Case(
             "alphazero",
-            "AlphaZero on torus-small-v0, 20,000 steps, settings of the preset",
+            "AlphaZero on torus-small-v0, 16,000 steps, settings of the preset",
             (
-                *("train", "torus-small-v0", "--algo", "alphazero", "--steps", "20000", "--games", "20"),
+                *("train", "torus-small-v0", "--algo", "alphazero", "--steps", "16000", "--games", "20"),
                 *("--evaluate-every", "1000", "--quiet"),
             ),
             LEARNING,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
 from pathlib import Path
@@ -105,11 +106,24 @@ def play_and_learn(config: PPOConfig, game: Game[Any], iterations: int, out: Pat
         algorithm.stop()
 
 
-def main(arguments: list[str] | None = None) -> int:
+def check_room(ray: Any, given: argparse.Namespace) -> None:
+    """Raise a `ClusterError` if the cluster has no room for the processes: RLlib would wait for it for ever."""
+    has: dict[str, float] = ray.cluster_resources()
+    needs = {"CPU": given.workers + given.learners, "GPU": given.learners * given.gpus}
+    for kind, amount in needs.items():
+        if amount > (room := has.get(kind, 0)):
+            raise ClusterError(
+                f"{kind}s that --workers, --learners and --gpus ask for: {amount:g}; the cluster has {room:g}"
+            )
+    if given.gpus and not given.learners and not torch.cuda.is_available():
+        raise ClusterError(f"--gpus {given.gpus:g}: torch finds no CUDA device for the learner in this process")
+
+
+def parser() -> argparse.ArgumentParser:
     """The command line."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser = argparse.ArgumentParser(description="Self-play PPO with RLlib, and how well it then plays.")
     parser.add_argument("--game", default="torus-v0", help="its id; `cellgames list` names them")
-    parser.add_argument("--size", type=int, help="of the board; by default 3 in torus-v0, else the game's own")
+    parser.add_argument("--size", type=int, help="of the board; default: the game's own")
     parser.add_argument("--iterations", type=int, default=20)
     parser.add_argument("--batch", type=int, default=4000, help="steps of an iteration")
     parser.add_argument("--workers", type=int, default=2, help="processes that play; 0 plays in this one")
@@ -118,21 +132,32 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--address", default=LOCAL, help="of a Ray cluster, or auto; by default one begun here")
     parser.add_argument("--out", type=Path, help="a folder for RLlib's checkpoint")
-    given = parser.parse_args(arguments)
-    size = 3 if given.size is None and given.game == "torus-v0" else given.size
-    parameters = {} if size is None else {"size": size}
+    return parser
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Train, as the command line asks."""
+    line = parser()
+    given = line.parse_args(arguments)
+    for name, least in (("iterations", 1), ("batch", 1), ("workers", 0), ("learners", 0), ("gpus", 0)):
+        if not (math.isfinite(value := getattr(given, name)) and value >= least):
+            line.error(f"--{name} must be at least {least}, got {value}")
+    parameters = {} if given.size is None else {"size": given.size}
     try:
         game = cellgames.make(given.game, **parameters)
     except ValueError as error:
-        parser.error(str(error))
+        line.error(str(error))
 
     config = settings(given.game, parameters, workers=given.workers, steps=given.batch).debugging(seed=given.seed)
     config.learners(num_learners=given.learners, num_gpus_per_learner=given.gpus)
+    # A core counts as one process; begun here, the cluster has as many as are asked for, be the machine slower for it.
+    cores = max(os.cpu_count() or 1, given.workers + given.learners + 1)
     try:
-        with connected(given.address):
+        with connected(given.address, cores) as ray:
+            check_room(ray, given)
             play_and_learn(config, game, given.iterations, given.out)
     except ClusterError as error:
-        parser.error(str(error))
+        line.error(str(error))
     return 0
 
 

@@ -153,24 +153,30 @@ class Learned(BaseAgent):
         return values.masked_fill(~action_mask, -torch.inf).argmax(1)
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description="DQN by self-play with Tianshou, measured against other agents.")
     parser.add_argument("--game", default="torus-v0", help="id of a zero-sum game for two, in turns")
-    parser.add_argument("--size", type=int, default=3, help="of the board")
+    parser.add_argument("--size", type=int, help="of the board; default: the game's own")
     parser.add_argument("--steps", type=int, default=60_000, help="actions to learn from")
     parser.add_argument("--games", type=int, default=400, help="to play against each other agent; even")
     parser.add_argument("--against", nargs="*", default=["random", "greedy"], help="the other agents")
     parser.add_argument("--seed", type=int, default=0)
-    arguments = parser.parse_args()
+    return parser
+
+
+def main() -> None:
+    """Train, as the command line asks."""
+    line = parser()
+    arguments = line.parse_args()
     if arguments.games < 2 or arguments.games % 2:
-        parser.error(f"--games must be even and at least 2, since seats are exchanged; got {arguments.games}")
+        line.error(f"--games must be even and at least 2, since seats are exchanged; got {arguments.games}")
     try:
-        game = cellgames.make(arguments.game, size=arguments.size)
+        game = cellgames.make(arguments.game, **({} if arguments.size is None else {"size": arguments.size}))
         others = {name: load(name, game) for name in arguments.against}
         agent = Learned(train(game, arguments.steps, arguments.seed))
     except ValueError as error:
-        parser.error(str(error))
+        line.error(str(error))
     for name, other in others.items():
         records = meet(game, {"learned": agent, name: other}, arguments.games, seed=arguments.seed)
         row = measure(game, records, "learned")

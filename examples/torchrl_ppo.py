@@ -1,7 +1,7 @@
 """Self-play with TorchRL: masked PPO out of its own parts, on games that never leave their device.
 
     pip install "cellgames[torchrl]"
-    python examples/torchrl_ppo.py --game torus-small-v0 --steps 500000
+    python examples/torchrl_ppo.py --game torus-small-v0 --steps 600000
 
 One network plays both seats of a game for two, in turns and zero-sum (Torus). TorchRL's GAE takes it that whoever acts
 next wants the same, which is wrong where the opponent acts next. So the critic values every position for the first
@@ -32,9 +32,10 @@ from cellgames.agents.base import BaseAgent
 from cellgames.arena.evaluation import measure, meet
 from cellgames.envs.adapters.torchrl import TorchRLGame
 from cellgames.envs.core import Game
+from cellgames.training.machine import choose_device
 
 
-def make_env(game: Game[Any], lanes: int, seed: int, device: str = "cpu") -> EnvBase:
+def make_env(game: Game[Any], lanes: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
     """`lanes` games side by side, with observations as floats."""
     games = TorchRLGame(game, lanes, seed=seed, device=device)
     return TransformedEnv(games, DTypeCastTransform(torch.int8, torch.float32, in_keys=["observation"]))
@@ -92,7 +93,7 @@ def train(
     steps: int,
     seed: int = 0,
     *,
-    device: str = "cpu",
+    device: torch.device | str = "cpu",
     lanes: int = 64,
     horizon: int = 32,
     epochs: int = 4,
@@ -153,25 +154,32 @@ class Learned(BaseAgent):
         return logits.masked_fill(~action_mask, -torch.inf).argmax(1)
 
 
-def main() -> None:
+def parser() -> argparse.ArgumentParser:
     """The command line."""
     parser = argparse.ArgumentParser(description="PPO by self-play with TorchRL, measured against other agents.")
     parser.add_argument("--game", default="torus-small-v0", help="id of a zero-sum game for two, in turns")
     parser.add_argument("--size", type=int, help="of the board; default: the game's own")
-    parser.add_argument("--steps", type=int, default=500_000, help="actions to learn from")
+    parser.add_argument("--steps", type=int, default=600_000, help="actions to learn from")
     parser.add_argument("--games", type=int, default=400, help="to play against each other agent; even")
     parser.add_argument("--against", nargs="*", default=["random", "greedy"], help="the other agents")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--device", default="cpu", help="such as cuda")
-    arguments = parser.parse_args()
+    parser.add_argument("--device", default="cpu", help="cpu, cuda, cuda:N or auto")
+    return parser
+
+
+def main() -> None:
+    """Train, as the command line asks."""
+    line = parser()
+    arguments = line.parse_args()
     if arguments.games < 2 or arguments.games % 2:
-        parser.error(f"--games must be even and at least 2, since seats are exchanged; got {arguments.games}")
+        line.error(f"--games must be even and at least 2, since seats are exchanged; got {arguments.games}")
     try:
         game = cellgames.make(arguments.game, **({} if arguments.size is None else {"size": arguments.size}))
         others = {name: load(name, game) for name in arguments.against}
-        agent = Learned(train(game, arguments.steps, arguments.seed, device=arguments.device))
+        device = choose_device(arguments.device)
+        agent = Learned(train(game, arguments.steps, arguments.seed, device=device))
     except ValueError as error:
-        parser.error(str(error))
+        line.error(str(error))
     for name, other in others.items():
         records = meet(game, {"learned": agent, name: other}, arguments.games, seed=arguments.seed)
         row = measure(game, records, "learned")

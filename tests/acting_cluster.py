@@ -28,18 +28,28 @@ class RayTaskError(RayError):
 class Reference:
     """To a value, or to what was raised instead."""
 
-    def __init__(self, value: Any, owner: Handle | None = None) -> None:
-        self.value, self.owner = value, owner
+    def __init__(self, value: Any, owner: Handle | None = None, answer: bool = False) -> None:
+        self.value, self.owner, self.answer = value, owner, answer
+
+    @property
+    def ready(self) -> bool:
+        """Whether it is there, or the news of a death."""
+        owner = self.owner
+        return owner is not None and (owner.dead or not (owner.stuck or (owner.busy and not self.answer)))
 
 
 class Handle:
-    """Of an actor: it does what it is told at once, and whether one hears of it depends on `stuck` and `dead`."""
+    """Of an actor: it does what it is told at once, and whether one hears of it depends on what it is.
+
+    `busy` is still playing, and answers; `stuck` does not; `dead` is gone.
+    """
 
     def __init__(self, cluster: Cluster, actor: Any) -> None:
         self.cluster, self.actor = cluster, actor
-        self.stuck = self.dead = False
+        self.busy = self.stuck = self.dead = False
         self.orders: list[tuple[Any, Any]] = []
         self.play = SimpleNamespace(remote=self._play)
+        self.alive = SimpleNamespace(options=self._beside)
 
     def _play(self, order: Any, weights: Reference) -> Reference:
         self.orders.append((order, weights.value))
@@ -47,6 +57,10 @@ class Handle:
             return Reference(self.actor.play(order, weights.value), self)
         except Exception as error:
             return Reference(RayTaskError(error), self)
+
+    def _beside(self, concurrency_group: str) -> Any:
+        assert concurrency_group == actors.PULSE
+        return SimpleNamespace(remote=lambda: Reference(self.actor.alive(), self, answer=True))
 
 
 class Cluster:
@@ -71,8 +85,8 @@ class Cluster:
             raise what.value
         return what.value
 
-    def remote(self, **resources: int) -> Any:
-        assert resources == {"num_cpus": 1}
+    def remote(self, **resources: Any) -> Any:
+        assert resources == {"num_cpus": 1, "concurrency_groups": {actors.PULSE: 1}}
         return lambda kind: SimpleNamespace(remote=lambda *told: self._new(kind(*told)))
 
     def _new(self, actor: Any) -> Handle:
@@ -81,7 +95,7 @@ class Cluster:
         return self.handles[-1]
 
     def wait(self, references: list[Reference], num_returns: int, timeout: float) -> tuple[list[Reference], list[Any]]:
-        ready = [r for r in references if r.owner is not None and not r.owner.stuck]
+        ready = [reference for reference in references if reference.ready]
         if len(ready) < num_returns:
             self.now += timeout
         return ready[:num_returns], []
@@ -106,6 +120,7 @@ def acting(patch: pytest.MonkeyPatch, cores: int = 2) -> Cluster:
         cluster.open = False
 
     patch.setattr(actors, "connected", connected)
+    patch.setattr(actors, "load_ray", lambda: cluster)
     patch.setattr(actors, "time", SimpleNamespace(monotonic=lambda: cluster.now))
     patch.setattr(actors, "packed", pickle.dumps)
     patch.setattr(remote_play, "load_ray", lambda: cluster)

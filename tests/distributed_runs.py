@@ -134,6 +134,7 @@ def pieces(root: Path, group: Group) -> dict[str, Any]:
     rows = batches[0] if group.first else [part[:0] for part in batches[0]]
     found["lonely rows"], found["lonely told"] = rows, learn(*rows)
     found["lonely weights"] = {name: value.clone() for name, value in ppo.network.state_dict().items()}
+    found["empty told"] = learn(*(part[:0] for part in batches[0]))
     found |= searched(root / f"{group.rank}", group)
     group.check_equal(ppo.network, [1, 2])
     if group.rank == 1:
@@ -150,6 +151,11 @@ def pieces(root: Path, group: Group) -> dict[str, Any]:
                 raise ValueError("not today")
     except ValueError as error:
         found["agreed"] = f"{type(error).__name__}: {error}"
+    try:
+        with group.agreed():
+            raise ValueError("never")
+    except ValueError as error:
+        found["agreed by all"] = f"{type(error).__name__}: {error}"
     return found
 
 
@@ -227,29 +233,35 @@ WORDS += " --yardsticks random --device cpu --checkpoint-every 1"
 
 
 def typed(root: str) -> list[int]:
-    """The command, with Ctrl-C after its third line, and once more.
+    """The command, with Ctrl-C after its third line, and once more; before, process 1 is killed, and torchrun goes on.
 
-    What it says goes to files `NUMBER RANK.err` and `.out`.
+    What it says goes to files `NUMBER RANK.err` and `.out`; that of the killed one to `killed RANK.err`.
 
     Returns:
         Exit codes.
     """
     signal.alarm(PATIENCE)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # as in processes that are not forked
     os.chdir(root)
     patience, codes, show = iter(range(3)), [], StatusLine.show
+    killed = os.environ["TORCHELASTIC_RESTART_COUNT"] == "0"
 
     def impatient(line: StatusLine, text: str, news: bool = False) -> None:
         show(line, text, news)
+        if killed and os.environ["RANK"] == "1":
+            os.kill(os.getpid(), signal.SIGKILL)
         if next(patience, None) == 2:
             raise KeyboardInterrupt
 
     StatusLine.show = impatient  # type: ignore[method-assign, assignment]  # the process ends soon
-    for number in range(2):
+    for number in ("killed",) if killed else (0, 1):
         for handle, name in ((1, "out"), (2, "err")):
             sys.stdout.flush()
             file = os.open(f"{number} {os.environ['RANK']}.{name}", os.O_CREAT | os.O_WRONLY)
             os.dup2(file, handle)
         codes.append(main(WORDS.split()))
+        if killed:
+            os._exit(codes[0])
     return codes
 
 
@@ -263,7 +275,7 @@ def by_torchrun(root: Path) -> None:
         rdzv_backend="c10d",
         rdzv_endpoint="localhost:0",
         start_method="fork",
-        max_restarts=0,
+        max_restarts=1,
     )
     root.mkdir()
     torch.save(elastic_launch(config, typed)(str(root)), root / "codes.pt")

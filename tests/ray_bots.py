@@ -32,6 +32,22 @@ class Patient(RandomAgent):
         return super().act(observation, action_mask, lanes, generator)
 
 
+class Traced(RandomAgent):
+    """Random; says that it plays by a file with its process's number.
+
+    Args:
+        folder: of the file.
+    """
+
+    def __init__(self, folder: str) -> None:
+        super().__init__()
+        self._folder = Path(folder)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        (self._folder / f"{os.getpid()}.played").touch()
+        return super().act(observation, action_mask, lanes, generator)
+
+
 class Homebody(RandomAgent):
     """Random; cannot be made in another process than the one with that number."""
 

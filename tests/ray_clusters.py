@@ -48,6 +48,11 @@ class Told:
             raise RuntimeError(f"cannot do\n{text}")
         if word == "warn":
             warnings.warn(f"beware of {text}", UserWarning, stacklevel=1)
+        if word == "nag":
+            for number in range(int(text.split()[0])):
+                warnings.warn(f"beware of dog {number} of {text}", UserWarning, stacklevel=1)
+        if word == "node" and len(list(self.folder.glob(f"{piece}.*"))) == 1:
+            time.sleep(float(text))
         if word == "die" or (word == "once" and len(list(self.folder.glob(f"{piece}.*"))) == 1):
             os.kill(os.getpid(), signal.SIGKILL)
         return piece
@@ -120,11 +125,6 @@ def alive(processes: dict[int, str]) -> dict[int, str]:
         if text.rpartition(")")[2].split()[0] not in "ZX":
             found[number] = name
     return found
-
-
-def work(processes: dict[int, str]) -> dict[int, str]:
-    """Without Ray's agents, which look a while for a raylet that has died before they end."""
-    return {number: name for number, name in processes.items() if not name.startswith(("ray::Dash", "ray::Runtime"))}
 
 
 def end(processes: dict[int, str]) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +21,7 @@ from torch._inductor.exc import CppCompileError
 from cellgames.envs.core import compiling
 from cellgames.envs.core.compiling import check_compile, compiler_found, is_compile_error, kernel, planned
 from cellgames.envs.core.life import Life
+from cellgames.envs.core.tables import table
 
 Function = Callable[..., None]
 
@@ -285,3 +288,21 @@ def test_compiled_boards_live_as_eager_ones() -> None:
         assert torch.equal(eager.cells(), compiled.cells())
     assert eager.cells().any()
     assert [run is not None and run.compiled for run in compiling._COMPILED.values()] == [True]
+
+
+# ---------------------------------------------------------------- tables
+
+
+def test_tables_are_marked_as_the_compiler_marks_constants() -> None:
+    def by_hand(size: int, device: torch.device) -> Tensor:
+        return torch.arange(size, device=device)
+
+    ours = table(by_hand)
+    theirs = torch.compiler.assume_constant_result(lambda: None)
+    assert vars(theirs).items() <= vars(ours).items()
+    assert vars(theirs)
+
+
+def test_games_do_not_import_the_compiler() -> None:
+    code = "import sys, cellgames; cellgames.make('torus-v0'); assert 'torch._dynamo' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

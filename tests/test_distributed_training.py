@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from distributed_runs import SCENES, WORDS, WORLD, learner, positions, searcher,
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
+from cellgames.cli import main
 from cellgames.training import RunError, train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.alphazero import AlphaZeroLearner
@@ -91,6 +93,11 @@ def test_who_has_no_row_takes_the_step_of_who_has(found: dict[str, list[Any]], t
     assert told.tolist() == pytest.approx(mean.tolist(), rel=1e-3, abs=1e-5)
 
 
+def test_a_minibatch_that_is_empty_everywhere_teaches_nothing(found: dict[str, list[Any]]) -> None:
+    for part in found["in group"]:
+        assert part["empty told"].tolist() == [0.0] * 6
+
+
 def test_a_step_of_alphazero_is_that_of_one_process_with_the_positions_of_all(
     found: dict[str, list[Any]], tmp_path: Path
 ) -> None:
@@ -159,6 +166,8 @@ def test_a_run_of_which_a_process_was_killed_ends_like_one_that_was_left_alone(
 ) -> None:
     (said,) = found["killed"]
     assert said.startswith("lost touch with the other processes of the run; begin all of them anew")
+    assert "/" not in said  # of places in torch's source
+    assert not [*(root / "killed ones leave something").glob("cellgames*")]
     assert all(0 < part["before"] < part["steps"] for part in found["continued"])
     assert equal(content(root / "killed"), content(root / "whole"))
 
@@ -188,6 +197,8 @@ def test_weights_that_differ_are_noticed_by_all(found: dict[str, list[Any]]) -> 
 def test_what_fails_in_one_process_fails_in_all(found: dict[str, list[Any]]) -> None:
     said = [part["agreed"] for part in found["in group"]]
     assert said == ["ElsewhereError: process 1 of the run: not today", "ValueError: not today"]
+    said = [part["agreed by all"] for part in found["in group"]]
+    assert said == ["ValueError: never", "ElsewhereError: process 0 of the run: never"]
 
 
 def test_runs_of_another_number_of_processes_are_refused(found: dict[str, list[Any]], root: Path) -> None:
@@ -243,6 +254,37 @@ def test_one_process_of_torchrun_is_one_process(monkeypatch: pytest.MonkeyPatch)
         assert (group.world, device.type) == (1, "cpu")
 
 
+def test_of_processes_without_a_device_the_first_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    told: list[str] = []
+    for rank in range(3):
+        for name in ("RANK", "LOCAL_RANK"):
+            monkeypatch.setenv(name, str(rank))
+        with (
+            pytest.raises(ValueError, match="expected device auto, cpu or cuda") as caught,
+            joined("cuda:1"),
+        ):
+            pass
+        told.append(caught.typename)
+    assert told == ["ValueError", "ElsewhereError", "ElsewhereError"]
+
+
+@pytest.mark.parametrize("words", ["train torus-v0 --lanes many", "train torus-v0 --lanes 0", "train torus-v0 --lag 1"])
+def test_of_processes_that_were_asked_for_what_cannot_be_the_first_says_so(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    said: list[str] = []
+    for rank in range(2):
+        for name in ("RANK", "LOCAL_RANK"):
+            monkeypatch.setenv(name, str(rank))
+        with suppress(SystemExit):  # by argparse
+            assert main(words.split()) == 2
+        said.append("".join(capsys.readouterr()))
+    assert "--lanes" in said[0] or "lanes must" in said[0] or "lag is" in said[0]
+    assert said[1] == ""
+
+
 def test_each_process_gets_a_device_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
@@ -259,6 +301,7 @@ def test_each_process_gets_a_device_of_its_own(monkeypatch: pytest.MonkeyPatch) 
 def test_the_command_learns_in_two_processes_and_speaks_once(root: Path) -> None:
     folder = root / "typed"
     assert torch.load(folder / "codes.pt") == {0: [130, 0], 1: [130, 0]}
+    assert all((folder / f"killed {rank}.err").exists() for rank in range(WORLD))  # torchrun began both anew
     said = {path.name: path.read_text() for path in folder.iterdir() if path.suffix in (".out", ".err")}
     (out,) = (folder / "results" / "train").iterdir()
     assert out.name.endswith("processes=2")

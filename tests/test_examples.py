@@ -78,7 +78,7 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
 
-    run("--steps", "200", "--games", "4", "--against", "random")
+    run("--game", "torus-v0", "--size", "2", "--steps", "200", "--games", "4", "--against", "random")
     assert re.search(r"^against random: [01]\.\d{3} \(.*\), [0-4] of 4 won$", capsys.readouterr().out, re.MULTILINE)
     with pytest.raises(SystemExit, match="0"):
         run("--help")
@@ -89,6 +89,7 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         (["--against", "nobody"], "nobody"),
         (["--games", "3"], "even"),
         (["--steps", "0"], "at least 1 step"),
+        *([(["--device", "gpu"], "expected device auto, cpu, cuda or cuda:N")] if name == "torchrl_ppo" else []),
     ):
         with pytest.raises(SystemExit, match="2"):
             run(*words)

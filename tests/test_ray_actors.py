@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ray_clusters import driver
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
-from cellgames.cluster import ClusterError, connected
+from cellgames.cluster import Build, ClusterError, connected
 from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.actors import ActorPlay
 from cellgames.training.alphazero_arguments import AlphaZeroArguments
@@ -88,64 +89,65 @@ def test_one_actor_in_step_is_one_process(arguments: Callable[..., Any], tmp_pat
     assert any(member["games"] for member in here["learner"]["pool"])
 
 
-def test_a_run_with_actors_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
-    def stop(progress: Progress) -> None:
-        if progress.steps > 300:
-            raise KeyboardInterrupt
+def train_until_killed(folder: str, address: str) -> None:
+    """The same run as `whole` in a process that dies on the way, after it has told which processes its actors are."""
+    block_extras(sys.modules.__setitem__)
 
-    with pytest.raises(KeyboardInterrupt):
-        train(tiny(actors=2, lag=1), tmp_path, report=stop)
+    def tell(play: ActorPlay[Any], number: int) -> None:
+        if number == 1:
+            print(*(pid(play, place) for place in (0, 1)), flush=True)
+
+    def die(progress: Progress) -> None:
+        if progress.steps > 300:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        disturbed(patch, tell)
+        train(tiny(actors=2, lag=1, ray=address), folder, report=die)
+
+
+def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
+    with connected() as ray:
+        address = ray.get_runtime_context().gcs_address
+    script = "import sys, test_ray_actors; test_ray_actors.train_until_killed(*sys.argv[1:])"
+    with driver(script, tmp_path, address) as killed:
+        out, error = killed.communicate(timeout=120)
+    assert killed.returncode == -signal.SIGKILL, error
+    assert len(actors := {int(word) for word in out.split()}) == 2
     assert 0 < train(tiny(actors=2, lag=1), tmp_path).before < 300
     assert equal(content(tmp_path), content(whole.out))
+    assert all(_gone(actor) for actor in actors)
 
 
-# ---------------------------------------------------------------- trouble
+# ---------------------------------------------------------------- refused
 
 
-def test_a_run_survives_the_death_of_an_actor_and_the_silence_of_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("cellgames.training.actors.PATIENCE", 1.0)
-    monkeypatch.setattr("cellgames.training.actors.LOST", 1000.0)
-    silent: list[int] = []
-
-    def disturb(play: ActorPlay[Any], number: int) -> None:
-        if number == 1:
-            silent.append(pid(play, 1))
-            os.kill(silent[0], signal.SIGSTOP)
-        elif number == 4:
-            os.kill(silent[0], signal.SIGCONT)
-            os.kill(pid(play, 0), signal.SIGKILL)
-
-    rows, warnings = disturbed(monkeypatch, disturb), list[str]()
-    finished = train(tiny(actors=2, lag=1, steps=1500, checkpoint_every=100), tmp_path, warn=warnings.append)
-    assert finished.steps >= 1500
-    told = [line for line in warnings if line.startswith("actor")]
-    assert "actor 1 has not answered for 1 s; its games are left out until it does" in told
-    (death,) = (line for line in told if line.startswith("actor 0 died"))
-    assert death.endswith("; another one takes its place")
-    assert rows[0] == rows[1] == 16  # the second was played before, while the learner learned
-    assert 8 in rows
-    assert set(rows) <= {8, 16, 24, 32}
-
-
-def test_what_an_actor_raises_ends_the_run(tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"actor 0 failed: ZeroDivisionError: the bot's own fault"):
-        train(tiny(actors=1, opponents="self=0.5,arena_bots:Broken=0.5"), tmp_path)
+def test_actors_of_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cellgames.training.actors.build", lambda: Build("0.0.1", "1.0", "2.7"))
+    with pytest.raises(ClusterError, match=r"has other versions .*cellgames: expected 0\.0\.1, got"):
+        train(tiny(actors=1), tmp_path)
 
 
 # ---------------------------------------------------------------- learning
 
 
-def test_two_actors_and_a_learner_learn_to_beat_random_play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The bar of one process (`test_training_runs`); the actors have ended afterwards."""
+    monkeypatch.setattr("cellgames.training.actors.PATIENCE", 1.0)
+    monkeypatch.setattr("cellgames.training.actors.LOST", 1000.0)
     actors: list[int] = []
 
-    def note(play: ActorPlay[Any], number: int) -> None:
+    def disturb(play: ActorPlay[Any], number: int) -> None:
         if number == 1:
             actors.extend(pid(play, place) for place in (0, 1))
+            os.kill(actors[1], signal.SIGSTOP)
+        elif number == 4:
+            os.kill(actors[1], signal.SIGCONT)
+            os.kill(actors[0], signal.SIGKILL)
 
-    disturbed(monkeypatch, note)
+    rows, warnings = disturbed(monkeypatch, disturb), list[str]()
     settings = {"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16}
     arguments = PPOArguments.fitted(
         cellgames.make("torus-v0", size=3),
@@ -154,10 +156,24 @@ def test_two_actors_and_a_learner_learn_to_beat_random_play(tmp_path: Path, monk
         evaluate_every=100,
         **settings,
     )
-    finished = train(arguments, tmp_path)
+    finished = train(arguments, tmp_path, warn=warnings.append)
     assert finished.history[-1]["random"] > 0.8
-    assert len(set(actors)) == 2
+    told = [line for line in warnings if line.startswith("actor")]
+    assert "actor 1 has not answered for 1 s; its games are left out until it does" in told
+    (death,) = (line for line in told if line.startswith("actor 0 died"))
+    assert death.endswith("; another one takes its place")
+    assert rows[:2] == [64, 32]
+    assert set(rows) <= {32, 64, 96, 128}
     assert all(_gone(process) for process in actors)
+
+
+def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) -> None:
+    """The bar of one process (`test_alphazero`)."""
+    settings: dict[str, Any] = {
+        **{"steps": 3000, "lanes": 64, "simulations": 8, "minibatch": 64, "epochs": 4, "buffer": 2000, "channels": 8},
+        **{"opponents": "self", "learning_rate": 1e-2, "evaluate_every": 20, "random_plies": 1, "games": 200},
+    }
+    assert train(tiny_zero(actors=2, lag=1, checkpoint_every=20, **settings), tmp_path).history[-1]["random"] > 0.8
 
 
 def _gone(process: int) -> bool:

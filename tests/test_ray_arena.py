@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import sys
 import threading
@@ -15,19 +14,24 @@ from typing import Any
 
 import pytest
 from arena_runs import block_plots, content
-from ray_clusters import alive, driver, end, family, patient, work
+from ray_clusters import alive, driver, family, patient
 
 import cellgames
+from cellgames import ray_workers
+from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks import Size, make_network
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.agents.saved import save_network
+from cellgames.arena import season_reports
 from cellgames.arena.free_for_all import free_for_all
 from cellgames.arena.leaderboard import leaderboards
 from cellgames.arena.parcels import Parcel
-from cellgames.arena.records import read
+from cellgames.arena.records import append, read
 from cellgames.arena.round_robin import RoundRobin, round_robin
 from cellgames.arena.store import Store
+from cellgames.cli import main
 from cellgames.cluster import ClusterError, connected
+from cellgames.folders import RunError
 from cellgames.ray_workers import RayWorkers
 from cellgames.workers import Workers
 
@@ -41,6 +45,7 @@ BOTS = ("random", "arena_bots:First", "arena_bots:Broken")
 @pytest.fixture(scope="module")
 def workers() -> Iterator[RayWorkers]:
     with RayWorkers(count=2) as workers:
+        assert workers.count == 2  # connects
         yield workers
 
 
@@ -82,6 +87,45 @@ def test_a_round_robin_on_workers_is_that_of_one_process(workers: RayWorkers, tm
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
+COMMANDS = {
+    "round-robin": "torus-v0 --size 3 --games 4 --chunk 2",
+    "free-for-all": "grid-adaptation-small-v0 --param rounds=2 --games 4 --chunk 2",
+    "season": "--game torus-v0 --size 3 --teams 8 --days 3 --chunk 4",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_hand_their_games_to_workers(
+    command: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And need no cluster for what is finished, or refused."""
+    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    words = [command, *COMMANDS[command].split(), "--quiet", "--agents", "random", f"ray_bots:Traced:{tmp_path}"]
+    files = ["--store", str(tmp_path / "shared.sqlite"), "--out", str(tmp_path / "shared"), "--ray"]
+    assert main([*words, *files]) == 0
+    players = {int(path.stem) for path in tmp_path.glob("*.played")}
+    # The playoffs of a season, whose games follow from each other, stay here.
+    assert (players - {os.getpid()}) if command == "season" else (players and os.getpid() not in players)
+    assert main([*words, "--store", str(tmp_path / "alone.sqlite"), "--out", str(tmp_path / "alone")]) == 0
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+    def none(*_: object) -> None:
+        raise AssertionError("a cluster is asked for")
+
+    monkeypatch.setattr(ray_workers, "connected", none)
+    assert main([*words, *files]) == 0
+    assert main([*words, "gredy", *files, "--fresh"]) == 2
+
+
+def test_what_ray_is_not_asked_properly_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["round-robin", "torus-v0", "--agents", "random", "greedy", "--ray-workers", "2"]) == 2
+    assert "--ray-workers is of a Ray cluster; add --ray" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        main(["round-robin", "--ray", "torus-v0", "--agents", "random", "greedy"])
+    assert end.value.code == 2
+    assert "HOST:PORT after it, or nothing, got 'torus-v0'" in capsys.readouterr().err
+
+
 def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) -> None:
     game = cellgames.make("grid-adaptation-small-v0", rounds=4)
     for name, those in (("alone", None), ("shared", workers)):
@@ -90,24 +134,46 @@ def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) ->
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
-def test_until_the_order_is_certain_the_same_games_are_added(workers: RayWorkers, tmp_path: Path) -> None:
+def test_until_the_order_is_certain_the_same_games_are_added(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the run is cut off amid those that were added, between its file and the store."""
     agents = ("greedy", "random", "arena_bots:Last")
     for name, those in (("alone", None), ("shared", workers)):
         done = run(tmp_path / name, *agents, games=8, until_certain=True, budget=64, workers=those)
     assert 24 < len(done.records) <= 64
     assert_same(tmp_path / "alone", tmp_path / "shared")
+    appended = list[Any]()
+
+    def append_and_stop(path: Path, records: Any) -> None:
+        append(path, records)
+        appended.append(records)
+        if len(appended) == 24 // 4 + 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("cellgames.arena.chunks.append", append_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
+    assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read(tmp_path / "cut" / "games.jsonl").records)
+    over = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
+    assert over.played == len(done.records) - 24 - 2 * 4
+    assert_same(tmp_path / "alone", tmp_path / "cut")
 
 
 def test_agents_travel(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights whose path means nothing to workers, a bot of this folder, an object, a class that only we know."""
+    """Weights, a bot of this folder that reads a file beside it, an object, a class that only we know."""
     monkeypatch.chdir(tmp_path)
     save_network(Path("bot.safetensors"), make_network(GAME, Size(4, 1)))
-    Path("bot_of_this_folder.py").write_text("from arena_bots import Last as Bot\n")
+    Path("bot_of_this_folder.py").write_text(
+        "from arena_bots import Last\n\n"
+        "class Bot(Last):\n    def __init__(self, path):\n        super().__init__()\n        open(path).close()\n"
+    )
+    Path("conf.txt").touch()
 
     class Typed(RandomAgent):
         pass
 
-    agents = ("bot.safetensors", "bot_of_this_folder:Bot", RandomAgent("object"), Typed("typed"))
+    agents = ("bot.safetensors", "bot_of_this_folder:Bot:conf.txt", RandomAgent("object"), Typed("typed"))
     for name, those in (("alone", None), ("shared", workers)):
         run(tmp_path / name, *agents, games=4, workers=those)
     assert_same(tmp_path / "alone", tmp_path / "shared")
@@ -178,6 +244,22 @@ def test_what_cannot_travel_is_refused_before_a_game(workers: RayWorkers, tmp_pa
         run(tmp_path / "run", "random", stuck, workers=workers)
 
 
+def test_weights_that_change_meanwhile_are_refused(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = tmp_path / "bot.safetensors"
+    save_network(weights, make_network(GAME, Size(4, 1)))
+
+    def before(agents: Any, game: Any) -> dict[str, str]:
+        return {**identities(agents, game), str(weights): "0" * 16}
+
+    monkeypatch.setattr("cellgames.arena.round_robin.identities", before)
+    with pytest.raises(
+        RunError, match=rf"another {weights}: expected identity 0{{16}}, got {digest(weights.read_bytes())}"
+    ):
+        run(tmp_path / "run", "random", str(weights), workers=workers)
+
+
 def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     source, weights = tmp_path / "changing_bot.py", tmp_path / "bot.safetensors"
@@ -222,34 +304,11 @@ sys.modules["matplotlib"] = None  # no plots
 import cellgames
 from cellgames.arena.round_robin import round_robin
 from cellgames.ray_workers import RayWorkers
-address, out, store, seeds, *agents = sys.argv[1:]
+address, out, store, *agents = sys.argv[1:]
 with RayWorkers(address, 1) as workers:
     game = cellgames.make("torus-v0", size=3)
-    for seed in seeds.split(","):
-        options = {"store": store, "chunk": 2, "seed": int(seed or 0), "workers": workers}
-        print(round_robin(game, agents, 12, out=out + seed, **options).played)
+    round_robin(game, agents, 12, out=out, store=store, chunk=2, workers=workers)
 """
-
-
-def test_drivers_share_a_store_and_no_game_counts_twice(workers: RayWorkers, tmp_path: Path) -> None:
-    """Two at once, which play the same games at first, and then others."""
-    with connected() as ray:
-        address = ray.get_runtime_context().gcs_address
-    store = tmp_path / "store.sqlite"
-    with (
-        driver(DRIVER, address, tmp_path / "a", store, "1,2", *BOTS) as a,
-        driver(DRIVER, address, tmp_path / "b", store, "1,3", *BOTS) as b,
-    ):
-        for process in (a, b):
-            out, err = process.communicate(timeout=180)
-            assert out.split() == ["36", "36"], err
-    files = {name: (tmp_path / name / "games.jsonl").read_text() for name in ("a1", "a2", "b1", "b3")}
-    assert files["a1"] == files["b1"]
-    run(tmp_path / "alone", seed=3)
-    assert files["b3"] == (tmp_path / "alone" / "games.jsonl").read_text()
-    number, games, _ = stored(store)
-    assert number == 3 * 36
-    assert games == sorted(line for name in ("a1", "a2", "b3") for line in files[name].splitlines())
 
 
 @pytest.fixture
@@ -262,35 +321,42 @@ def held(tmp_path: Path) -> Iterator[tuple[Path, list[str], Path]]:
     (bells / "hold").unlink(missing_ok=True)
 
 
+def address_of(workers: RayWorkers) -> str:
+    """Of the cluster that this process is connected to."""
+    assert workers.count
+    with connected() as ray:
+        return str(ray.get_runtime_context().gcs_address)
+
+
 def waits(bells: Path, out: Path) -> bool:
     """Whether all chunks without the patient bot are kept, and it is asked in others."""
     path = out / "games.jsonl"
     return path.exists() and path.read_bytes().count(b"\n") == 12 and len([*bells.glob("*.playing")]) == 1
 
 
-def test_a_killed_driver_goes_on_anywhere(
+def test_a_killed_driver_goes_on_and_shares_its_store(
     held: tuple[Path, list[str], Path], workers: RayWorkers, tmp_path: Path
 ) -> None:
+    """Another driver plays some of its games at the same time; they count once."""
     bells, agents, out = held
-    with driver(DRIVER, "local", out, out.with_suffix(".sqlite"), "", *agents) as process:
+    store = out.with_suffix(".sqlite")
+    with driver(DRIVER, address_of(workers), out, store, *agents) as process:
         patient(lambda: waits(bells, out) or process.poll() is not None)
-        ray = family(process.pid)
-        assert "raylet" in ray.values(), process.communicate()[1]
+        playing = {int(path.stem): "a worker" for path in bells.glob("*.playing")}
+        assert alive(playing), process.communicate()[1]
+        assert (
+            round_robin(GAME, agents[:2], 12, out=tmp_path / "other", chunk=2, store=store, workers=workers).played
+            == 12
+        )
+        assert (tmp_path / "other" / "games.jsonl").read_bytes() == (out / "games.jsonl").read_bytes()
         process.kill()
         process.wait()
-    patient(lambda: not work(alive(ray)), what="Ray's processes are still there")
-    end(ray)
+    patient(lambda: not alive(playing), what="its worker still plays")
     (bells / "hold").unlink()
-    assert len(read(out / "games.jsonl").records) == stored(out.with_suffix(".sqlite"))[0] == 12
-    for name in ("here", "there"):
-        shutil.copytree(out, tmp_path / name)
-        for path in tmp_path.glob("run.sqlite*"):
-            shutil.copy(path, tmp_path / path.name.replace("run", name))
+    assert len(read(out / "games.jsonl").records) == stored(store)[0] == 12
     run(tmp_path / "alone", *agents)
-    assert run(tmp_path / "here", *agents).played == 24
-    assert run(tmp_path / "there", *agents, workers=workers).played == 24
-    assert_same(tmp_path / "alone", tmp_path / "here")
-    assert_same(tmp_path / "alone", tmp_path / "there")
+    assert run(out, *agents, workers=workers).played == 24
+    assert_same(tmp_path / "alone", out)
 
 
 def test_ctrl_c_leaves_nothing_behind_and_says_how_to_go_on(held: tuple[Path, list[str], Path]) -> None:

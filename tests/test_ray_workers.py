@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import sys
 import time
 import warnings
 from collections.abc import Iterator
+from concurrent.futures import Future
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ray_clusters import Told, driver, patient
 
-from cellgames.cluster import ClusterError, build, connected, refuse_other_build
-from cellgames.ray_workers import RayWorkers, asked
+from cellgames import ray_pieces, ray_workers
+from cellgames.cluster import ClusterError, Place, build, connected, is_address, module_folders, refuse_other_build
+from cellgames.ray_workers import RayWorkers, workers_at
 from cellgames.workers import completed
 
 pytest.importorskip("ray")
@@ -28,6 +33,7 @@ def workers() -> Iterator[RayWorkers]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_ADDRESS", NOBODY)
         with RayWorkers(count=2) as workers:
+            assert workers.count == 2  # connects
             patch.undo()
             yield workers
 
@@ -96,6 +102,9 @@ def test_warnings_arrive_once(workers: RayWorkers, tmp_path: Path) -> None:
         list(completed(workers, Told(tmp_path), ["warn dogs", "warn cats", "warn dogs", "square 2"]))
     assert sorted(str(one.message) for one in caught) == ["beware of cats", "beware of dogs"]
     assert {one.category for one in caught} == {UserWarning}
+    with pytest.warns(UserWarning, match="of 1000 dogs") as caught_of_many:
+        workers.submit(Told(tmp_path), "nag 1000 dogs").result(30)
+    assert len(caught_of_many) == 20
 
 
 # ---------------------------------------------------------------- death
@@ -135,7 +144,7 @@ def test_whoever_stops_early_cancels_what_is_under_way(workers: RayWorkers, tmp_
 
 
 def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_path: Path) -> None:
-    with asked("local", 1) as one:  # within a process that is connected already
+    with workers_at("local", 1) as one:  # within a process that is connected already
         assert one is not None
         assert (one.count, workers.count) == (1, 2)
         work = Told(tmp_path)
@@ -149,7 +158,7 @@ def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_p
 
 
 def test_without_an_address_there_are_no_workers() -> None:
-    with asked(None, None) as workers:
+    with workers_at(None, None) as workers:
         assert workers is None
     with pytest.raises(ValueError, match="at least 1 worker, got 0"):
         RayWorkers(count=0)
@@ -157,8 +166,86 @@ def test_without_an_address_there_are_no_workers() -> None:
         RayWorkers().submit(Told(Path()), "square 1")
 
 
+def test_whoever_waits_for_others_is_told(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ray_workers, "_PATIENCE_S", 0.1)
+    taken, said = [workers.submit(Told(tmp_path), f"wait {600 + number}") for number in range(2)], list[str]()
+    patient(lambda: begun(tmp_path, "wait 600") and begun(tmp_path, "wait 601"))
+    with connected() as ray, RayWorkers(warn=said.append) as others:
+        patient(lambda: ray.available_resources().get("CPU", 0) < 1)
+        waiting = others.submit(Told(tmp_path), "square 7")
+        patient(lambda: said)
+        assert [future.cancel() for future in taken] == [True, True]
+        assert waiting.result(30) == 49
+    assert said == ["the cluster on this machine has 0 of 2 cores free; waiting"]
+
+
+def test_a_lost_cluster_is_nobodys_fault(workers: RayWorkers, monkeypatch: pytest.MonkeyPatch) -> None:
+    with connected() as ray:
+        kinds = ray.exceptions
+        lost = [
+            kinds.LocalRayletDiedError(),
+            kinds.NodeDiedError("gone"),
+            kinds.ObjectLostError("00" * 28, None, "mine"),
+            kinds.OwnerDiedError("00" * 28, None, "mine"),
+        ]
+        for fault in lost:
+            future, piece = Future[Any](), ray_workers._Piece[Any]("square 1", (), lambda piece: None)
+            future.set_exception(fault)
+            workers._arrived(piece, future)
+            with pytest.raises(
+                ClusterError, match=r"^the connection to the cluster was lost; what is finished is kept"
+            ):
+                piece.result()
+
+        def gone(reference: object) -> None:
+            raise lost[-1]
+
+        monkeypatch.setattr(ray, "get", gone)
+        answer = ray_pieces.do_piece(vars(build()), Place.here(), "a new one", [None], b"")
+    assert (answer.result, answer.error, answer.refused) == (None, ray_pieces.LOST, True)
+
+
+NODES = """
+import sys
+from pathlib import Path
+from ray.cluster_utils import Cluster
+from cellgames import ray_workers
+from ray_clusters import Told, patient
+folder = Path(sys.argv[1])
+ray_workers._PATIENCE_S = 0.1
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+def begun():
+    return len([*folder.glob("node 600.*")])
+with ray_workers.RayWorkers(cluster.address, warn=lambda line: print(line, flush=True)) as workers:
+    print(workers.count)
+    future = workers.submit(Told(folder), "node 600")
+    first = cluster.add_node(num_cpus=1)
+    patient(begun)
+    cluster.remove_node(first, allow_graceful=False)
+    cluster.add_node(num_cpus=1)
+    print(future.result(60), begun())
+cluster.shutdown()
+"""
+
+
+@pytest.mark.slow
+def test_a_piece_outlives_its_machine(tmp_path: Path) -> None:
+    with driver(NODES, tmp_path) as process:
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    said = [
+        line for line in out.splitlines() if line == "1" or "cores free" in line or line.startswith("node")
+    ]  # not Ray
+    assert [re.sub(r"at \S+", "there", line) for line in said] == [
+        "1",
+        "the cluster there has 0 of 0 cores free; waiting",
+        "node 600 2",
+    ], out
+
+
 ADDRESSES = """
-import json, sys, time
+import json, socket, sys, time
+from cellgames import cluster
 from cellgames.cluster import connected
 said = {}
 def attempt(address):
@@ -170,6 +257,10 @@ def attempt(address):
         return f"{type(error).__name__}: {error}" if time.monotonic() - began < 10 else "too late"
 for address in ("127.0.0.1:1", "auto", "nonsense", "ray://127.0.0.1:10001", "no.such.host.invalid:6379"):
     said[address] = attempt(address)
+cluster._ANSWER_S = 0.5
+with socket.create_server(("127.0.0.1", 0)) as silent:
+    said["silent"] = attempt("127.0.0.1:%d" % silent.getsockname()[1])
+cluster._ANSWER_S = 5
 import ray
 version, ray.__version__ = ray.__version__, "1.2.3"
 said["other Ray"] = attempt(sys.argv[1])
@@ -190,6 +281,7 @@ def test_clusters_that_cannot_be_joined_are_refused_in_time(workers: RayWorkers)
     for address in ("nonsense", "ray://127.0.0.1:10001"):
         assert "expected `auto` or HOST:PORT" in said[address]
     assert "no.such.host.invalid" in said["no.such.host.invalid:6379"]
+    assert "somebody is there, but no Ray" in said["silent"]
     assert "Version mismatch" in said["other Ray"]
     assert said["right"] == ["joined", "joined"]
     assert 'pip install "cellgames[ray]"' in said["no Ray"]
@@ -218,6 +310,24 @@ def test_a_worker_with_another_version_is_refused(workers: RayWorkers, tmp_path:
         out, err = process.communicate(timeout=120)
     assert "has other versions than the process that asks it: cellgames: expected 99, got" in out, err
     assert not list(tmp_path.glob("*.begun"))
+
+
+def test_modules_are_looked_for_everywhere_but_in_what_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = tmp_path / "src" / "app"  # such as /usr/src/app, where Python itself is in /usr
+    own.mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
+    installed = [Path(module.__file__ or "").parent for module in (os, pytest)]
+    monkeypatch.setattr(sys, "path", [str(own), *map(str, installed), str(tmp_path / "missing"), "."])
+    assert module_folders() == [str(own), os.getcwd()]
+
+
+def test_addresses_have_a_form() -> None:
+    good = ["local", "auto", "127.0.0.1:6379", "[::1]:6379", "node-1.cluster:1"]
+    bad = ["", "torus-v0", "6379", ":6379", "::1:6379", "host:0", "host:65536", "host:x", "ray://host:10001", "a b:1"]
+    assert [text for text in good + bad if is_address(text)] == good
 
 
 def test_builds_are_compared() -> None:

@@ -461,13 +461,55 @@ def test_the_example_runs_with_a_worker_and_leaves_a_checkpoint(
     example: Any, cluster: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "run"
-    assert example.main(["--iterations", "1", "--batch", "100", "--workers", "1", "--out", str(out)]) == 0
+    words = ["--size", "3", "--iterations", "1", "--batch", "100", "--workers", "1", "--out", str(out)]
+    assert example.main(words) == 0
     printed = capsys.readouterr().out
     assert "iteration   1" in printed
     assert printed.count("against random") == 2
     module = RLModule.from_checkpoint(out / "learner_group" / "learner" / "rl_module" / example.POLICY)
     assert isinstance(module, MaskedPPOModule)
     assert cluster.is_initialized()  # it was there before, so it is left as it is
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--workers", "3"], "ask for: 3; the cluster has 2"),
+        (
+            ["--workers", "0", "--learners", "1", "--gpus", "1"],
+            "GPUs that --workers, --learners and --gpus ask for: 1;",
+        ),
+        (["--workers", "-1"], "--workers must be at least 0, got -1"),
+        (["--iterations", "0"], "--iterations must be at least 1, got 0"),
+        (["--gpus", "nan"], "--gpus must be at least 0, got nan"),
+    ],
+)
+@pytest.mark.ray
+def test_what_would_wait_for_ever_or_do_nothing_is_refused(
+    example: Any, cluster: Any, words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if "GPU" in cluster.cluster_resources() and said.startswith("GPUs"):
+        pytest.skip("there is a GPU")
+    with pytest.raises(SystemExit, match="2"):
+        example.main(words)
+    assert said in capsys.readouterr().err
+
+
+def test_a_cluster_begun_by_the_example_has_a_core_for_each_process(
+    example: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[int] = []
+
+    def connected(address: str, cores: int) -> Any:
+        asked.append(cores)
+        raise example.ClusterError("seen enough")
+
+    monkeypatch.setattr(example, "connected", connected)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    for words in (["--workers", "8", "--learners", "3"], ["--workers", "0"]):
+        with pytest.raises(SystemExit):
+            example.main(words)
+    assert asked == [12, 2]
 
 
 def test_the_example_names_the_games_it_knows(example: Any, capsys: pytest.CaptureFixture[str]) -> None:

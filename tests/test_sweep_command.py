@@ -7,6 +7,7 @@ import dataclasses
 import json
 import math
 import shlex
+import shutil
 import sys
 from collections import Counter
 from pathlib import Path
@@ -24,7 +25,10 @@ from cellgames.folders import opened
 from cellgames.sweep_command import _progress_text
 from cellgames.train_command import asked
 from cellgames.training import PPOArguments, RunError, sweeps
+from cellgames.training.arguments import arguments_of
 from cellgames.training.logs import Logs
+from cellgames.training.sweep_base import evaluated_in_time
+from cellgames.training.sweep_book import Book
 from cellgames.training.sweep_reports import (
     Again,
     Sweep,
@@ -36,7 +40,7 @@ from cellgames.training.sweep_reports import (
     write_reports,
 )
 from cellgames.training.sweep_space import Choices, Range, draw_settings, grid_settings, parse_space
-from cellgames.training.sweep_trials import Job, arguments_of, evaluations, run_trial
+from cellgames.training.sweep_trials import Job, evaluations, run_trial
 from cellgames.training.sweeps import SweepProgress, plan, sweep
 
 # ---------------------------------------------------------------- what may be varied
@@ -57,7 +61,7 @@ def test_values_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("lr=1..2", "unknown setting 'lr'; ppo has seed, steps"),
+        ("lr=1..2", "unknown setting 'lr'; ppo has lanes, horizon, epochs"),
         ("entropy", "expected NAME=LOW..HIGH or NAME=VALUE,VALUE,... to vary, got 'entropy'"),
         ("learning_rate=0.1..2", "learning_rate must be a number above 0 and at most 1, got 2"),
         ("learning_rate=0.1..0.01", "LOW below HIGH"),
@@ -90,6 +94,20 @@ def test_a_setting_is_varied_once_and_something_is() -> None:
 # ---------------------------------------------------------------- which trials there are
 
 SPACE = parse_space(["learning_rate=1e-4..1e-2", "layers=1..4", "entropy=0,0.01,0.1"], PPOArguments)
+
+
+@pytest.mark.parametrize("text", ["0.999..0.9999", "0..1", "0.5..4", "0.9..0.99"])
+def test_a_range_of_any_width_has_hundreds_of_values(text: str) -> None:
+    low, high = map(float, text.split(".."))
+    values = {Range(low, high, log=False, whole=False).at(share / 2000) for share in range(2001)}
+    assert 100 < len(values) <= 1001
+    assert (min(values), max(values)) == (low, high)
+
+
+def test_values_are_told_in_full() -> None:
+    texts = ["learning_rate=0.001000001,0.00100000312", "lanes=1000001..1000003", "max_norm=1e-12,2,1e22"]
+    told = [str(values) for values in parse_space(texts, PPOArguments).values()]
+    assert told == ["0.001000001 | 0.00100000312", "1000001..1000003", "1e-12 | 2 | 1e+22"]
 
 
 def test_draws_fill_the_space_evenly() -> None:
@@ -129,6 +147,10 @@ def test_trials_are_each_setting_with_each_seed() -> None:
     assert planned[3].arguments == dataclasses.replace(base, epochs=2, seed=8)
     with pytest.raises(ValueError, match="number of trials is not to be given"):
         plan(base, SPACE, trials=3, grid=True)
+    with pytest.raises(ValueError, match="expected at most 10000 settings, got 100000000"):
+        plan(base, SPACE, trials=10**8)
+    with pytest.raises(ValueError, match="at most 10000 trials, got 6 settings with 2000 seeds each"):
+        plan(base, SPACE, trials=6, seeds=2000)
 
 
 def test_a_sweep_may_grow_and_is_else_the_same(tmp_path: Path) -> None:
@@ -147,6 +169,48 @@ def test_a_sweep_may_grow_and_is_else_the_same(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "sweep.json").read_text())["seeds"] == 2
     sweeps._prepare(tmp_path, {**first, "stopping": False}, resume=False)
     assert not (tmp_path / "outcomes.json").exists()
+
+
+def test_a_folder_in_which_nothing_ran_yet_may_become_another_sweeps(tmp_path: Path) -> None:
+    asked = {"vary": {}, "grid": True, "trials": 2, "seeds": 1, "target": "random", "stopping": True}
+    sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
+    sweeps._prepare(tmp_path, {**asked, "arguments": tiny(lanes=32).to_data()}, resume=True)
+    assert json.loads((tmp_path / "sweep.json").read_text())["arguments"]["lanes"] == 32
+    (tmp_path / "trials").mkdir()
+    with pytest.raises(RunError, match="lanes: expected 32, got 16"):
+        sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
+
+
+def test_outcomes_of_trials_with_other_settings_are_refused(tmp_path: Path) -> None:
+    planned = plan(tiny(), SPACE, trials=2)
+    book = Book(tmp_path, planned, lambda progress: None)
+    book.started(planned[0].name)
+    book.result(planned[0].name, {"state": "finished", "steps": 480, "score": 0.5, "seconds": 1.0})
+    assert Book(tmp_path, planned, lambda progress: None).ended() == 1
+    other = dataclasses.replace(planned[0], settings={**planned[0].settings, "layers": 7})
+    with pytest.raises(RunError, match=r"trial 001-seed=0 had other settings. layers: expected \d, got 7"):
+        Book(tmp_path, [other], lambda progress: None)
+
+
+# ---------------------------------------------------------------- in time to be stopped
+
+
+@pytest.mark.parametrize(
+    ("id", "vary"),
+    [("torus-small-v0", "entropy=0,0.1"), ("torus-small-v0", "lanes=64,256"), ("toroidal-cup-small-v0", "epochs=1,2")],
+)
+def test_trials_are_evaluated_before_the_first_rung(id: str, vary: str) -> None:
+    game, space = cellgames.make(id), parse_space([vary], PPOArguments)
+    for steps in (200_000, 5_000_000):
+        base = PPOArguments.fitted(game, steps=steps)
+        suited = evaluated_in_time(base, space)
+        lanes = 256 if vary.startswith("lanes") else base.lanes
+        actions = lanes * base.horizon * (game.info.num_players if game.info.simultaneous else 1)
+        assert suited == dataclasses.replace(base, evaluate_every=suited.evaluate_every)
+        assert 1 <= suited.evaluate_every <= base.evaluate_every
+        assert suited.evaluate_every * actions <= steps // 9 or suited.evaluate_every == 1
+        # As rarely as that allows, or as before.
+        assert suited.evaluate_every == base.evaluate_every or (suited.evaluate_every + 1) * actions > steps // 9
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -234,6 +298,8 @@ def made(out: Path, *ends: tuple[str, int, float], seeds: int = 1) -> list[Sweep
 
 def test_intervals_are_wilsons() -> None:
     for wins, games in ((0, 4), (7, 10), (55, 100), (400, 400)):
+        low, high = wilson(wins / games, games)
+        assert (low == 0, high == 1) == (wins == 0, wins == games)
         tally = Tally(games=games, wins=wins, losses=games - wins, draws=0, distinct=games)
         assert wilson(wins / games, games) == pytest.approx(tally.interval(), abs=1e-9)
 
@@ -269,6 +335,8 @@ def test_reports_tell_all(tmp_path: Path) -> None:
     assert lines[3]["error"] == "too | bad"
     page = (tmp_path / "report.md").read_text(encoding="utf-8")
     assert "failed: too \\| bad" in page
+    assert "1 of 4 trials were stopped early" in page
+    assert all(f"| {trial.name} |" in page for trial in trials)
     assert "in 16 new games it was ahead in 75.0 %" in page
     for name in ("settings.png", "curves.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
@@ -301,16 +369,25 @@ def test_progress_is_a_line() -> None:
         ({"seeds": 0}, "at least one seed"),
         ({"trials": 0}, "at least one trial"),
         ({"workers": 0}, "at least one worker"),
-        ({"gpus": -1}, "GPUs of a trial from 0 on"),
+        ({"gpus": -1}, "GPUs of a trial as a share from 0 to 1, or several whole ones, got -1"),
+        ({"gpus": math.nan}, "or several whole ones, got nan"),
+        ({"gpus": 1.5}, "or several whole ones, got 1.5"),
         ({"gpus": 1}, "need no GPU"),
+        ({"target": "gredy"}, "did you mean 'greedy'"),
+        ({"opponents": "self=0.5,gredy=0.5"}, "did you mean 'greedy'"),
+        ({"opponents": "self=2=3=x"}, "opponents are names and shares"),
+        ({"yardsticks": ("nobody",)}, "unknown agent 'nobody'"),
+        ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors"),
     ],
 )
 def test_what_makes_no_sense_is_refused_before_there_is_a_folder(
     options: dict[str, Any], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "load_ray", lambda: None)
+    common = {name: value for name, value in options.items() if name in ("opponents", "yardsticks", "start_from")}
+    others = {name: value for name, value in options.items() if name not in common}
     with pytest.raises(ValueError, match=complaint):
-        sweep(tiny(), ["epochs=1,2"], tmp_path / "out", **options)
+        sweep(tiny(**common), ["epochs=1,2"], tmp_path / "out", **others)
     assert not (tmp_path / "out").exists()
 
 
@@ -343,3 +420,25 @@ def test_the_command_line_is_checked_before_anything_starts(
     with pytest.raises(SystemExit) as ended:
         command("--vary", "epochs=1,2", "--grid", "--trials", "3")
     assert ended.value.code == 2
+
+
+def test_a_sweep_without_a_finished_trial_ends_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[tuple[Any, ...]] = []
+
+    def failed(base: PPOArguments, space: Any, out: Path, **options: Any) -> Sweep:
+        asked.append((base.evaluate_every, str(out), options["stopping"]))
+        return Sweep(tmp_path, "random", ranked(made(tmp_path, ("failed", 0, math.nan))), None, None, 0)
+
+    monkeypatch.setattr("cellgames.sweep_command.load_ray", lambda: None)
+    monkeypatch.setattr(sweeps, "sweep", failed)
+    assert command("--vary", "epochs=1,2", "layers=1..3", "--lanes", "8", "--horizon", "4") == 1
+    told = capsys.readouterr().out
+    assert "001-seed=0" in told
+    assert "failed: too | bad" in told
+    assert "Best" not in told
+    shutil.rmtree(tmp_path / "trials")
+    command("--vary", "epochs=1,2", "--no-stopping", "--evaluate-every", "7")
+    out = str(Path("results") / "sweep" / "torus-v0-size=2-ppo-epochs-layers-seed=0")
+    assert asked == [(1, out, True), (7, out.replace("-layers", ""), False)]

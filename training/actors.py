@@ -6,14 +6,15 @@ repeated. Rollout `i` after a restart is played with the weights that `i - lag` 
 follow from the restart's seed and the actor's number. PPO is right with a lag as it is: its ratio is to the chances
 that the actor itself had (`Rollout.likely`), and what moved beyond the clip since then teaches nothing.
 
-An actor that dies is made anew; one that does not answer is left out until it does. Then what is learned depends on
+An actor that plays is waited for, however long it takes, and asked now and then whether it is still there. One that
+dies is made anew; one whose process does not answer is left out until it has played on. Then what is learned depends on
 when that happened, and a run cannot be repeated exactly.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import statistics
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable
@@ -26,7 +27,7 @@ import torch
 
 from cellgames.agents.networks import Network
 from cellgames.agents.saved import load_network
-from cellgames.cluster import ClusterError, build, connected, packed
+from cellgames.cluster import ClusterError, build, connected, load_ray, packed
 from cellgames.envs.core import Game
 
 from .arguments import ActorArguments
@@ -41,12 +42,15 @@ __all__ = ["MAX_STALE", "PATIENCE", "ActorPlay", "make_play"]
 R = TypeVar("R", bound=Rollout)
 
 PATIENCE = 30.0
-"""Seconds, at least, that an iteration waits for an actor; else so many (`SLOWER`) times what rollouts took lately."""
-SLOWER = 5.0
+"""Seconds within which an actor's process must answer, also while it plays; then it is left out."""
 FIRST = 120.0
-"""Seconds that it waits where nobody has played yet: machines start, packages are imported."""
+"""Seconds that one has which has not played yet: machines start, packages are imported."""
 LOST = 3.0
 """So many times that long after it was left out, an actor that still does not answer is ended and made anew."""
+BEATS = 10
+"""How often an actor that is waited for is asked within that time whether it is there."""
+PULSE = "pulse"
+"""Ray's name of the thread of an actor that answers while another one plays."""
 TRIES = 3
 """Deaths in a row, without a rollout between them, after which an actor is given up until games start over."""
 MAX_STALE = 2
@@ -76,7 +80,6 @@ def make_play(
         warn: gets a line when an actor dies, or does not answer.
 
     Raises:
-        ClusterError: there is no cluster, or it cannot be joined.
         ImportError: actors are asked for, and Ray is not installed.
     """
     here = make(game, arguments, network, pool, arguments.lanes, device)
@@ -92,6 +95,14 @@ class _Asked:
 
 
 @dataclass
+class _Knock:
+    """A question whether a process is there that was not answered yet: Ray's reference, and when it was asked."""
+
+    reference: Any
+    since: float
+
+
+@dataclass
 class _Member:
     """An actor as the learner knows it.
 
@@ -104,7 +115,10 @@ class _Member:
         begun: it was told to begin the games of this restart.
         life: how many actors died in this place since the restart.
         deaths: in a row, without a rollout.
-        late: since when nobody waits for it (`time.monotonic`), or None.
+        late: nobody waits for it, until a rollout of its comes.
+        played: a rollout of its came since it was made.
+        heard: when it last gave a sign of life (`time.monotonic`).
+        knock: the last question, if it has not answered.
     """
 
     place: int
@@ -115,13 +129,16 @@ class _Member:
     begun: bool = False
     life: int = 0
     deaths: int = 0
-    late: float | None = None
+    late: bool = False
+    played: bool = False
+    heard: float = -math.inf
+    knock: _Knock | None = None
 
 
 class ActorPlay(Generic[R]):
     """Games in progress in other processes; see `SelfPlay` for what it does, and `make_play` for its arguments.
 
-    `close` ends the actors, and the cluster if it was begun here.
+    `begin` joins or begins the cluster; `close` ends the actors, and the cluster if it was begun here.
     """
 
     def __init__(
@@ -140,25 +157,40 @@ class ActorPlay(Generic[R]):
         # bfloat16 is for GPUs; the ratio of chances is right with whatever precision the actor had.
         plain: dict[str, Any] = {"mixed": False} if hasattr(arguments, "mixed") else {}
         lanes = arguments.lanes // arguments.actors
-        told = dataclasses.replace(arguments, lanes=lanes, actors=0, ray=type(arguments).ray, **plain)
-        setup = packed(Setup(make, game, told, network.size, arguments.sampling, lanes))
+        told = dataclasses.replace(arguments, lanes=lanes, actors=0, lag=0, ray=type(arguments).ray, **plain)
+        self._ray = load_ray()
+        self._setup = packed(Setup(make, game, told, network.size, arguments.sampling, lanes))
+        self._address, self._count = arguments.ray, arguments.actors
         self._open = ExitStack()
-        self._ray = self._open.enter_context(connected(arguments.ray, arguments.actors))
-        self._new = partial(self._ray.remote(num_cpus=1)(Actor).remote, build(), Place.here(), setup)
         self._selves: dict[str, Any] = {}  # references to the weights of past selves, by file
-        self._seconds: deque[float] = deque(maxlen=20)  # that rollouts took
         self._numbers: dict[str, int] = {}  # of past selves, as `Ended` has them here
-        self._members = [_Member(place, self._new()) for place in range(arguments.actors)]
-        self._checked = False
+        self._members: list[_Member] = []
         self._steps = self._number = 0
+
+    def begin(self) -> None:
+        """See `Play`.
+
+        Raises:
+            ClusterError: there is no cluster, it cannot be joined, or it has fewer cores than there are actors.
+        """
+        self._open.enter_context(connected(self._address, self._count))
+        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        if cores < self._count:
+            raise ClusterError(
+                f"{self._count} actors, but the cluster has {cores} core{'s' * (cores != 1)}; ask for "
+                f"actors={max(cores, 1)} or begin more machines"
+            )
+        kind = self._ray.remote(num_cpus=1, concurrency_groups={PULSE: 1})(Actor)
+        self._new = partial(kind.remote, build(), Place.here(), self._setup)
+        self._members = [_Member(place, self._new()) for place in range(self._count)]
 
     def restart(self, seed: int) -> None:
         """See `Play`; rollouts that were asked for before are of no use any more."""
-        self._check_cores()
         self._seed, self._number = seed, 0
         for member in self._members:
             if member.handle is None:
-                member.handle, member.deaths, member.late = self._new(), TRIES - 1, time.monotonic()
+                self._make(member)
+                member.deaths = TRIES - 1
                 member.known.clear()
             member.pending.clear()
             member.asked, member.begun, member.life = -1, False, 0
@@ -225,32 +257,25 @@ class ActorPlay(Generic[R]):
     def _gather(self, number: int) -> list[Part[R]]:
         """The rollouts `number`, and those that came too late for an earlier iteration; in the order of actors."""
         got: dict[tuple[int, int], Part[R]] = {}
-        began, patience = time.monotonic(), self._patience()
         while True:
             heads = {
                 member.pending[0].reference: member
                 for member in self._members
                 if member.pending and member.pending[0].number <= number
             }
-            awaited = [member for member in heads.values() if member.late is None]
+            awaited = [member for member in heads.values() if not member.late]
             if not heads or (got and not awaited and not self._ready(heads, 0.0)):
                 break
-            left = began + patience - time.monotonic()
             # Where everybody is late, whoever comes first is waited for.
-            for reference in self._ready(heads, max(0.0, min(left, 1.0)) if awaited else 1.0):
+            ready = self._ready(heads, min(1.0, PATIENCE / BEATS))
+            for reference in ready:
                 self._take(heads[reference], number, got)
-                began = time.monotonic()  # patience is since the last news
-            if time.monotonic() - began >= patience:
-                self._leave_out(awaited, number)
-            self._renew_lost(heads.values(), patience)
+            self._listen([member for reference, member in heads.items() if reference not in ready])
         return [got[place] for place in sorted(got)]
 
-    def _ready(self, heads: dict[Any, _Member], seconds: float) -> list[Any]:
-        ready, _ = self._ray.wait(list(heads), num_returns=1, timeout=seconds)
+    def _ready(self, references: Iterable[Any], seconds: float) -> list[Any]:
+        ready, _ = self._ray.wait(list(references), num_returns=1, timeout=seconds)
         return list(ready)
-
-    def _patience(self) -> float:
-        return max(PATIENCE, SLOWER * statistics.median(self._seconds)) if self._seconds else max(PATIENCE, FIRST)
 
     def _take(self, member: _Member, number: int, got: dict[tuple[int, int], Part[R]]) -> None:
         """The oldest rollout of an actor, which is there; or the news of its death."""
@@ -266,26 +291,30 @@ class ActorPlay(Generic[R]):
         except errors.RayError as error:  # a process, a machine or an object is gone
             self._renew(member, f"died ({_first_line(error)})")
             return
-        member.late, member.deaths = None, 0
-        self._seconds.append(part.seconds)
+        member.late, member.played, member.deaths = False, True, 0
+        member.heard, member.knock = time.monotonic(), None
         if number - asked.number <= MAX_STALE:
             got[member.place, asked.number] = part
         else:
             self._ask(member, number)
 
-    def _leave_out(self, awaited: Iterable[_Member], number: int) -> None:
-        for member in awaited:
-            if member.late is None and member.pending and member.pending[0].number <= number:
-                member.late = time.monotonic()
-                self._warn(
-                    f"actor {member.place} has not answered for {self._patience():.0f} s; its games are left out until "
-                    "it does"
-                )
-
-    def _renew_lost(self, members: Iterable[_Member], patience: float) -> None:
+    def _listen(self, members: Iterable[_Member]) -> None:
+        """Ask those whose rollouts are missing whether they are there, and leave out or end who has not answered."""
         for member in members:
-            if member.late is not None and time.monotonic() - member.late > LOST * patience:
-                self._renew(member, f"has not answered for {(1 + LOST) * patience:.0f} s and was ended")
+            now, patience = time.monotonic(), max(PATIENCE, 0.0 if member.played else FIRST)
+            if member.knock is None:
+                if now - member.heard >= PATIENCE / BEATS:
+                    alive = member.handle.alive.options(concurrency_group=PULSE)
+                    member.knock = _Knock(alive.remote(), now)
+            elif self._ready([member.knock.reference], 0.0):  # if it has died its rollout will tell
+                member.heard, member.knock = now, None
+            elif (silent := now - member.knock.since) > (1 + LOST) * patience:
+                self._renew(member, f"has not answered for {silent:.0f} s and was ended")
+            elif silent >= patience and not member.late:
+                member.late = True
+                self._warn(
+                    f"actor {member.place} has not answered for {silent:.0f} s; its games are left out until it does"
+                )
 
     def _renew(self, member: _Member, why: str) -> None:
         """Put a new actor in the place of one that is gone; it begins new games, with the newest weights."""
@@ -295,7 +324,7 @@ class ActorPlay(Generic[R]):
         member.begun, member.life, member.deaths = False, member.life + 1, member.deaths + 1
         if member.deaths < TRIES:
             self._warn(f"actor {member.place} {why}; another one takes its place")
-            member.handle, member.late = self._new(), time.monotonic()
+            self._make(member)
             number = self._number - 1
             member.asked = number - 1
             self._ask(member, number)
@@ -307,18 +336,15 @@ class ActorPlay(Generic[R]):
                 f"memory, and a free core for each actor? If so, {GO_ON}"
             )
 
+    def _make(self, member: _Member) -> None:
+        """An actor in an empty place; nobody waits for it until it has played."""
+        member.handle, member.late, member.played = self._new(), True, False
+        member.heard, member.knock = time.monotonic(), None
+
     def _end(self, member: _Member) -> None:
         if member.handle is not None and self._ray.is_initialized():
             self._ray.kill(member.handle)
         member.handle = None
-
-    def _check_cores(self) -> None:
-        """Warn once if there are more actors than cores, since those without one wait."""
-        if not self._checked:
-            self._checked = True
-            cores = int(self._ray.cluster_resources().get("CPU", 0))
-            if cores < len(self._members):
-                self._warn(f"{len(self._members)} actors, but the cluster has {cores} cores; the others wait for one")
 
     def _joined(self, parts: list[Part[R]]) -> R:
         """What the learner gets; results are told to the pool."""

@@ -84,6 +84,10 @@ class AlphaZeroLearner(Learner):
         super().join(group)
         self.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
+    def begin(self) -> None:
+        """See `Learner`."""
+        self.play.begin()
+
     def restart(self, seed: int) -> None:
         """See `Learner`."""
         self.play.restart(seed)

@@ -14,9 +14,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, 
 from cellgames.agents.registry import GREEDY
 from cellgames.cluster import LOCAL
 
+from .algorithms import ALGORITHMS
 from .presets import preset
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Self
 
     from cellgames.envs.core import Game
@@ -31,6 +33,7 @@ __all__ = [
     "PolicyArguments",
     "Sampling",
     "Text",
+    "arguments_of",
     "options",
     "setting",
 ]
@@ -179,7 +182,7 @@ class Arguments:
         return cls(game=game.id, parameters=game.parameters, **values)
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON holds them."""
+        """As JSON holds them; `arguments_of` is the inverse."""
         data: dict[str, Any] = json.loads(json.dumps({"algorithm": self.algorithm, **dataclasses.asdict(self)}))
         return data
 
@@ -211,6 +214,8 @@ class ActorArguments(Arguments):
             )
         if not self.actors and self.ray != LOCAL:
             raise ValueError(f"ray is where actors play, and there are none; got ray={self.ray!r}, try actors=4")
+        if not self.actors and self.lag:
+            raise ValueError(f"lag is how far actors are ahead, and there are none; got lag={self.lag}, try actors=4")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,3 +235,14 @@ def options(kind: type[Arguments]) -> list[Option]:
         for item in dataclasses.fields(kind)
         if item.metadata
     ]
+
+
+def arguments_of(data: Mapping[str, Any]) -> Arguments:
+    """The inverse of `Arguments.to_data`.
+
+    Raises:
+        ValueError: a value that makes no sense.
+    """
+    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
+    kind = ALGORITHMS[values.pop("algorithm")].arguments
+    return kind(**values)

@@ -129,17 +129,23 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int 
     Raises:
         RunError: it holds something else, or to be resumed another run.
     """
-    path = folder / ARGUMENTS
-    refuse_foreign(folder, ARGUMENTS)
-    found = _asked(path) if path.exists() else None
+    check(folder, arguments, resume=resume, processes=processes)
     if not resume:
         for name in (POOL, TENSORBOARD):
             shutil.rmtree(folder / name, ignore_errors=True)
         for name in (CHECKPOINT, AGENT, PROGRESS, CURVE):
             (folder / name).unlink(missing_ok=True)
-    elif found is not None:
+    write_atomic(folder / ARGUMENTS, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
+
+
+def check(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
+    """What `prepare` refuses, for a folder that may not be there; changes nothing."""
+    path = folder / ARGUMENTS
+    if folder.is_dir():
+        refuse_foreign(folder, ARGUMENTS)
+    found = _asked(path) if path.exists() else None
+    if resume and found is not None:
         _check_same(path, found, arguments, processes)
-    write_atomic(path, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
 
 
 def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:

@@ -17,6 +17,7 @@ import hashlib
 import io
 import itertools
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -51,7 +52,7 @@ LEARNING_TIMEOUT = timedelta(minutes=5)
 A = TypeVar("A", bound=Arguments)
 
 
-class GroupError(RuntimeError):
+class GroupError(RunError):
     """Processes that learned together cannot go on; the message says why and what to do."""
 
 
@@ -92,9 +93,10 @@ class Group:
         wide = x.double()
         sums = torch.stack((wide.new_tensor(float(len(x))), wide.sum(), wide.square().sum()))
         self._sum(sums)
-        mean, square = sums[1] / sums[0], sums[2] / sums[0]
+        count = sums[0].clamp(min=1)
+        mean, square = sums[1] / count, sums[2] / count
         deviation = (square - mean.square()).clamp(min=0).sqrt()
-        return ((wide - mean) / (deviation + 1e-8)).to(x.dtype), (len(x) * self.world / sums[0]).to(x.dtype)
+        return ((wide - mean) / (deviation + 1e-8)).to(x.dtype), (len(x) * self.world / count).to(x.dtype)
 
     def weight(self, count: int, device: torch.device) -> Tensor | float:
         """Of a mean over so many numbers of this process; see `standard`."""
@@ -188,7 +190,7 @@ class Group:
         """A block that fails in all processes if it fails in one. Nothing is said between processes within.
 
         Raises:
-            ElsewhereError: it did not fail here.
+            ElsewhereError: it did not fail here, or rank 0 fails in the same way.
         """
         failure: Exception | None = None
         try:
@@ -198,7 +200,7 @@ class Group:
                 raise
             failure = error
         told = self.exchange(None if failure is None else str(failure) or type(failure).__name__)
-        if failure is not None:
+        if failure is not None and (self.first or told[0] != told[self.rank]):  # else rank 0 says the same
             raise failure
         for rank, text in enumerate(told):
             if text is not None:
@@ -214,13 +216,16 @@ ALONE = Group()
 """One process that learns by itself."""
 
 
+_SOURCE = re.compile(r"\[?[\w./-]*/[\w.-]+\.(?:cc|cpp|cu|h|hpp):\d+[\],]?\s*")  # places in torch's own source
+
+
 @contextmanager
 def _in_touch() -> Iterator[None]:
     """What fails within does so because another process is gone."""
     try:
         yield
     except RuntimeError as error:
-        said = " ".join(str(error).split())
+        said = " ".join(_SOURCE.sub("", str(error)).split())
         raise GroupError(
             "lost touch with the other processes of the run; begin all of them anew by the same command, which goes on "
             f"from the last checkpoint ({said[:120]})"
@@ -267,6 +272,7 @@ def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
 
     Raises:
         ValueError: no such device here, or none for each process; see `launched`.
+        ElsewhereError: another process on this machine has no such device either, and says so.
         GroupError: the others do not answer.
     """
     rank, world = launched()
@@ -278,7 +284,7 @@ def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
             f"{world} processes need torch.distributed, which this build of torch lacks; begin one process"
         )
     there = distributed.is_initialized()
-    here = choose_device(device, _number("LOCAL_RANK", rank % max(1, torch.cuda.device_count())))
+    here = _own_device(device, _number("LOCAL_RANK", rank % max(1, torch.cuda.device_count())))
     cuda = here.type == "cuda"
     if there and not cuda and distributed.get_backend() == "nccl":
         raise ValueError("a process group by NCCL learns on CUDA devices only; begin it with gloo for device=cpu")
@@ -295,6 +301,16 @@ def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
             distributed.destroy_process_group()
 
 
+def _own_device(name: str, local_rank: int) -> torch.device:
+    """See `machine.choose_device`; of several processes without one, the first on a machine says so."""
+    if local_rank > 0:
+        try:
+            choose_device(name, local_rank - 1)
+        except ValueError as error:
+            raise ElsewhereError(f"process {local_rank - 1} of this machine: {error}") from None
+    return choose_device(name, local_rank)
+
+
 _begun = itertools.count()
 
 
@@ -303,8 +319,10 @@ def _begin(backend: str, device: torch.device | None) -> None:
     from torch.distributed.rendezvous import rendezvous
 
     store, rank, world = next(rendezvous("env://", timeout=TIMEOUT))
-    # What torchrun keeps there outlives a group; the next one would look for where others were before.
-    store = distributed.PrefixStore(f"cellgames {next(_begun)}", store)  # type: ignore[attr-defined]  # torch lists few
+    # What torchrun keeps there outlives a group, and processes that it begins anew (--max-restarts); the next group
+    # would look for where others were before.
+    prefix = f"cellgames {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')} {next(_begun)}"
+    store = distributed.PrefixStore(prefix, store)  # type: ignore[attr-defined]  # torch lists few
     patience = TIMEOUT if backend == "gloo" else LEARNING_TIMEOUT
     distributed.init_process_group(
         backend, store=store, rank=rank, world_size=world, timeout=patience, device_id=device

@@ -76,7 +76,7 @@ class Learner(ABC):
     Args:
         game: the rules.
         arguments: of the run, of the algorithm's class.
-        folder: of the run; past selves go to its folder `pool`.
+        folder: of the run; past selves go to its folder `pool`, but for those of further processes after `join`.
         device: of games and network.
 
     Attributes:
@@ -121,6 +121,11 @@ class Learner(ABC):
         """Learn as one with other processes, from before the first `restart` on; nothing is said to them yet."""
         self.group = group
         self.pool.hold()
+        if not group.first:
+            self.pool.keep_in_memory()
+
+    def begin(self) -> None:  # noqa: B027  # most need nothing
+        """Begin what playing needs, such as other processes; once, when all that is cheap to refuse was not."""
 
     @abstractmethod
     def restart(self, seed: int) -> None:

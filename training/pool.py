@@ -14,13 +14,13 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.networks import Network
+from cellgames.agents.networks import Network, make_network
 from cellgames.agents.saved import load_network, save_network
 
 from .arguments import Sampling
 from .distributed import Group
 
-__all__ = ["Member", "Pool"]
+__all__ = ["Member", "Pool", "like"]
 
 
 _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
@@ -70,6 +70,7 @@ class Pool:
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
+        self._in_memory = False
         self._held: list[tuple[str, float, int]] | None = None
 
     def __len__(self) -> int:
@@ -77,9 +78,12 @@ class Pool:
 
     def add(self, network: Network, steps: int) -> None:
         """Keep a copy of the network as it is now."""
-        self.folder.mkdir(parents=True, exist_ok=True)
         member = Member(f"{steps:012d}.safetensors", steps)
-        save_network(self.folder / member.file, network, made={"steps": steps})
+        if self._in_memory:
+            self.receive({member.file: like(network, network.state_dict())})
+        else:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            save_network(self.folder / member.file, network, made={"steps": steps})
         self.members.append(member)
         while len(self.members) > self.limit:
             self._drop()
@@ -110,9 +114,17 @@ class Pool:
     def agent(self, member: Member, device: torch.device | str) -> AnyAgent:
         """The member as an agent that plays by chance, as it did when it learned."""
         if member.file not in self._loaded:
-            network = load_network(self.folder / member.file).network.to(device)
-            self._loaded[member.file] = network.agent(f"self@{member.steps}", sample=True)
+            self.receive({member.file: load_network(self.folder / member.file).network.to(device)})
         return self._loaded[member.file]
+
+    def keep_in_memory(self) -> None:
+        """Need no folder from now on; of a pool that is empty."""
+        self._in_memory = True
+
+    def receive(self, networks: Mapping[str, Network]) -> None:
+        """Have past selves without their files: networks for them alone by their files' names."""
+        for file, network in networks.items():
+            self._loaded[file] = network.agent(f"self@{int(Path(file).stem)}", sample=True)
 
     def record(self, member: Member, score: float, games: int) -> None:
         """Tell of games of the learner against a member; `score` is the learner's."""
@@ -148,16 +160,22 @@ class Pool:
             ValueError: weights are missing.
         """
         self.members = [Member(**member) for member in state]
-        if missing := [member.file for member in self.members if not (self.folder / member.file).is_file()]:
+        if missing := [member.file for member in self.members if not self._has(member.file)]:
             raise ValueError(f"{self.folder}: expected the weights of past selves {', '.join(missing)}, found none")
         self.prune()
 
     def prune(self) -> None:
         """Delete the files of those who are no members; to be called when a checkpoint tells of the members."""
         known = {member.file for member in self.members}
+        if self._in_memory:
+            self._loaded = {file: agent for file, agent in self._loaded.items() if file in known}
+            return
         for path in self.folder.glob("*.safetensors"):
             if _FILE.fullmatch(path.name) and path.name not in known:
                 path.unlink()
+
+    def _has(self, file: str) -> bool:
+        return file in self._loaded if self._in_memory else (self.folder / file).is_file()
 
     def _drop(self) -> None:
         """Forget one, but neither the first nor the last of several."""
@@ -166,3 +184,11 @@ class Pool:
         place = 1 + gaps.index(min(gaps)) if gaps else 0
         member = self.members.pop(place)
         self._loaded.pop(member.file, None)
+
+
+def like(network: Network, weights: Mapping[str, Tensor]) -> Network:
+    """Another network of its kind and size on the same device, with these weights, ready to play."""
+    with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
+        other = make_network(network.game, network.size, network.kind)
+    other.load_state_dict(weights)
+    return other.to(next(network.parameters()).device).eval()

@@ -70,6 +70,10 @@ class PPOLearner(Learner):
         self.ppo.group = group
         self.ppo.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
+    def begin(self) -> None:
+        """See `Learner`."""
+        self.ppo.play.begin()
+
     def restart(self, seed: int) -> None:
         """See `Learner`."""
         self.ppo.play.restart(seed)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +12,7 @@ import numpy as np
 import torch
 
 from cellgames.agents.networks import Network, Size, make_network
-from cellgames.cluster import Build, load_ray, refuse_other_build, unpacked
+from cellgames.cluster import Build, Place, load_ray, refuse_other_build, unpacked
 from cellgames.envs.core import Game
 
 from .arguments import Sampling
@@ -58,32 +55,6 @@ class Setup(Generic[R]):
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where a process finds what is not installed: agents and games of one's own, files with relative paths.
-
-    Attributes:
-        folder: that it works in.
-        modules: folders of modules.
-    """
-
-    folder: str
-    modules: Sequence[str]
-
-    @classmethod
-    def here(cls) -> Place:
-        """Of this process."""
-        own = os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix)
-        places = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
-        return cls(os.getcwd(), [place for place in places if os.path.isdir(place) and not place.startswith(own)])
-
-    def enter(self) -> None:
-        """Work there too, as far as this machine has these folders."""
-        if os.path.isdir(self.folder):
-            os.chdir(self.folder)
-        sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
-
-
-@dataclass(frozen=True)
 class Order:
     """What to play.
 
@@ -110,7 +81,6 @@ class Part(Generic[R]):
         ended: whose numbers of opponents are this actor's own.
         files: of the past selves among them, by number.
         results: what the pool was told, in order: file, score and games.
-        seconds: of playing.
     """
 
     kind: type[R]
@@ -118,7 +88,6 @@ class Part(Generic[R]):
     ended: Ended
     files: Mapping[int, str]
     results: Sequence[tuple[str, float, int]]
-    seconds: float
 
 
 def joined(parts: Sequence[Part[R]], number_of: Callable[[str], int], device: torch.device) -> R:
@@ -162,7 +131,6 @@ class Actor(Generic[R]):
     def play(self, order: Order, weights: Weights) -> Part[R]:
         """Play with a network of these weights."""
         play = self._play if self._play is not None else self._begin()
-        began = time.perf_counter()
         _load(self._network, weights)
         fresh = dict(zip(order.selves, load_ray().get(list(order.selves.values())), strict=True))
         self._pool.be(order.members, {file: self._past_self(part) for file, part in fresh.items()})
@@ -176,8 +144,11 @@ class Actor(Generic[R]):
             rollout.ended,
             play.opponents.past_selves(),
             self._pool.taken(),
-            time.perf_counter() - began,
         )
+
+    def alive(self) -> bool:
+        """Answers, also while `play` is at work if it is called in another of Ray's concurrency groups."""
+        return True
 
     def _begin(self) -> Play[R]:
         versions, place, told = self._told
@@ -186,7 +157,7 @@ class Actor(Generic[R]):
         torch.set_num_threads(1)
         self._setup = setup = unpacked(told)
         self._network = make_network(setup.game, setup.size)
-        self._pool = _PoolCopy(Path(), setup.sampling)
+        self._pool = _PoolCopy(setup.sampling)
         device = torch.device("cpu")
         self._play = setup.make(setup.game, setup.arguments, self._network, self._pool, setup.lanes, device)
         return self._play
@@ -200,17 +171,15 @@ class Actor(Generic[R]):
 class _PoolCopy(Pool):
     """The learner's pool as an actor knows it: without files, told of members and of results before each rollout."""
 
-    def __init__(self, folder: Path, sampling: Sampling) -> None:
-        super().__init__(folder, sampling)
+    def __init__(self, sampling: Sampling) -> None:
+        super().__init__(Path(), sampling)
+        self.keep_in_memory()
         self._results: list[tuple[str, float, int]] = []
 
     def be(self, members: Sequence[Mapping[str, Any]], networks: Mapping[str, Network]) -> None:
         """Have these members; networks are of those that are new."""
-        self.members = [Member(**member) for member in members]
-        steps = {member.file: member.steps for member in self.members}
-        kept = {file: agent for file, agent in self._loaded.items() if file in steps}
-        new = {file: network.agent(f"self@{steps[file]}", sample=True) for file, network in networks.items()}
-        self._loaded = kept | new
+        self.receive(networks)
+        self.load_state_dict(members)
 
     def record(self, member: Member, score: float, games: int) -> None:
         """For the learner's pool, which tells this one."""

@@ -7,10 +7,13 @@ from typing import Any
 
 import torch
 
+from cellgames.agents.saved import load_network
+
 from .arguments import Arguments
 from .checkpoints import Checkpoint, Kept, read
 from .distributed import pack, unpack
 from .learners import Learner
+from .pool import like
 
 __all__ = ["restore"]
 
@@ -21,7 +24,7 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
     Of several processes rank 0 reads it, and sends the others what they need of it, past selves included.
 
     Args:
-        folder: of the run; of another process than rank 0 a folder of its own, for past selves.
+        folder: of the run; only rank 0 needs it.
         arguments: of the run.
         device: of the learner.
         learner: is changed, if there is a checkpoint.
@@ -57,13 +60,11 @@ def _part(kept: Kept | None, learner: Learner, rank: int) -> dict[str, Any] | No
     if rank == 0:
         return {"at": at}
     pool = learner.pool
-    weights = {member.file: (pool.folder / member.file).read_bytes() for member in pool.members}
+    weights = {member.file: load_network(pool.folder / member.file).network.state_dict() for member in pool.members}
     return {"at": at, "learner": {**kept.learner, **kept.others[rank - 1]}, "past selves": weights}
 
 
 def _take(part: dict[str, Any], learner: Learner) -> None:
-    folder = learner.pool.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, weights in part["past selves"].items():
-        (folder / name).write_bytes(weights)
+    selves = part["past selves"]
+    learner.pool.receive({file: like(learner.network, weights) for file, weights in selves.items()})
     learner.load_state_dict(part["learner"])

@@ -22,7 +22,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -36,7 +35,7 @@ from cellgames.folders import START_OVER, RunError, opened
 
 from .algorithms import ALGORITHMS
 from .arguments import Arguments
-from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, prepare
+from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
 from .distributed import joined, mean_over, pack, unpack
 from .learners import Iteration, Learner, Purpose, derive, for_rank
 from .logs import RUN_METRICS, Logs, yardstick_metrics
@@ -118,13 +117,12 @@ def train(
     folder = Path(out)
     game = cellgames.make(arguments.game, **arguments.parameters)
     with joined(arguments.device) as (group, device), ExitStack() as ends:
-        if not group.first:  # its past selves and the weights to begin with come from rank 0
-            folder = Path(ends.enter_context(TemporaryDirectory(prefix="cellgames-", ignore_cleanup_errors=True)))
         ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
         with group.agreed():
             kind = ALGORITHMS[arguments.algorithm].learner
             told = arguments if group.world == 1 else kind.share(arguments, group.world)
-            # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own.
+            # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own,
+            # and other processes than rank 0 get theirs from it.
             if not group.first or (resume and (folder / CHECKPOINT).exists()):
                 told = dataclasses.replace(told, start_from="")
             learner = kind(game, told, folder, device)
@@ -134,7 +132,10 @@ def train(
                 learner.join(group)
             yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
             if group.first:
+                check(folder, arguments, resume=resume, processes=group.world)
                 _check_games_end(game, arguments, learner, warn)
+            learner.begin()
+            if group.first:
                 ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
                 prepare(folder, arguments, resume=resume, processes=group.world)
         run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)

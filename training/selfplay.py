@@ -81,6 +81,9 @@ class Play(Protocol[R_co]):
     mixed: bool
     opponents: Opponents
 
+    def begin(self) -> None:
+        """Begin what is needed for it, such as processes; before the first `restart`."""
+
     def restart(self, seed: int) -> None:
         """Begin new games in all lanes; all that follows depends on the seed and on the learner."""
 
@@ -145,6 +148,9 @@ class SelfPlay:
         ended = Ended(self._games, self._length, self._results, self._sums)
         parts = (torch.stack(part) for part in zip(*rows, strict=True))
         return Rollout(*parts, ended=ended)  # type: ignore[misc, arg-type]  # one for each field, as `_step` has them
+
+    def begin(self) -> None:
+        """See `Play`; nothing is needed."""
 
     def close(self) -> None:
         """See `Play`; there is nothing to end."""

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from cellgames import cluster
-from cellgames.folders import START_OVER, RunError, write_atomic
+from cellgames.folders import START_OVER, RunError, differences, write_atomic
 
 from .arguments import Arguments
-from .sweep_space import Space, draw_settings, grid_settings, with_settings
+from .sweep_space import MOST, Space, draw_settings, grid_settings, with_settings
 from .sweep_trials import State
 
 __all__ = ["DEATHS", "OUTCOMES", "TRIALS", "Book", "Planned", "SweepProgress", "plan"]
@@ -71,6 +71,8 @@ def plan(
     if grid and trials is not None:
         raise ValueError("a grid has all its settings, so the number of trials is not to be given")
     drawn = grid_settings(space) if grid else draw_settings(space, TRIALS if trials is None else trials, base.seed)
+    if len(drawn) * seeds > MOST:
+        raise ValueError(f"expected at most {MOST} trials, got {len(drawn)} settings with {seeds} seeds each")
     return [
         Planned(f"{number:03d}-seed={seed}", settings, with_settings(base, settings, seed))
         for number, settings in enumerate(drawn, 1)
@@ -85,6 +87,9 @@ class Book:
         folder: of the sweep.
         planned: all trials.
         report: told when something changes.
+
+    Raises:
+        RunError: what the folder has cannot be read, or is of trials with other settings.
     """
 
     def __init__(self, folder: Path, planned: Sequence[Planned], report: Callable[[SweepProgress], None]) -> None:
@@ -96,6 +101,10 @@ class Book:
                 self.outcomes = json.loads(self._path.read_text(encoding="utf-8"))
             except ValueError as error:
                 raise RunError(f"{self._path} cannot be read ({error}); {START_OVER}") from None
+        for trial in planned:
+            known = self.outcomes.get(trial.name, {})
+            if "settings" in known and (wrong := differences(known["settings"], _plain(trial.settings))):
+                raise RunError(f"{self._path}: trial {trial.name} had other settings. {wrong}; {START_OVER}")
         self.refusal = ""  # what a worker said that cannot do any
         self._running: dict[str, float] = {}
 
@@ -143,7 +152,8 @@ class Book:
 
     def _end(self, name: str, outcome: dict[str, Any]) -> None:
         self._running.pop(name, None)
-        self.outcomes[name] = outcome
+        settings = next(trial.settings for trial in self.planned if trial.name == name)
+        self.outcomes[name] = {**outcome, "settings": _plain(settings)}
         write_atomic(self._path, json.dumps(self.outcomes, indent=2, ensure_ascii=False) + "\n")
         self.tell()
 
@@ -166,3 +176,8 @@ class Book:
                 scores.get(best, math.nan),
             )
         )
+
+
+def _plain(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """As JSON gives them back."""
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in settings.items()}

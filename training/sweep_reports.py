@@ -34,6 +34,7 @@ __all__ = [
     "SweepTrial",
     "best_of",
     "measure_again",
+    "page_rows",
     "ranked",
     "setting_rows",
     "train_command",
@@ -145,7 +146,8 @@ def wilson(share: float, games: int, level: float = _LEVEL) -> tuple[float, floa
     z = NormalDist().inv_cdf((1 + level) / 2)
     middle = (share + z * z / (2 * games)) / (1 + z * z / games)
     half = z * math.sqrt(share * (1 - share) / games + (z / (2 * games)) ** 2) / (1 + z * z / games)
-    return max(middle - half, 0.0), min(middle + half, 1.0)
+    # At the ends exactly, where both terms are equal but for rounding.
+    return 0.0 if share == 0 else max(middle - half, 0.0), 1.0 if share == 1 else min(middle + half, 1.0)
 
 
 # ---------------------------------------------------------------- order
@@ -258,8 +260,8 @@ def setting_rows(sweep: Sweep) -> list[list[str]]:
 
 def page_rows(sweep: Sweep) -> list[list[str]]:
     """A header and a line a trial, for people."""
-    names, several = list(sweep.trials[0].settings), len({trial.arguments.seed for trial in sweep.trials}) > 1
-    rows = [["rank", *names, *(["seed"] if several else []), "score", "95 %", "steps", "seconds", "how it ended"]]
+    names = list(sweep.trials[0].settings)
+    rows = [["rank", "trial", *names, "score", "95 %", "steps", "seconds", "how it ended"]]
     for rank, trial in enumerate(sweep.trials, 1):
         low, high = trial.interval
         score = (
@@ -270,9 +272,8 @@ def page_rows(sweep: Sweep) -> list[list[str]]:
         ended = (
             f"failed: {trial.error}" if trial.error else "stopped early" if trial.state == "stopped" else trial.state
         )
-        seed = [str(trial.arguments.seed)] if several else []
         settings = [shown(trial.settings[name]) for name in names]
-        rows.append([str(rank), *settings, *seed, *score, f"{trial.steps:,}", f"{trial.seconds:.1f}", ended])
+        rows.append([str(rank), trial.name, *settings, *score, f"{trial.steps:,}", f"{trial.seconds:.1f}", ended])
     return rows
 
 
@@ -300,12 +301,15 @@ def _page(sweep: Sweep, asked: Mapping[str, Any], plots: Sequence[str]) -> str:
     parts += [f"![{name}]({name})" for name in plots]
     if asked["seeds"] > 1:
         parts += ["## Settings", "Scores in % over the seeds that were finished.", _markdown(setting_rows(sweep))]
-    stopped = (
-        "Trials with a low score among those that got as far were stopped early; which ones depends on which machines "
-        "were fast, so another sweep may differ."
-        if asked["stopping"]
-        else "No trial was stopped early: the same sweep gives the same table, but for the seconds."
-    )
+    if count := sum(trial.state == "stopped" for trial in sweep.trials):
+        stopped = (
+            f"{count} of {len(sweep.trials)} trials were stopped early, with a low score among those that got as far; "
+            "which ones depends on which machines were fast, so another sweep may differ."
+        )
+    elif asked["stopping"]:
+        stopped = "No trial was stopped early, though those might have been whose score was low."
+    else:
+        stopped = "No trial was to be stopped early: the same sweep gives the same table, but for the seconds."
     parts += [
         "## Trials",
         f"Scores in % against {sweep.target} at the last evaluation, of {base.games} games, with Wilson's intervals. "

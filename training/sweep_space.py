@@ -19,10 +19,23 @@ from typing import Any, TypeAlias
 
 from .arguments import FREE, GROWS, Arguments, Option, Text, options
 
-__all__ = ["Choices", "Range", "Space", "draw_settings", "grid_settings", "parse_space", "shown", "with_settings"]
+__all__ = [
+    "MOST",
+    "Choices",
+    "Range",
+    "Space",
+    "draw_settings",
+    "grid_settings",
+    "parse_space",
+    "shown",
+    "with_settings",
+]
+
+MOST = 10_000
+"""Trials of a sweep, at most."""
 
 _LOG_FROM = 10  # ends that are this many times apart are drawn by their logarithms
-_DIGITS = 3  # of numbers that are drawn, so that tables say all of them
+_DIGITS = 3  # of numbers that are drawn, so that tables are easy to read
 _FIXED = {
     "seed": "use --seeds for several",
     GROWS: "all trials get the same",
@@ -48,14 +61,19 @@ class Range:
     whole: bool
 
     def at(self, share: float) -> float:
-        """The number at a share of the range, from 0 to 1; of three digits, or whole."""
+        """The number at a share of the range, from 0 to 1: whole, or of as many digits as three of the width need."""
         low, high = (self.low - 0.5, self.high + 0.5) if self.whole and not self.log else (self.low, self.high)
         x = low * (high / low) ** share if self.log else low + (high - low) * share
-        x = min(max(float(round(x)) if self.whole else float(f"{x:.{_DIGITS}g}"), self.low), self.high)
-        return int(x) if self.whole else x
+        if self.whole:
+            x = round(x)
+        elif self.log:
+            x = float(f"{x:.{_DIGITS}g}")
+        else:  # digits of the numbers themselves would make 0.999..0.9999 two values
+            x = round(x, _DIGITS - math.ceil(math.log10(high - low)))
+        return min(max(x, self.low), self.high)
 
     def __str__(self) -> str:
-        return f"{self.low:g}..{self.high:g}"
+        return f"{shown(self.low)}..{shown(self.high)}"
 
 
 @dataclass(frozen=True)
@@ -77,10 +95,12 @@ Space: TypeAlias = Mapping[str, Range | Choices]
 
 
 def shown(value: Any) -> str:
-    """A value of a setting as the command line takes it."""
+    """A value of a setting as the command line takes it, in full."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return " ".join(value) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
 # ---------------------------------------------------------------- out of text
@@ -93,6 +113,7 @@ def parse_space(texts: Sequence[str], kind: type[Arguments]) -> Space:
         ValueError: what is no setting of the algorithm, or has values that it may not have, or may not vary.
     """
     known = {option.name: option for option in options(kind)}
+    may_vary = [name for name in known if name not in _FIXED]
     found: dict[str, Range | Choices] = {}
     for text in texts:
         name, equals, values = text.partition("=")
@@ -100,7 +121,7 @@ def parse_space(texts: Sequence[str], kind: type[Arguments]) -> Space:
         if not (equals and values.strip()):
             raise ValueError(f"expected NAME=LOW..HIGH or NAME=VALUE,VALUE,... to vary, got {text!r}")
         if name not in known:
-            raise ValueError(f"unknown setting {name!r}; {kind.algorithm} has {', '.join(known)}")
+            raise ValueError(f"unknown setting {name!r}; {kind.algorithm} has {', '.join(may_vary)}")
         if name in _FIXED:
             raise ValueError(f"{name} cannot be varied: {_FIXED[name]}")
         if name in found:
@@ -171,6 +192,8 @@ def draw_settings(space: Space, count: int, seed: int) -> list[dict[str, Any]]:
 
     if count < 1:
         raise ValueError(f"expected at least one trial, got {count}")
+    if count > MOST:
+        raise ValueError(f"expected at most {MOST} settings, got {count}")
     engine = SobolEngine(len(space), scramble=True, seed=seed % 2**63)
     found: list[dict[str, Any]] = []
     most = int(min(_size(space), count))
@@ -192,7 +215,7 @@ def _size(space: Space) -> float:
     )
 
 
-def grid_settings(space: Space, most: int = 10_000) -> list[dict[str, Any]]:
+def grid_settings(space: Space, most: int = MOST) -> list[dict[str, Any]]:
     """All combinations of choices; the last setting varies fastest.
 
     Raises:

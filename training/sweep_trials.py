@@ -17,8 +17,7 @@ from typing import Any, Literal, TypeAlias
 from cellgames.cluster import Build, ClusterError, refuse_other_build
 from cellgames.folders import RunError, opened
 
-from .algorithms import ALGORITHMS
-from .arguments import Arguments
+from .arguments import arguments_of
 from .checkpoints import PROGRESS
 
 __all__ = ["TRIAL", "Job", "State", "evaluations", "run_trial"]
@@ -95,8 +94,7 @@ def _train(
     """The last report."""
     from . import runs
 
-    data = dict(job.trials[name])
-    arguments = arguments_of(data)
+    arguments = arguments_of(job.trials[name])
     folder = job.folder / name
     _wait_for(folder)
     told = 0.0  # before anything is learned there is nothing to compare
@@ -122,13 +120,6 @@ def _wait_for(folder: Path) -> None:
                 return
         except RunError:
             time.sleep(1)
-
-
-def arguments_of(data: Mapping[str, Any]) -> Arguments:
-    """The inverse of `Arguments.to_data`."""
-    values: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
-    kind = ALGORITHMS[values.pop("algorithm")].arguments
-    return kind(**values)
 
 
 def _result(line: Mapping[str, float], target: str) -> dict[str, Any]:

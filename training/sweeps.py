@@ -2,7 +2,7 @@
 
     from cellgames.training import PPOArguments
     from cellgames.training.sweeps import sweep
-    base = PPOArguments.fitted(cellgames.make("torus-small-v0"), steps=100_000)
+    base = PPOArguments.fitted(cellgames.make("torus-small-v0"), steps=100_000, evaluate_every=2)
     found = sweep(base, ["learning_rate=1e-4..1e-2", "entropy=0,0.01,0.1"], "my_sweep", trials=12)
 
 What trials there are is drawn before anything runs, and a trial's result follows from its settings and its seed. Which
@@ -19,7 +19,6 @@ The folder:
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import json
 import math
@@ -37,6 +36,7 @@ from cellgames import cluster
 from cellgames.folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
 
 from .arguments import FREE, Arguments
+from .sweep_base import REDUCTION, base_of, evaluated_in_time, first_rung, target_of
 from .sweep_book import DEATHS, OUTCOMES, TRIALS, Book, SweepProgress, plan
 from .sweep_reports import BEST, FILES, Again, Sweep, SweepTrial, best_of, measure_again, ranked, write_reports
 from .sweep_space import Space, parse_space
@@ -46,11 +46,6 @@ __all__ = ["TRIALS", "Sweep", "SweepProgress", "SweepTrial", "plan", "sweep"]
 
 SETTINGS, FOLDERS = "sweep.json", "trials"
 _HIDDEN, _TOKEN = ".tune", ".token"
-
-REDUCTION = 3
-"""Of ASHA: the share of trials that goes on at each rung is one out of so many."""
-RUNGS = 2
-"""Of ASHA, before the end: with a reduction of 3 after a ninth and a third of the steps."""
 
 _ENVIRONMENT = {
     "TUNE_DISABLE_SIGINT_HANDLER": "1",  # Ctrl-C ends a sweep as it ends all else here
@@ -92,7 +87,8 @@ def sweep(
         seeds: runs of each setting.
         target: the agent against which the score is measured; "" is greedy where it is a yardstick, else the last
             of the yardsticks.
-        stopping: end trials early whose score is low among those that got as far (ASHA).
+        stopping: end trials early whose score is low among those that got as far (ASHA); for it they are to be
+            evaluated in time, see `sweep_base.evaluated_in_time`.
         address: see `cluster.connected`.
         workers: trials side by side; None for as many as the cluster has room for.
         gpus: of each trial, may be a fraction; 0 trains on the CPU.
@@ -108,9 +104,9 @@ def sweep(
         ImportError: Ray is not installed.
     """
     cluster.load_ray()
-    base = _base(base, target, gpus)
-    target = target or _target(base)
     space = parse_space(vary, type(base)) if not isinstance(vary, Mapping) else vary
+    base = base_of(base, space, target, gpus)
+    target = target or target_of(base)
     planned = plan(base, space, trials=trials, grid=grid, seeds=seeds)
     count = len(planned) // seeds
     asked = {
@@ -123,6 +119,11 @@ def sweep(
         raise ValueError(f"expected at least one worker, got {workers}")
     if trials is not None and count < trials:
         warn(f"there are only {count} different settings, fewer than {trials} trials")
+    if stopping and (every := evaluated_in_time(base, space).evaluate_every) < base.evaluate_every:
+        warn(
+            f"evaluations every {base.evaluate_every} iterations are too rare for trials to be stopped after a ninth "
+            f"of {base.steps} steps; evaluate_every={every} is better"
+        )
     folder = Path(out).absolute()
     with opened(folder, (SETTINGS, OUTCOMES, *FILES)):
         _prepare(folder, asked, resume=resume)
@@ -138,30 +139,6 @@ def sweep(
         return _finish(folder, asked, book, before, warn)
 
 
-def _base(base: Arguments, target: str, gpus: float) -> Arguments:
-    """With the target among the yardsticks, and device and threads made sure of."""
-    yardsticks = base.yardsticks if target in ("", *base.yardsticks) else (*base.yardsticks, target)
-    if not yardsticks:
-        raise ValueError("expected yardsticks, by which trials are compared; Arguments.fitted fills them in")
-    if actors := getattr(base, "actors", 0):
-        raise ValueError(f"trials run side by side already and play their own games: expected actors=0, got {actors}")
-    if gpus < 0:
-        raise ValueError(f"expected GPUs of a trial from 0 on, got {gpus}")
-    if gpus and base.device == "cpu":
-        raise ValueError(f"trials that train on the cpu need no GPU, got {gpus:g}")
-    if not gpus and base.device.startswith("cuda"):
-        raise ValueError(
-            f"trials on {base.device} need GPUs of their own: say how many each, such as 1 or 0.5 (--gpus)"
-        )
-    # One thread is what several trials side by side do best with; a GPU is told apart by the cluster.
-    device = "cuda" if gpus else "cpu"
-    return dataclasses.replace(base, yardsticks=yardsticks, device=device, threads=base.threads or 1)
-
-
-def _target(base: Arguments) -> str:
-    return "greedy" if "greedy" in base.yardsticks else base.yardsticks[-1]
-
-
 def _cores(base: Arguments, workers: int | None, address: str) -> int | None:
     """Of a cluster that is begun here: room for all workers, even if that is more than the machine has."""
     return workers * base.threads if workers is not None and address == cluster.LOCAL else None
@@ -174,6 +151,8 @@ def _prepare(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
     """See that the folder is empty or this sweep's, and write what was asked for; a `RunError` if it is not."""
     refuse_foreign(folder, SETTINGS)
     path = folder / SETTINGS
+    # A call that failed before the cluster did any work has not made the folder its own.
+    begun = (folder / FOLDERS).exists() or (folder / OUTCOMES).exists()
     if path.exists():
         try:
             found = json.loads(path.read_text(encoding="utf-8"))
@@ -185,7 +164,9 @@ def _prepare(folder: Path, asked: Mapping[str, Any], *, resume: bool) -> None:
                 shutil.rmtree(folder / name, ignore_errors=True)
             for name in (OUTCOMES, *FILES):
                 (folder / name).unlink(missing_ok=True)
-        elif wrong := differences({**fixed.pop("arguments"), **fixed}, {**_fixed(asked["arguments"]), **asked}):
+        elif begun and (
+            wrong := differences({**fixed.pop("arguments"), **fixed}, {**_fixed(asked["arguments"]), **asked})
+        ):
             raise RunError(f"{path} is another sweep's. {wrong}; {START_OVER}")
     write_atomic(path, json.dumps(asked, indent=2, ensure_ascii=False) + "\n")
 
@@ -234,7 +215,7 @@ def _run(
             trainable,
             param_space={TRIAL: tune.grid_search([trial.name for trial in missing])},
             tune_config=tune.TuneConfig(
-                scheduler=_asha(tune, base.steps, book) if stopping else None,
+                scheduler=_asha(tune, base.steps, target, book) if stopping else None,
                 max_concurrent_trials=workers,
                 reuse_actors=True,
             ),
@@ -266,21 +247,20 @@ def _check_room(ray: Any, threads: int, gpus: float) -> None:
         raise cluster.ClusterError(f"a trial needs {needs} of one machine (--threads, --gpus), the cluster has: {has}")
 
 
-def _asha(tune: Any, steps: int, book: Book) -> Any:
+def _asha(tune: Any, steps: int, target: str, book: Book) -> Any:
     """Tune's scheduler, with what it would know of trials that ended before."""
     scheduler = tune.schedulers.ASHAScheduler(
         time_attr="steps",
         metric="score",
         mode="max",
         max_t=steps,
-        grace_period=max(steps // REDUCTION**RUNGS, 1),
+        grace_period=first_rung(steps),
         reduction_factor=REDUCTION,
         stop_last_trials=False,
     )
     for name in book.outcomes:
         known = SimpleNamespace(trial_id=f"ended-{name}")
         scheduler.on_trial_add(None, known)
-        target = json.loads((book.folder / SETTINGS).read_text(encoding="utf-8"))["target"]
         for line in evaluations(book.folder / FOLDERS / name):
             scheduler.on_trial_result(None, known, {"steps": line["steps"], "score": line[target]})
     return scheduler

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import ParamSpec, TypeVar, cast
-
-import torch
+from typing import ParamSpec, TypeVar
 
 __all__ = ["table"]
 
@@ -22,4 +20,6 @@ def table(make: Callable[P, R]) -> Callable[P, R]:
     def look_up(*args: P.args, **kwargs: P.kwargs) -> R:
         return cached(*args, **kwargs)  # type: ignore[arg-type]  # hashable: a size and a device
 
-    return cast("Callable[P, R]", torch.compiler.assume_constant_result(look_up))
+    # All that torch.compiler.assume_constant_result does, but for importing the compiler, which takes a second or two.
+    look_up._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return look_up

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from io import StringIO
 
 from .command_line import parser
 from .commands import UserError
@@ -23,7 +25,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     given = list(sys.argv[1:] if argv is None else argv)
-    arguments = parser().parse_args(given)
+    with _once_a_machine():
+        arguments = parser().parse_args(given)
     arguments.command_line = given
     try:
         code: int = arguments.run(arguments)
@@ -39,6 +42,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _complain(error)
     return code
+
+
+@contextmanager
+def _once_a_machine() -> Iterator[None]:
+    """Of several processes that torchrun began on a machine by the same words, the first one says what is wrong."""
+    if os.environ.get("LOCAL_RANK", "0") == "0":
+        yield
+        return
+    with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
+        yield
 
 
 def _complain(error: Exception) -> int:

@@ -11,11 +11,16 @@ import logging
 import os
 import pickle
 import platform
+import re
+import site
 import socket
-from collections.abc import Iterator
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import cellgames
@@ -25,9 +30,12 @@ __all__ = [
     "LOCAL",
     "Build",
     "ClusterError",
+    "Place",
     "build",
     "connected",
+    "is_address",
     "load_ray",
+    "module_folders",
     "packed",
     "refuse_other_build",
     "unpacked",
@@ -38,6 +46,7 @@ LOCAL = "local"
 
 
 _ANSWER_S = 5.0  # within which whoever is at an address answers
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # RFC 9113, section 3.4
 
 
 class ClusterError(ValueError):
@@ -80,6 +89,38 @@ def refuse_other_build(expected: Build) -> None:
             f"the worker on {platform.node()} has other versions than the process that asks it: {wrong}; results "
             "might differ, so install the same ones on every machine of the cluster"
         )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process finds what is not installed: agents and games of one's own, files with relative paths.
+
+    Attributes:
+        folder: that it works in.
+        modules: folders of modules.
+    """
+
+    folder: str
+    modules: Sequence[str]
+
+    @classmethod
+    def here(cls) -> Place:
+        """Of this process."""
+        return cls(os.getcwd(), module_folders())
+
+    def enter(self) -> None:
+        """Work there too, as far as this machine has these folders."""
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
+        sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
+
+
+def module_folders() -> list[str]:
+    """Where this process looks for modules, without the folders of Python itself and of what is installed."""
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    own = {Path(os.path.abspath(path)) for path in [*paths, *site.getsitepackages(), site.getusersitepackages()]}
+    places = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
+    return [place for place in places if os.path.isdir(place) and own.isdisjoint((Path(place), *Path(place).parents))]
 
 
 def packed(thing: Any) -> bytes:
@@ -132,6 +173,12 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
         ray.shutdown()
 
 
+def is_address(text: str) -> bool:
+    """Whether it has the form of an address that `connected` takes."""
+    found = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):([0-9]{1,5})", text)
+    return text in (LOCAL, "auto") or (found is not None and 0 < int(found[2]) < 1 << 16)
+
+
 def _answering(address: str) -> str:
     """HOST:PORT of a cluster that may be joined. Ray itself may wait for long, or end the process.
 
@@ -144,16 +191,33 @@ def _answering(address: str) -> str:
         # As Ray looks for it: RAY_ADDRESS, then the cluster that was begun last on this machine.
         services = importlib.import_module("ray._private.services")
         address = str(services.canonicalize_bootstrap_address(address))
-    host, colon, port = address.rpartition(":")
-    if not (colon and host and port.isdecimal() and 0 < int(port) < 1 << 16) or "://" in address:
+    if not is_address(address):
         raise ClusterError(f"expected `auto` or HOST:PORT, such as 192.168.0.10:6379, got {address!r}")
+    host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S).close()
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S) as line:
+            greeted = _greets(line)
     except OSError as error:
         raise ClusterError(
             f"nobody answers ({error.strerror or error}); was `ray start --head` run there, and is the port open?"
         ) from error
+    if not greeted:
+        raise ClusterError("somebody is there, but no Ray; is it the port that `ray start --head` named?")
     return address
+
+
+def _greets(line: socket.socket) -> bool:
+    """Whether a gRPC server is at the other end, as Ray's is: it begins with its settings of HTTP/2."""
+    if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):  # speaks only to those with a certificate
+        return True
+    line.sendall(_GREETING)
+    said = b""
+    try:
+        while len(said) < 4 and (more := line.recv(4 - len(said))):  # the length of a frame, then its kind
+            said += more
+    except (TimeoutError, ConnectionError):
+        return False
+    return said[3:] == b"\4"
 
 
 def _send_token() -> None:

@@ -123,6 +123,7 @@ def _add_ray(command: argparse.ArgumentParser, pieces: str) -> None:
         metavar="ADDRESS",
         nargs="?",
         const=LOCAL,
+        type=run.ray_address,
         help="share the work on a Ray cluster: one begun on this machine, or at `auto` or HOST:PORT",
     )
     command.add_argument(

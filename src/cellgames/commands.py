@@ -21,6 +21,8 @@ from cellgames.agents.registry import AGENTS, WEIGHTS_SUFFIX
 from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.envs import registry
 
+from .cluster import is_address
+
 if TYPE_CHECKING:
     from cellgames.arena.round_robin import RoundRobin
     from cellgames.envs.core import Game
@@ -39,12 +41,13 @@ __all__ = [
     "print_files",
     "print_leaderboard",
     "program",
-    "ray_workers",
+    "ray_address",
     "round_robin",
     "run_options",
     "stopped",
     "store_of",
     "warn",
+    "workers_of",
 ]
 
 
@@ -133,13 +136,23 @@ def run_options(arguments: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def ray_workers(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
+def ray_address(text: str) -> str:
+    """What --ray takes; it may have taken a word that was meant for something else."""
+    if not is_address(text):
+        raise argparse.ArgumentTypeError(
+            f"expected local, auto or HOST:PORT after it, or nothing, got {text!r}; was that meant as something else? "
+            "Then put --ray last, or write --ray=local"
+        )
+    return text
+
+
+def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
     """Those of the Ray cluster that was asked for, None for none."""
-    from .ray_workers import asked
+    from .ray_workers import workers_at
 
     if arguments.ray is None and arguments.ray_workers is not None:
         raise UserError("--ray-workers is of a Ray cluster; add --ray to begin one here, or --ray ADDRESS to join one")
-    return asked(arguments.ray, arguments.ray_workers)
+    return workers_at(arguments.ray, arguments.ray_workers, warn=warn)
 
 
 def store_of(arguments: argparse.Namespace) -> Path | None:
@@ -279,7 +292,7 @@ def round_robin(arguments: argparse.Namespace) -> int:
     # Named by what cannot change when a run goes on; agents and games can only grow.
     out = arguments.out or Path("results") / file_name(folder_words(arguments, OPENING_PLIES))
     try:
-        with ray_workers(arguments) as workers:
+        with workers_of(arguments) as workers:
             run = arena.round_robin(
                 game,
                 arguments.agents,

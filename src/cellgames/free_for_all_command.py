@@ -18,9 +18,9 @@ from .commands import (
     print_files,
     print_leaderboard,
     program,
-    ray_workers,
     run_options,
     stopped,
+    workers_of,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def free_for_all(arguments: argparse.Namespace) -> int:
     game = make_game(arguments)
     out = arguments.out or _default_out(arguments)
     try:
-        with ray_workers(arguments) as workers:
+        with workers_of(arguments) as workers:
             run = arena.free_for_all(
                 game, arguments.agents, arguments.games, out=out, workers=workers, **run_options(arguments)
             )

@@ -9,15 +9,18 @@ import sys
 import traceback
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from .cluster import Build, ClusterError, refuse_other_build, unpacked
+from .cluster import Build, ClusterError, Place, refuse_other_build, unpacked
 
-__all__ = ["KEPT", "MOST_SAID", "Answer", "Caution", "do_piece"]
+__all__ = ["KEPT", "LOST", "MOST_SAID", "Answer", "Caution", "do_piece"]
 
 KEPT = 4
 """Works that are kept ready: by the process that gives them, and by each worker."""
+
+LOST = "the connection to the cluster was lost; what is finished is kept, run the command again"
+"""An error that is no piece's fault."""
 
 MOST_SAID = 500
 """Characters of an error."""
@@ -56,14 +59,16 @@ class Answer(NamedTuple):
 _ready: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()  # what works gave, by the number of their object
 
 
-def do_piece(versions: Mapping[str, str], folders: Sequence[str], number: str, work: list[Any], item: bytes) -> Answer:
+def do_piece(versions: Mapping[str, str], place: Place, number: str, work: list[Any], item: bytes) -> Answer:
     """Do a piece; `work` holds the reference of the object with that number."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    warned: set[Caution] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # Python itself would remember each of them
+        warnings.showwarning = _noted(warned)
         result, error, refused, trace = None, "", False, ""
         try:
             refuse_other_build(Build(**versions))
-            sys.path += [folder for folder in folders if folder not in sys.path and os.path.isdir(folder)]
+            place.enter()
             # Ray sets this only where nobody has.
             os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
@@ -71,7 +76,7 @@ def do_piece(versions: Mapping[str, str], folders: Sequence[str], number: str, w
             result = pickle.dumps(do(unpacked(item)), protocol=5)
         except (Exception, SystemExit) as fault:  # a piece may not end its worker
             error, refused, trace = _said(fault), isinstance(fault, ClusterError), traceback.format_exc()
-    return Answer(result, error, refused, trace, platform.node(), _told(caught))
+    return Answer(result, error, refused, trace, platform.node(), sorted(warned, key=_where))
 
 
 def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
@@ -79,7 +84,11 @@ def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
     if number not in _ready:
         import ray
 
-        _ready[number] = unpacked(ray.get(work[0])).begin()
+        try:
+            data = ray.get(work[0])
+        except ray.exceptions.RayError as error:  # whoever gave the work has gone
+            raise ClusterError(LOST) from error
+        _ready[number] = unpacked(data).begin()
         if (torch := sys.modules.get("torch")) is not None:
             torch.set_num_threads(1)
         while len(_ready) > KEPT:
@@ -95,15 +104,18 @@ def _said(fault: BaseException) -> str:
     return line if len(line) <= MOST_SAID else line[: MOST_SAID - 3] + "..."
 
 
-def _told(caught: Sequence[warnings.WarningMessage]) -> list[Caution]:
-    """Warnings once each, of kinds that every process knows."""
-    found = {
-        Caution(
-            str(one.message),
-            next(kind for kind in one.category.__mro__ if kind.__module__ == "builtins"),
-            one.filename,
-            one.lineno,
-        )
-        for one in caught
-    }
-    return sorted(found, key=lambda one: (one.filename, one.lineno, one.message))[:_MOST_WARNINGS]
+def _noted(warned: set[Caution]) -> Callable[..., None]:
+    """What `warnings` shows warnings with: it keeps the first ones, of kinds that every process knows."""
+
+    def note(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+    ) -> None:
+        if len(warned) < _MOST_WARNINGS:
+            known = next(kind for kind in category.__mro__ if kind.__module__ == "builtins")
+            warned.add(Caution(str(message), known, filename, lineno))
+
+    return note
+
+
+def _where(one: Caution) -> tuple[str, int, str]:
+    return one.filename, one.lineno, one.message

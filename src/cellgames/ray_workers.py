@@ -1,7 +1,8 @@
 """Workers of a Ray cluster, each a process with one core: this machine's, or those of many machines.
 
-    with RayWorkers() as workers:                        # begins a cluster on this machine, and ends it
+    with RayWorkers() as workers:                        # begins a cluster on this machine when there is work
         round_robin(game, agents, out="run", workers=workers)
+                                                         # and has ended it here
 
 A worker that dies, by a signal or for want of memory, costs its piece's time: the piece begins again in another one. A
 worker whose versions differ is refused (`cluster.Build`), since results might, too.
@@ -13,7 +14,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import sys
 import time
 import warnings
 from collections import deque
@@ -21,29 +21,30 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
-from threading import RLock
+from threading import RLock, Timer
 from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
-from .cluster import LOCAL, ClusterError, build, connected, packed
-from .ray_pieces import KEPT, MOST_SAID, Answer, Caution, do_piece
+from .cluster import LOCAL, ClusterError, Place, build, connected, packed
+from .ray_pieces import KEPT, LOST, MOST_SAID, Answer, Caution, do_piece
 from .workers import Work
 
-__all__ = ["RayWorkers", "asked"]
+__all__ = ["RayWorkers", "workers_at"]
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _DEATHS = 4  # of workers at one piece, before it is given up
 _COUNTED_S = 1.0  # for which a count of cores holds
+_PATIENCE_S = 10.0  # with a cluster on which no core was free
 
 
 class _Work(NamedTuple):
-    """A work, its reference in the cluster's memory, and where workers find modules (`_folders`)."""
+    """A work, its reference in the cluster's memory, and where this process was at work when it was sent."""
 
     work: Any
     reference: Any
-    folders: list[str]
+    place: Place
 
 
 class _RemoteError(Exception):
@@ -77,22 +78,28 @@ class _Piece(Future[R], Generic[R]):
 class RayWorkers:
     """Workers of a Ray cluster; a context manager, and a `workers.Workers` inside.
 
-    On leaving, what is not finished is cancelled, and a cluster that was begun here ends.
+    The cluster is joined or begun inside, by the first `submit` or look at `count`: what is refused or finished before
+    that needs none. On leaving, what is not finished is cancelled, and a cluster that was begun here ends.
 
     Args:
         address: as in `cluster.connected`.
         count: the most pieces that are done side by side; None is the cores of the cluster, of one that grows, too.
+        warn: gets a line if the cluster has no core free for long; by default a `RuntimeWarning`.
 
     Raises:
         ValueError: a count below 1.
-        ClusterError: on entering, see `cluster.connected`; so is an `ImportError`.
+        ClusterError: by the first `submit` or look at `count`, see `cluster.connected`; so is an `ImportError`.
     """
 
-    def __init__(self, address: str = LOCAL, count: int | None = None) -> None:
+    def __init__(
+        self, address: str = LOCAL, count: int | None = None, *, warn: Callable[[str], None] | None = None
+    ) -> None:
         if count is not None and count < 1:
             raise ValueError(f"expected at least 1 worker, got {count}")
         self.address = address
         self._most = count
+        self._warn = warn if warn is not None else partial(warnings.warn, category=RuntimeWarning, stacklevel=2)
+        self._inside = False
         self._stack = ExitStack()
         self._lock = RLock()
         self._ray: Any = None
@@ -103,25 +110,21 @@ class RayWorkers:
         self._running: dict[_Piece[Any], Any] = {}
 
     def __enter__(self) -> Self:
-        cores = os.cpu_count() or 1
-        self._ray = ray = self._stack.enter_context(
-            connected(self.address, None if self._most is None else min(self._most, cores))
-        )
-        # Ray's own threads must not be held up by what is done when a piece arrives.
-        self._desk = ThreadPoolExecutor(1, "ray-workers")
-        self._task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(do_piece)
-        self._versions = vars(build())
+        self._inside = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         with self._lock:
+            self._inside = False
             left = [*self._waiting, *self._running]
             self._waiting.clear()
         for piece in left:
             piece.cancel()
-        self._desk.shutdown(wait=False, cancel_futures=True)
+        if self._ray is not None:
+            self._timer.cancel()
+            self._desk.shutdown(wait=False, cancel_futures=True)
         self._sent.clear()
         self._ray = None
         self._stack.close()
@@ -138,9 +141,31 @@ class RayWorkers:
 
     @property
     def _cluster(self) -> Any:
-        if self._ray is None:
+        """Ray, connected now at the latest."""
+        if not self._inside:
             raise RuntimeError("workers must be used in a with statement: with RayWorkers() as workers: ...")
+        if self._ray is None:
+            cores = None if self._most is None else min(self._most, os.cpu_count() or 1)
+            ray = self._stack.enter_context(connected(self.address, cores))
+            # Ray's own threads must not be held up by what is done when a piece arrives.
+            self._desk = ThreadPoolExecutor(1, "ray-workers")
+            self._task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(do_piece)
+            self._versions = vars(build())
+            self._timer = Timer(_PATIENCE_S, self._look)
+            self._timer.daemon = True
+            if _free(ray) < 1:
+                self._timer.start()
+            self._ray = ray
         return self._ray
+
+    def _look(self) -> None:
+        """Say so if the cluster had no free core, still has none, and nothing has arrived yet."""
+        with suppress(Exception):  # a cluster that is gone: whoever waits for a piece hears of it
+            ray = self._cluster
+            if (free := _free(ray)) < 1:
+                cores = int(ray.cluster_resources().get("CPU", 0))
+                where = "on this machine" if self.address == LOCAL else f"at {self.address}"
+                self._warn(f"the cluster {where} has {free} of {cores} cores free; waiting")
 
     def submit(self, work: Work[T, R], item: T) -> Future[R]:
         """See `workers.Workers`.
@@ -149,7 +174,7 @@ class RayWorkers:
             ClusterError: work or piece cannot be pickled.
         """
         sent = self._there(work)
-        arguments = (self._versions, sent.folders, sent.reference.hex(), [sent.reference], _pickled("piece", item))
+        arguments = (self._versions, sent.place, sent.reference.hex(), [sent.reference], _pickled("piece", item))
         piece = _Piece[R](str(item), arguments, self._drop)
         with self._lock:
             self._waiting.append(piece)
@@ -161,7 +186,7 @@ class RayWorkers:
         for sent in self._sent:
             if sent.work is work:
                 return sent
-        self._sent.append(_Work(work, self._cluster.put(_pickled("work", work)), _folders()))
+        self._sent.append(_Work(work, self._cluster.put(_pickled("work", work)), Place.here()))
         del self._sent[:-KEPT]
         return self._sent[-1]
 
@@ -179,6 +204,7 @@ class RayWorkers:
 
     def _arrived(self, piece: _Piece[Any], future: Future[Answer]) -> None:
         """Pass on a result or an error, and begin what waits."""
+        self._timer.cancel()
         with self._lock:
             self._running.pop(piece, None)
             if self._ray is not None:
@@ -214,6 +240,10 @@ class RayWorkers:
     def _why(self, piece: _Piece[Any], fault: Exception) -> ClusterError:
         """What to say when not even a worker could say why."""
         kinds = self._ray.exceptions if self._ray is not None else None
+        if kinds is not None and isinstance(
+            fault, kinds.LocalRayletDiedError | kinds.NodeDiedError | kinds.ObjectLostError
+        ):
+            return ClusterError(LOST)
         if kinds is not None and isinstance(fault, kinds.WorkerCrashedError):
             return ClusterError(
                 f"{piece.name}: {_DEATHS} workers died at it, one after the other; was there too little memory, or "
@@ -247,18 +277,18 @@ def _pickled(what: str, thing: Any) -> bytes:
         ) from error
 
 
-def _folders() -> list[str]:
-    """Where this process finds modules besides those that are installed, so that workers find them, too."""
-    places = [os.path.abspath(folder) for folder in sys.path]
-    own = (os.path.abspath(sys.prefix), os.path.abspath(sys.base_prefix))
-    return [place for place in dict.fromkeys(places) if os.path.isdir(place) and not place.startswith(own)]
+def _free(ray: Any) -> int:
+    """Cores of the cluster that nobody uses."""
+    return int(ray.available_resources().get("CPU", 0))
 
 
 @contextmanager
-def asked(address: str | None, count: int | None = None) -> Iterator[RayWorkers | None]:
-    """The workers of a command line: `RayWorkers` of an address, None without one."""
+def workers_at(
+    address: str | None, count: int | None = None, *, warn: Callable[[str], None] | None = None
+) -> Iterator[RayWorkers | None]:
+    """`RayWorkers` of an address, None without one."""
     if address is None:
         yield None
         return
-    with RayWorkers(address, count) as workers:
+    with RayWorkers(address, count, warn=warn) as workers:
         yield workers

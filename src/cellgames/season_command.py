@@ -24,10 +24,10 @@ from .commands import (
     parameters,
     print_files,
     program,
-    ray_workers,
     stopped,
     store_of,
     warn,
+    workers_of,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def season(arguments: argparse.Namespace) -> int:
     umpire = _umpire(arguments, teams)
     out = arguments.out if arguments.out is not None else _default_out(arguments, umpire)
     try:
-        with ray_workers(arguments) as workers:
+        with workers_of(arguments) as workers:
             over = play_season(
                 teams,
                 umpire,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.training.algorithms import ALGORITHMS
 
 from .cluster import LOCAL, load_ray
-from .commands import UserError, file_name, parameters, program, stopped, warn
+from .commands import UserError, file_name, parameters, program, ray_address, stopped, warn
 from .status_line import StatusLine
 from .train_command import add_options, asked
 
@@ -65,11 +65,12 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
         "--stopping",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="stop runs early whose score is low, by ASHA (default yes)",
+        help="stop runs early whose score is low, by ASHA, and evaluate them in time for it (default yes)",
     )
     command.add_argument(
         "--ray",
         metavar="ADDRESS",
+        type=ray_address,
         nargs="?",
         const=LOCAL,
         default=LOCAL,
@@ -97,7 +98,10 @@ def sweep(arguments: argparse.Namespace) -> int:
     if given := [name for name in space if getattr(arguments, name, None) is not None]:
         raise UserError(f"{given[0]} is varied, so --{given[0].replace('_', '-')} is not to be given")
     load_ray()  # or say at once that it is not installed
-    from cellgames.training import sweeps
+    from cellgames.training import sweep_base, sweeps
+
+    if arguments.stopping and arguments.evaluate_every is None:
+        base = sweep_base.evaluated_in_time(base, space)
 
     out = arguments.out or _default_out(arguments)
     line, told = StatusLine(not arguments.quiet, every_s=30.0), -1

@@ -83,8 +83,13 @@ def train(arguments: argparse.Namespace) -> int:
     from cellgames.training import runs
     from cellgames.training.distributed import ElsewhereError, launched
 
-    settings = asked(arguments)
     rank, world = launched()
+    try:
+        settings = asked(arguments)
+    except (UserError, ValueError):  # something in the words, which the first process on a machine tells of
+        if world > 1 and os.environ.get("LOCAL_RANK", "0") != "0":
+            return 2
+        raise
     out = arguments.out or _default_out(arguments, settings, world)
     line = StatusLine(not arguments.quiet and rank == 0)
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 __all__ = ["Work", "Workers", "completed"]
+
+_END: Any = object()
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -63,26 +65,21 @@ def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: 
         ClusterError: a piece failed, the first of them.
     """
     left, running, failed = iter(items), dict[Future[R], T](), list[BaseException]()
-    more = True
+    item = next(left, _END)
     try:
-        while more or running:
-            while more and not failed and len(running) < workers.count + ahead:
-                for item in left:
-                    running[workers.submit(work, item)] = item
-                    break
-                else:
-                    more = False
-            if failed:
-                more = False
+        while running or (item is not _END and not failed):
+            while item is not _END and not failed and len(running) < workers.count + ahead:
+                running[workers.submit(work, item)] = item
+                item = next(left, _END)
             # Not for ever: on some systems a wait without an end cannot be stopped, and there may be more workers soon.
             for future in wait(running, timeout=_LOOK_S, return_when=FIRST_COMPLETED).done:
-                item = running.pop(future)
+                done = running.pop(future)
                 try:
                     result = future.result()
                 except Exception as error:
                     failed.append(error)
                 else:
-                    yield item, result
+                    yield done, result
     finally:
         for future in running:
             future.cancel()
