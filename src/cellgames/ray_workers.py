@@ -193,10 +193,14 @@ class RayWorkers:
     def _begin(self) -> None:
         """Hand pieces that wait to the cluster, which keeps those that it has no core for."""
         with self._lock:
-            while self._waiting and (self._most is None or len(self._running) < self._most):
+            while self._waiting and self._room():
                 piece = self._waiting.popleft()
                 self._running[piece] = reference = self._task.remote(*piece.arguments)
                 reference.future().add_done_callback(partial(self._on_arrival, piece))
+
+    def _room(self) -> bool:
+        """Whether the cluster may get one more piece: any number where it has no more cores than were asked for."""
+        return self._most is None or 0 < self._counted[1] <= self._most or len(self._running) < self._most
 
     def _on_arrival(self, piece: _Piece[Any], future: Future[Answer]) -> None:
         with suppress(RuntimeError):  # these workers have been left meanwhile
