@@ -66,6 +66,8 @@ bench: setup
 	$(BIN)/python -m benchmarks.census
 	$(BIN)/python -m benchmarks.round_robin
 	$(BIN)/python -m benchmarks.web
+	$(BIN)/python -m benchmarks.roofline
+	$(BIN)/python -m benchmarks.growing
 
 strength: setup
 	$(BIN)/python -m benchmarks.strength
