@@ -181,6 +181,7 @@ def _add_sweep(commands: Any) -> None:
     this = sweep_command
     command = _command(commands, "sweep", this.USAGE, this.sweep, this.TEXT, this.EXAMPLES)
     _add_game(command)
+    _add_folder(command, "results/sweep/GAME-...", "sweep")
     this.add_sweep(command)
 
 

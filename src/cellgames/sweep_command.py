@@ -43,7 +43,7 @@ EXAMPLES = (
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """The options; those of a game are there already."""
+    """The options; those of a game and of a folder are there already."""
     command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how agents learn (default ppo)")
     command.add_argument(
         "--vary",
@@ -82,9 +82,6 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--gpus", metavar="X", type=float, default=0, help="GPUs of each run, such as 1 or 0.25 (default 0)"
     )
-    command.add_argument("--out", metavar="DIR", type=Path, help="the folder (default results/sweep/GAME-...)")
-    command.add_argument("--fresh", action="store_true", help="delete the sweep in the folder first")
-    command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     add_options(command, without=_OF_ONE_RUN)
 
 
