@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import shlex
 import subprocess
@@ -24,9 +23,9 @@ from pathlib import Path
 from statistics import median
 
 import cellgames
+from benchmarks.pages import head, write_page
 from benchmarks.round_robin import OTHERS, networks
 from cellgames.arena.report_parts import markdown_table
-from cellgames.folders import write_atomic
 from cellgames.hardware import cpu_model
 
 __all__ = ["CASES", "Case", "Way", "digest", "main", "timed"]
@@ -203,15 +202,12 @@ def _write(options: argparse.Namespace, rows: Sequence[Row]) -> str:
         markdown_table(lines, left=("what", "how", "all rounds, s", "the same files")),
     ]
     data = {
-        "command": options.command,
-        "version": cellgames.__version__,
+        **head(options.command),
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "rows": [asdict(row) for row in rows],
     }
-    write_atomic(options.out.with_suffix(".json"), json.dumps(data, indent=1) + "\n")
-    write_atomic(options.out, "\n\n".join(page) + "\n")
-    return "\n\n".join(page)
+    return write_page(options.out, page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,7 +11,6 @@ from its data sheet. A page and its numbers go to results/benchmarks/roofline.md
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shlex
 import sys
@@ -28,8 +27,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 import cellgames
+from benchmarks.pages import head, write_page
 from cellgames.arena.report_parts import markdown_table
-from cellgames.folders import write_atomic
 from cellgames.hardware import cpu_model
 
 __all__ = ["GPU", "Device", "Traffic", "main", "seconds_a_step", "traffic"]
@@ -164,7 +163,8 @@ def _row(id: str, lanes: int, cpu: Device) -> Row:
     step = _stepper(id, lanes)
     for _ in range(WARM_UP):
         step()
-    moves = lanes * cellgames.make(id).info.num_players ** cellgames.make(id).info.simultaneous
+    info = cellgames.make(id).info
+    moves = lanes * info.num_players**info.simultaneous
     return Row(
         *(id, lanes, found.operations, found.waits, sum(found.bytes) / 1e6),
         cpu_calculated=moves / seconds_a_step(found, cpu),
@@ -201,15 +201,12 @@ def _write(options: argparse.Namespace, cpu: Device, rows: Sequence[Row]) -> str
         markdown_table(lines, left=("game, eager",)),
     ]
     data = {
-        "command": options.command,
-        "version": cellgames.__version__,
+        **head(options.command),
         "cpu": asdict(cpu),
         "gpu": asdict(GPU),
         "rows": [asdict(row) for row in rows],
     }
-    write_atomic(options.out.with_suffix(".json"), json.dumps(data, indent=1) + "\n")
-    write_atomic(options.out, "\n\n".join(page) + "\n")
-    return "\n\n".join(page)
+    return write_page(options.out, page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import cProfile
-import json
 import os
 import pstats
 import shlex
@@ -24,9 +23,9 @@ from statistics import median
 from typing import Any
 
 import cellgames
+from benchmarks.pages import head, write_page
 from cellgames.arena.report_parts import markdown_table, percent
 from cellgames.cli import main as command_line
-from cellgames.folders import write_atomic
 from cellgames.hardware import cpu_model
 
 __all__ = ["main", "shares"]
@@ -150,16 +149,13 @@ def _write(options: argparse.Namespace, rounds: Sequence[tuple[float, float]], p
         markdown_table(table, left=("part of the time, under a profiler",)),
     ]
     data = {
-        "command": options.command,
-        "version": cellgames.__version__,
+        **head(options.command),
         "cpu": cpu_model(),
         "games": pairs * options.games,
         "rounds": [{"seconds": wall, "processor_seconds": used} for wall, used in rounds],
         "shares": dict(parts),
     }
-    write_atomic(options.out.with_suffix(".json"), json.dumps(data, indent=1) + "\n")
-    write_atomic(options.out, "\n\n".join(page) + "\n")
-    return "\n\n".join(page)
+    return write_page(options.out, page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

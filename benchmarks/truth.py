@@ -10,7 +10,6 @@ Letters: `L` positions, `N` cells.
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
 import sys
 import time
@@ -22,6 +21,7 @@ import torch
 from torch import Tensor
 
 import cellgames
+from benchmarks.pages import head, write_page
 from cellgames.agents.base import draw_seeds, select
 from cellgames.agents.random_agent import random_turn
 from cellgames.agents.registry import load
@@ -31,7 +31,6 @@ from cellgames.arena.report_parts import markdown_table, percent
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
-from cellgames.folders import write_atomic
 
 __all__ = ["AGENTS", "answers", "main", "sample"]
 
@@ -137,11 +136,8 @@ def _write(options: argparse.Namespace, state: TorusState, rows: Sequence[dict[s
         "In %. By the stones on the board, with the share of winning moves among the legal ones:",
         by_stones,
     ]
-    data = {"command": options.command, "version": cellgames.__version__, "size": SIZE, "seed": options.seed}
-    numbers = {**data, "positions": len(state), "rows": rows}
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_atomic(options.out / f"{NAME}.md", "\n\n".join(page) + "\n")
-    write_atomic(options.out / f"{NAME}.json", json.dumps(numbers, indent=1) + "\n")
+    numbers = {"size": SIZE, "seed": options.seed, "positions": len(state), "rows": rows}
+    write_page(options.out / f"{NAME}.md", page, {**head(options.command), **numbers})
     return shares
 
 

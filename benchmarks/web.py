@@ -31,8 +31,8 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
+from benchmarks.pages import write_page
 from cellgames.arena.report_parts import markdown_table
-from cellgames.folders import write_atomic
 from cellgames.hardware import cpu_model
 
 __all__ = ["GAMES", "GOAL_S", "main", "measure", "serving"]
@@ -195,10 +195,7 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         table,
         f"All files of the page together have {weight / 1000:.0f} kB uncompressed.",
     ]
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_atomic(options.out / "web.md", "\n\n".join(page) + "\n")
-    numbers = {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows}
-    write_atomic(options.out / "web.json", json.dumps(numbers, indent=1) + "\n")
+    write_page(options.out / "web.md", page, {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows})
     return table
 
 
