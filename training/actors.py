@@ -27,14 +27,14 @@ import torch
 
 from cellgames.agents.networks import Network
 from cellgames.agents.saved import load_network
-from cellgames.cluster import ClusterError, build, connected, load_ray, packed
+from cellgames.cluster import ClusterError, Place, build, connected, load_ray, packed
 from cellgames.envs.core import Game
 
 from .arguments import ActorArguments
 from .learners import Purpose, derive
 from .opponents import POOL
 from .pool import Pool
-from .remote_play import Actor, Make, Order, Part, Place, Setup, joined, network_weights
+from .remote_play import Actor, Make, Order, Part, Setup, joined, network_weights
 from .selfplay import Play, Rollout
 
 __all__ = ["MAX_STALE", "PATIENCE", "ActorPlay", "make_play"]

@@ -19,7 +19,7 @@ from .arguments import Sampling
 from .pool import Member, Pool
 from .selfplay import Ended, Play, Rollout
 
-__all__ = ["Actor", "Make", "Order", "Part", "Place", "Setup", "Weights", "joined", "network_weights"]
+__all__ = ["Actor", "Make", "Order", "Part", "Setup", "Weights", "joined", "network_weights"]
 
 R = TypeVar("R", bound=Rollout)
 Weights: TypeAlias = dict[str, np.ndarray[Any, Any]]
