@@ -49,7 +49,7 @@ unit: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
 
 wheel: setup
-	$(BIN)/python tests/check_distributions.py
+	$(BIN)/python tests/support/check_distributions.py
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
@@ -57,24 +57,24 @@ docs: setup
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,peers]'
-	$(BIN)/python -m benchmarks.random_play
-	$(BIN)/python -m benchmarks.life
-	$(BIN)/python -m benchmarks.cloth
-	$(BIN)/python -m benchmarks.grid
-	$(BIN)/python -m benchmarks.learning
-	$(BIN)/python -m benchmarks.search
-	$(BIN)/python -m benchmarks.census
-	$(BIN)/python -m benchmarks.round_robin
-	$(BIN)/python -m benchmarks.web
-	$(BIN)/python -m benchmarks.roofline
-	$(BIN)/python -m benchmarks.growing
+	$(BIN)/python -m benchmarks.core.random_play
+	$(BIN)/python -m benchmarks.core.life_speed
+	$(BIN)/python -m benchmarks.core.cloth
+	$(BIN)/python -m benchmarks.core.grid
+	$(BIN)/python -m benchmarks.training.learning
+	$(BIN)/python -m benchmarks.agents.search
+	$(BIN)/python -m benchmarks.arena.census_speed
+	$(BIN)/python -m benchmarks.arena.tournament
+	$(BIN)/python -m benchmarks.arena.page_speed
+	$(BIN)/python -m benchmarks.core.roofline
+	$(BIN)/python -m benchmarks.training.growing
 
 strength: setup
-	$(BIN)/python -m benchmarks.strength
-	$(BIN)/python -m benchmarks.truth
+	$(BIN)/python -m benchmarks.agents.strength
+	$(BIN)/python -m benchmarks.agents.truth
 
 study: setup
-	$(BIN)/python -m benchmarks.first_move --games 300
+	$(BIN)/python -m benchmarks.agents.first_move --games 300
 
 clean:
 	rm -rf .venv build dist site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, select
+    from .loading import AGENTS, load
     from .play import Played, moves, random_openings
     from .policy import PolicyAgent
-    from .registry import AGENTS, load
 
 __all__ = [
     "AGENTS",
@@ -40,7 +40,7 @@ _HOME = {
         "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "select"),
         "play": ("Played", "moves", "random_openings"),  # not `play`, which is the module
         "policy": ("PolicyAgent",),
-        "registry": ("AGENTS", "load"),
+        "loading": ("AGENTS", "load"),
     }.items()
     for name in names
 }

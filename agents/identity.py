@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import cellgames
 
-from .registry import AGENTS, WEIGHTS_FILE, weights_path
+from .loading import AGENTS, WEIGHTS_FILE, weights_path
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -93,7 +93,7 @@ def _of_spec(spec: str, game: Game[Any] | None) -> str:
 def _of_shipped(game: Game[Any] | None, *, search: bool) -> str:
     if game is None:
         return ""
-    from .trained import SEARCH_WEIGHTS, WEIGHTS, shipped
+    from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, shipped
 
     try:
         return _of_file(shipped(game, SEARCH_WEIGHTS if search else WEIGHTS))

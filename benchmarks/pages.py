@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
-from cellgames.folders import write_atomic
+from cellgames.utils.run_folders import write_atomic
 
 __all__ = ["head", "write_page"]
 

@@ -14,8 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from cellgames.envs.core.sampling import random_bits
+
 from .core import Game, Space, State, seeds
-from .core.sampling import random_bits
 
 __all__ = ["check_game"]
 

@@ -9,9 +9,10 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv
 
-from .adapters.pettingzoo_aec import AECGame, wrapped
-from .adapters.pettingzoo_common import Observation
-from .cloth_of_gold.game import ClothOfGold
+from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
+from cellgames.envs.adapters.pettingzoo_common import Observation
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+
 from .registry import make
 
 __all__ = ["env", "raw_env"]

@@ -9,10 +9,10 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv
 
-from .adapters.pettingzoo_aec import make_aec
-from .adapters.pettingzoo_common import Observation
-from .adapters.pettingzoo_parallel import ParallelGame, make_parallel
-from .grid_adaptation.game import GridAdaptation
+from cellgames.envs.adapters.pettingzoo_aec import make_aec
+from cellgames.envs.adapters.pettingzoo_common import Observation
+from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame, make_parallel
+from cellgames.envs.grid_adaptation.game import GridAdaptation
 
 __all__ = ["env", "parallel_env", "raw_env"]
 

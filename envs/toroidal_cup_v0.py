@@ -9,10 +9,10 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv
 
-from .adapters.pettingzoo_aec import make_aec
-from .adapters.pettingzoo_common import Observation
-from .adapters.pettingzoo_parallel import ParallelGame, make_parallel
-from .toroidal_cup.game import ToroidalCup
+from cellgames.envs.adapters.pettingzoo_aec import make_aec
+from cellgames.envs.adapters.pettingzoo_common import Observation
+from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame, make_parallel
+from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 __all__ = ["env", "parallel_env", "raw_env"]
 

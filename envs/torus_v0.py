@@ -9,10 +9,11 @@ from typing import Any
 
 from pettingzoo.utils.env import AECEnv
 
-from .adapters.pettingzoo_aec import AECGame, wrapped
-from .adapters.pettingzoo_common import Observation, RenderMode
+from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
+from cellgames.envs.adapters.pettingzoo_common import Observation, RenderMode
+from cellgames.envs.torus.game import Torus
+
 from .registry import make
-from .torus.game import Torus
 
 __all__ = ["env", "raw_env"]
 

@@ -28,10 +28,10 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
-from cellgames.cluster import LOCAL, ClusterError, connected
+from cellgames.cluster.connection import LOCAL, ClusterError, connected
 from cellgames.envs.adapters import rllib
 from cellgames.envs.core import Game
-from cellgames.training.yardsticks import compare
+from cellgames.training.selfplay.eval_opponents import compare
 
 POLICY = "every_seat"
 

@@ -37,7 +37,7 @@ import cellgames
 import cellgames.envs.adapters  # puts the games into PettingZoo's registry
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
-from cellgames.arena.evaluation import measure, meet
+from cellgames.arena.play.evaluation import measure, meet
 from cellgames.envs.core import Game
 
 HORIZON = 8  # four moves and their answers

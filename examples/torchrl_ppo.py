@@ -29,7 +29,7 @@ from torchrl.objectives.value import GAE
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
-from cellgames.arena.evaluation import measure, meet
+from cellgames.arena.play.evaluation import measure, meet
 from cellgames.envs.adapters.torchrl import TorchRLGame
 from cellgames.envs.core import Game
 from cellgames.training.machine import choose_device

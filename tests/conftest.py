@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from cellgames.envs.core import compiling
+from cellgames.envs.kernels import compiling
 
 # Files that take longest come first, so that no process is left with one of them when the others are done; those that
 # wait for a cluster stand between those that calculate. A file that is not here, or no longer so long, costs only time.

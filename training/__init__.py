@@ -13,10 +13,11 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cellgames.training.runs.run import Finished, Progress, RunError, train
+    from cellgames.training.selfplay.eval_opponents import Comparison, compare
+
     from .algorithms import ALGORITHMS
     from .arguments import Arguments, PPOArguments
-    from .runs import Finished, Progress, RunError, train
-    from .yardsticks import Comparison, compare
 
 __all__ = [
     "ALGORITHMS",
@@ -35,8 +36,8 @@ _HOME = {
     for module, names in {
         "algorithms": ("ALGORITHMS",),
         "arguments": ("Arguments", "PPOArguments"),
-        "runs": ("Finished", "Progress", "RunError", "train"),
-        "yardsticks": ("Comparison", "compare"),
+        "runs.run": ("Finished", "Progress", "RunError", "train"),
+        "selfplay.eval_opponents": ("Comparison", "compare"),
     }.items()
     for name in names
 }

@@ -7,8 +7,9 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cellgames.training.selfplay.learner import Learner
+
     from .arguments import Arguments
-    from .learners import Learner
 
 __all__ = ["ALGORITHMS", "Algorithm"]
 
@@ -44,22 +45,22 @@ ALGORITHMS: dict[str, Algorithm] = {
     "ppo": Algorithm(
         "PPO on the device of the games",
         "cellgames.training.arguments:PPOArguments",
-        "cellgames.training.ppo_learner:PPOLearner",
+        "cellgames.training.ppo.ppo_learner:PPOLearner",
     ),
     "maskable-ppo": Algorithm(
         "MaskablePPO of sb3-contrib",
-        "cellgames.training.maskable_arguments:MaskableArguments",
-        "cellgames.training.maskable_learner:MaskableLearner",
+        "cellgames.training.maskable.maskable_arguments:MaskableArguments",
+        "cellgames.training.maskable.maskable_learner:MaskableLearner",
     ),
     "alphazero": Algorithm(
         "AlphaZero with Gumbel search, for games in turns with perfect information",
-        "cellgames.training.alphazero_arguments:AlphaZeroArguments",
-        "cellgames.training.alphazero:AlphaZeroLearner",
+        "cellgames.training.alphazero.alphazero_arguments:AlphaZeroArguments",
+        "cellgames.training.alphazero.alphazero:AlphaZeroLearner",
     ),
     "turn-values": Algorithm(
         "TD(lambda) on positions after whole turns, for Cloth of Gold",
-        "cellgames.training.turn_arguments:TurnArguments",
-        "cellgames.training.turn_values:TurnLearner",
+        "cellgames.training.turn_values.turn_arguments:TurnArguments",
+        "cellgames.training.turn_values.turn_values:TurnLearner",
     ),
 }
 """By the name that `--algo` takes; an algorithm is added by an entry here."""

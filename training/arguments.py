@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
-from cellgames.agents.registry import GREEDY
-from cellgames.cluster import LOCAL
+from cellgames.agents.loading import GREEDY
+from cellgames.cluster.connection import LOCAL
 
 from .algorithms import ALGORITHMS
 from .presets import preset

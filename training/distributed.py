@@ -26,7 +26,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, distributed, nn
 
-from cellgames.folders import RunError
+from cellgames.utils.run_folders import RunError
 
 from .arguments import Arguments
 from .machine import choose_device

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from cellgames.hardware import cpu_model
+from cellgames.utils.hardware import cpu_model
 
 __all__ = ["alone", "choose_device", "machine"]
 

@@ -1,10 +1,10 @@
 """Tree search in which everything is batched: trees, simulations, judgements."""
 
-from .base import Search
 from .evaluators import Evaluation, Evaluator, NetworkEvaluator, PlayoutEvaluator
 from .gumbel import GumbelSearch
-from .results import SearchResult
+from .search_result import SearchResult
 from .tree import Tree
+from .tree_search import Search
 from .uct import UCTSearch
 
 __all__ = [

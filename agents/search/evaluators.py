@@ -11,9 +11,9 @@ from typing import Any, NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from cellgames.agents.networks import Network
-from cellgames.agents.playouts import outcomes
-from cellgames.agents.registry import PRIORS
+from cellgames.agents.loading import PRIORS
+from cellgames.agents.networks.networks import Network
+from cellgames.agents.playouts.playouts import outcomes
 from cellgames.envs.core import Game, State
 
 __all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]

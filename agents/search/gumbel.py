@@ -13,12 +13,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents.choices import gumbel
+from cellgames.agents.networks.choices import gumbel
 from cellgames.envs.core import Game
 
-from .base import Search
 from .evaluators import Evaluator
 from .tree import ILLEGAL, Tree
+from .tree_search import Search
 
 __all__ = ["CONSIDERED", "GumbelSearch", "considered_visits"]
 

@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game
-from cellgames.envs.core.compiling import kernel
+from cellgames.envs.kernels.compiling import kernel
 
-from .base import Search
 from .evaluators import Evaluator, PlayoutEvaluator
 from .tree import CLOSED, ILLEGAL, OPEN, Tree
+from .tree_search import Search
 
 __all__ = ["EXPLORATION", "PLAYOUTS", "UCTSearch"]
 

@@ -1,7 +1,7 @@
 """One player's view of many games: "I against these opponents", in games that start over by themselves.
 
 Every interface for a single learner stands on this: Gymnasium's, Stable-Baselines3's, and trainers of one's own. It
-imports no agent; opponents are handed in (`cellgames.agents.opponents` makes them from agents).
+imports no agent; opponents are handed in (`cellgames.agents.as_opponent` makes them from agents).
 
 Letters: `B` games (lanes), `P` players, `A` actions (mask width), `K` components of an action, `L` seats that act,
 `E` games that ended in a step.

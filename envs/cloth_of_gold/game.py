@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import torch
 from torch import Tensor
 
+from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
-from cellgames.envs.core.bitboards import Grid
 from cellgames.envs.core.game import DRAW, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.state import State
+from cellgames.envs.kernels.parameters import check_int
 
 from . import notation, observation, placement, rounds, rules
 from .notation import Position

@@ -8,13 +8,13 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid
-from cellgames.envs.core.compiling import kernel
+from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core.state import along_lanes
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.kernels.lookup_tables import table
 
 from . import rules
-from .lanes import padded, steady, width_for
+from .batch_widths import padded, steady, width_for
 from .state import ClothState
 from .territory import add_disks, territory
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid, count
+from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.core.state import along_lanes
 
 from .simulation import simulate

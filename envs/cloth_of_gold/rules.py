@@ -14,7 +14,7 @@ from typing import Protocol, TypeVar
 
 import torch
 
-from cellgames.envs.core.dilation import Footprint
+from cellgames.envs.boards.dilation import Footprint
 
 __all__ = [
     "PERIOD",

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid
-from cellgames.envs.core.compiling import Compile, Kernel, kernel
-from cellgames.envs.core.intboards import IntGrid
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
 
 from . import rules
-from .lanes import padded, width_for
+from .batch_widths import padded, width_for
 
 __all__ = ["NEUTRAL", "advance", "simulate"]
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.intboards import IntGrid
+from cellgames.envs.boards.intboards import IntGrid
 
 from . import observation, rules
 from .placement import ACTS_A_UNIT

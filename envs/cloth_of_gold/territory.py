@@ -9,11 +9,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid
-from cellgames.envs.core.compiling import Compile, kernel
-from cellgames.envs.core.tables import table
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.kernels.compiling import Compile, kernel
+from cellgames.envs.kernels.lookup_tables import table
 
-from .lanes import padded, width_for
+from .batch_widths import padded, width_for
 from .rules import disk
 
 __all__ = ["add_disks", "territory"]

@@ -20,7 +20,8 @@ from .chance import next_seed
 from .state import State, along_lanes, choose_lanes
 
 if TYPE_CHECKING:
-    from .compiling import Compile
+    from cellgames.envs.kernels.compiling import Compile
+
     from .drawing import Picture
     from .notes import Notes
     from .solo import Solo

@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor
 
-from .bitboards import GATHER
-from .compiling import kernel
-from .tables import table
+from cellgames.envs.boards.bitboards import GATHER
+from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.kernels.lookup_tables import table
 
 __all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts"]
 

@@ -19,8 +19,9 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor
 
+from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
+
 from .chance import next_seed, seeds
-from .compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
 from .game import Game
 from .sampling import random_bits
 from .state import State, choose_lanes

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 import torch
 from torch import Tensor
 
+from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.packedboards import PackedGrid
-from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.state import State, along_lanes
+from cellgames.envs.kernels.parameters import check_int
 
 from . import ending, legality, matches, notation, observation, rules
 from .notation import Position

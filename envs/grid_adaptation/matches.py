@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.lookup_tables import table
 
 from . import ending, stages
 from .state import VOTE, GridState, first_values

@@ -24,7 +24,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 
-from cellgames.envs.core.runs import board_to_string, string_to_board
+from cellgames.envs.boards.rle import board_to_string, string_to_board
 
 __all__ = [
     "Position",

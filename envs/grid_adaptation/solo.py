@@ -14,7 +14,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.intboards import IntGrid
+from cellgames.envs.boards.intboards import IntGrid
 
 from . import ending, observation, rules
 from .state import BUY, FLIP, MOST_TILES, RESERVE, VOTE, GridState

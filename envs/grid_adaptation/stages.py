@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import WORD, bit_of_rank, popcount
-from cellgames.envs.core.compiling import kernel
-from cellgames.envs.core.packedboards import PackedGrid
-from cellgames.envs.core.tables import table
+from cellgames.envs.boards.bitboards import WORD, bit_of_rank, popcount
+from cellgames.envs.boards.packedboards import PackedGrid
+from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.kernels.lookup_tables import table
 
 from . import ending, rules
 from .state import BUY, FLIP, MOST_TILES, RESERVE, SLOTS, first_values

@@ -1,7 +1,8 @@
 """The Toroidal Cup: teams of coloured cells, Life on a torus, the most cells win."""
 
-from .patterns import PATTERNS, arrange
+from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS, arrange
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
+
 from .simulator import Result, simulate
-from .stamps import COLS, ROWS
 
 __all__ = ["COLS", "PATTERNS", "ROWS", "Result", "arrange", "simulate"]

@@ -16,9 +16,9 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid, count
-from cellgames.envs.core.compiling import Compile, Kernel, kernel
-from cellgames.envs.core.life import inherited
+from cellgames.envs.boards.bitboards import Grid, count
+from cellgames.envs.boards.life import inherited
+from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
 
 __all__ = ["Rule", "Survivors"]
 

@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import chance
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
+from cellgames.envs.toroidal_cup.patterns.stamped import Shapes, snake
 
-from .patterns import PATTERNS
 from .placement import sizes
-from .shapes import Shapes, snake
 
 __all__ = ["PLACEABLE", "deal", "most_shapes", "stamps_of"]
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.parameters import check_int
+from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 
 from . import dealing, notation, observation, placement
 from .dealing import PLACEABLE
 from .end import leaders
 from .notation import Position
 from .simulator import MAX_GENERATIONS, TOLERANCE, Result, Survivors, run
-from .stamps import COLS, ROWS
 from .state import CupState
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from cellgames.envs.core.runs import board_to_string, string_to_board
+from cellgames.envs.boards.rle import board_to_string, string_to_board
 
 __all__ = ["Position", "placement_to_string", "position_to_string", "string_to_placement", "string_to_position"]
 

@@ -17,9 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.tables import table
-
-from .stamps import ORIENTATIONS, offsets
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.toroidal_cup.patterns.stamps import ORIENTATIONS, offsets
 
 __all__ = ["Lattice", "always_room", "blocked_at_most", "cells", "fits", "footprint", "legal", "sizes"]
 

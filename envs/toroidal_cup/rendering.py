@@ -18,9 +18,8 @@ import torch
 
 from cellgames.envs.core.drawing import Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, frames, mix
 from cellgames.envs.core.game import DRAW, LOSS, WIN
-
-from .patterns import PATTERNS
-from .stamps import grid
+from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
+from cellgames.envs.toroidal_cup.patterns.stamps import grid
 
 if TYPE_CHECKING:
     from .game import ToroidalCup

@@ -20,14 +20,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.bitboards import Grid
-from cellgames.envs.core.compiling import Compile, check_compile
-from cellgames.envs.core.parameters import check_whole
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.kernels.compiling import Compile, check_compile
+from cellgames.envs.kernels.parameters import check_whole
+from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 
 from .colours import Rule, Survivors
 from .end import BLOCK, leaders
-from .lanes import Film, Lanes, Photographer
-from .stamps import COLS, ROWS
+from .running_games import Film, Lanes, Photographer
 
 __all__ = ["MAX_GENERATIONS", "TOLERANCE", "Result", "Survivors", "boards", "run", "simulate"]
 

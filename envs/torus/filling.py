@@ -18,8 +18,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.compiling import kernel
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.kernels.lookup_tables import table
 
 from . import rules
 from .geometry import neighbours

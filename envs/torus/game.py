@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Game, GameInfo, Space
-from cellgames.envs.core.parameters import check_int
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.core.state import State
+from cellgames.envs.kernels.parameters import check_int
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells

@@ -15,7 +15,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.lookup_tables import table
 
 __all__ = ["num_symmetries", "sources", "transformed"]
 

@@ -10,8 +10,8 @@ from math import isqrt
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.compiling import kernel
-from cellgames.envs.core.tables import table
+from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.kernels.lookup_tables import table
 
 from . import rules
 

@@ -29,14 +29,14 @@ def make(id: str, **parameters: Any) -> Game[Any]:
     Raises:
         ValueError: for an unknown id, an unknown parameter or a bad value; the message says what is known.
     """
-    from cellgames.envs import registry
+    from .envs import registry
 
     return registry.make(id, **parameters)
 
 
 def list() -> builtins.list[str]:
     """The ids that `make` takes."""
-    from cellgames.envs import registry
+    from .envs import registry
 
     return builtins.list(registry.REGISTRY)
 
@@ -46,6 +46,6 @@ def register(game: Any, *, id: str | None = None, summary: str = "", **parameter
 
     See `cellgames.envs.registry.register`.
     """
-    from cellgames.envs import registry
+    from .envs import registry
 
     registry.register(game, id=id, summary=summary, **parameters)

@@ -12,8 +12,7 @@ import numpy as np
 import torch
 
 from cellgames.envs.core import Game, State
-
-from .views.base import encoded
+from cellgames.web.views.view import encoded
 
 __all__ = ["controls", "legal_bits"]
 

@@ -10,13 +10,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from cellgames.folders import PathLike, write_atomic
+from cellgames.utils.run_folders import PathLike, write_atomic
 
 from .frames import replay_data
 
 if TYPE_CHECKING:
-    from cellgames.arena.records import Record
-    from cellgames.envs.core.compiling import Compile
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.envs.kernels.compiling import Compile
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 

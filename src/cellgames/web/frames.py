@@ -19,17 +19,17 @@ import numpy as np
 
 from cellgames import __version__
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.compiling import Compile
+from cellgames.envs.kernels.compiling import Compile
+from cellgames.web.views.view import encoded
 
 from . import limits
 from .limits import check as check_limits
 from .views import Frame, view_of
-from .views.base import encoded
-from .words import short
+from .visitor_text import short
 
 if TYPE_CHECKING:
-    from cellgames.arena.records import Record
-    from cellgames.arena.season_cup_replays import CupRecord
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.season.cup_replays import CupRecord
 
 __all__ = ["FILM", "check_limits", "film", "frame", "layout", "packed", "replay_data"]
 
@@ -179,14 +179,14 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
         ReplayError: the record does not reproduce.
         ValueError: a record of an unknown game, or too large (see `limits`).
     """
-    from cellgames.arena.season_cup_replays import CupRecord
+    from cellgames.arena.season.cup_replays import CupRecord
 
     return _season_data(record, compile) if isinstance(record, CupRecord) else _match_data(record, compile)
 
 
 def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
-    from cellgames.arena.records import plain
-    from cellgames.arena.replays import game_of, replay
+    from cellgames.arena.records.record_lines import plain
+    from cellgames.arena.records.replays import game_of, replay
     from cellgames.envs.registry import REGISTRY
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
@@ -240,12 +240,12 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
 
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
     """A game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
-    from cellgames.arena.season_cup import start_of
-    from cellgames.arena.season_cup_replays import verify
+    from cellgames.arena.season.cup import start_of
+    from cellgames.arena.season.cup_replays import verify
     from cellgames.envs.registry import make
     from cellgames.envs.toroidal_cup.simulator import boards
 
-    from .views import toroidal_cup
+    from .views import toroidal_cup_view as toroidal_cup
 
     game: Any = make("toroidal-cup-v0", survivors=record.survivors, max_generations=record.max_generations)
     check_limits(game)

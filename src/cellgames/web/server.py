@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .desk import Desk, UnansweredError
-from .guard import LOCAL, Guard
-from .library import Library
-from .words import ECHO, clipped
+from .middleware import LOCAL, Guard
+from .record_library import Library
+from .request_context import Desk, UnansweredError
+from .visitor_text import ECHO, clipped
 
 try:
     from fastapi import FastAPI, Request
@@ -45,10 +45,11 @@ def create_app(
         most_sessions: games kept in memory.
         idle_s: seconds after which a game that nobody asks for is forgotten.
     """
-    from .api_page import api_page
-    from .play import RefusedError
-    from .play_routes import play_routes
-    from .record_routes import record_routes
+    from cellgames.web.routes.api_page import api_page
+    from cellgames.web.routes.play_routes import play_routes
+    from cellgames.web.routes.record_routes import record_routes
+
+    from .live_game import RefusedError
     from .sessions import FullError, Sessions
 
     app = FastAPI(

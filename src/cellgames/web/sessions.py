@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from .play import Session
+from .live_game import Session
 
 __all__ = ["FullError", "Sessions", "specs_of"]
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from cellgames.envs.core import Game
 
-from .base import Frame, View
+from .view import Frame, View
 
 __all__ = ["Frame", "View", "has_board", "view_of"]
 

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from cellgames.envs.core import Game
-from cellgames.envs.core.compiling import Compile
 from cellgames.envs.core.drawing import Picture, to_svg
+from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
-from .base import Frame, extra, results
+from .view import Frame, extra, results
 
 __all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
 

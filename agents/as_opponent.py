@@ -1,0 +1,60 @@
+"""Agents as the opponents that the adapters for a single learner take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game
+
+from .base import AnyAgent, select, takes_states
+from .loading import load
+
+__all__ = ["AgentOpponent", "as_opponent"]
+
+
+class AgentOpponent:
+    """Plays as an agent, who is asked as in a match: its actions are checked, and dice to come are hidden from it.
+
+    Args:
+        agent: its memory is kept by lane, so two environments must not share it.
+    """
+
+    def __init__(self, agent: AnyAgent) -> None:
+        self.agent = agent
+
+    @property
+    def name(self) -> str:
+        """The agent's."""
+        return self.agent.name
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` if the agent cannot play the game."""
+        takes_states(self.agent, game)
+        self.agent.start(game, players, lanes)
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` names an illegal action."""
+        return select(self.agent, game, state, lanes, generator, players)
+
+    def __repr__(self) -> str:
+        return f"AgentOpponent({self.name!r})"
+
+
+def as_opponent(agent: AnyAgent | str, game: Game[Any] | None = None) -> AgentOpponent:
+    """An agent, or the one of a spec such as "greedy" (`load`), as an opponent.
+
+    Args:
+        agent: who plays.
+        game: what it is to play; an agent that cannot is refused here instead of when games begin.
+
+    Raises:
+        ValueError: as `load` says, or the agent cannot play the game.
+    """
+    if isinstance(agent, str):
+        return AgentOpponent(load(agent, game))
+    if game is not None:
+        takes_states(agent, game)
+    return AgentOpponent(agent)

@@ -1,0 +1,99 @@
+"""The networks for Cloth of Gold: one that places unit by unit, one that judges positions.
+
+Letters: `L` rows, `H, W` world, `C` channels.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled, spread
+from cellgames.envs.cloth_of_gold import observation as seen
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.core import Game
+
+__all__ = ["LEAD", "NUMBERS", "PLANES", "ClothNetwork", "ClothTrunk", "numbers_of", "planes_of"]
+
+_PATCH = 4  # rows and columns of cells that are one of the trunk's
+_FINE = 8  # channels at the size of the world
+
+PLANES = len(seen.BOARDS) + 1
+"""Of `planes_of`."""
+NUMBERS = len(seen.NUMBERS) + 2
+"""Of `numbers_of`."""
+LEAD = 0.02
+"""What a unit counts in the numbers."""
+
+
+class ClothTrunk(nn.Module):
+    """What the world and the numbers say: float [L, C, H/4, W/4] and, of all of it, [L, 3 C].
+
+    Sixteen cells are one to the trunk, which makes it sixteen times as quick, and lets it look four times as far.
+    """
+
+    def __init__(self, size: Size, planes: int, numbers: int) -> None:
+        super().__init__()
+        width = size.channels
+        self.numbers = spread(numbers, width)
+        self.patches = nn.Conv2d(planes, width, _PATCH, _PATCH)
+        self.trunk = Trunk(width, size, wrap=False)
+
+    def forward(self, planes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
+        """Of planes [L, p, H, W], padded, and numbers [L, n]; see `planes_of` and `numbers_of`."""
+        numbers = self.numbers(numbers)
+        trunk = self.trunk(functional.relu(self.patches(planes)), numbers)
+        return trunk, torch.cat((pooled(trunk), numbers), 1)
+
+
+class ClothNetwork(Network):
+    """Places unit by unit: whether to end the turn, else where, each cell by what is around it.
+
+    So the head is as small for a world of any size.
+    """
+
+    def __init__(self, game: Game[Any], size: Size) -> None:
+        super().__init__(game, size)
+        if not isinstance(game, ClothOfGold):
+            raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")
+        width = size.channels
+        self.trunk = ClothTrunk(size, PLANES, NUMBERS)
+        self.up = nn.Conv2d(width, _FINE * _PATCH**2, 1)
+        self.fine = nn.Conv2d(PLANES, _FINE, 3, padding=1)
+        self.mix = nn.Conv2d(2 * _FINE, 2 * _FINE, 3, padding=1)
+        self.cell = nn.Conv2d(2 * _FINE, 1, 1)
+        nn.init.orthogonal_(self.cell.weight, 0.01)
+        self.rest = head(3 * width, 2 * width, 2, 0.01)
+        # About five units in a turn at first, however many cells there are.
+        self.begin = nn.Parameter(torch.tensor(math.log(game.cells / 5)))
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """See `Network`."""
+        height, width = observation.shape[2:]
+        planes = planes_of(observation)
+        trunk, summary = self.trunk(planes, numbers_of(observation))
+        up = functional.pixel_shuffle(self.up(trunk), _PATCH)
+        both = functional.relu(torch.cat((up, self.fine(planes)), 1))
+        cells = self.cell(functional.relu(self.mix(both)))[:, 0, :height, :width].flatten(1)
+        end, value = self.rest(summary).unbind(1)
+        return torch.cat((cells, end[:, None] + self.begin), 1), value, None
+
+
+def planes_of(observation: Tensor) -> Tensor:
+    """Boards, and where the world is: float [L, 8, H, W], padded so that `_PATCH` divides rows and columns."""
+    height, width = observation.shape[2:]
+    boards = observation[:, : len(seen.BOARDS)].float()
+    planes = torch.cat((boards, torch.ones_like(boards[:, :1])), 1)
+    return functional.pad(planes, (0, -width % _PATCH, 0, -height % _PATCH))
+
+
+def numbers_of(observation: Tensor) -> Tensor:
+    """Units to place, the round, the lead, the seat, and both sides' units: float [L, 6], none of them large."""
+    units = observation[:, :2].sum((2, 3), dtype=torch.float32) * LEAD
+    told = observation[:, len(seen.BOARDS) :, 0, 0].float()
+    return torch.cat((told * told.new_tensor([0.1, 0.1, LEAD, 1.0]), units), 1)

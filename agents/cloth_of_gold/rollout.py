@@ -1,0 +1,101 @@
+"""`rollout:N` in Cloth of Gold: flat Monte Carlo over whole turns.
+
+Letters: `L` games to move in, `C` candidate turns (arms), `X` playouts, `K` the most units of a turn.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import draw_seeds
+from cellgames.agents.playouts.halving import affordable, best_arm
+from cellgames.agents.playouts.playouts import FINISHED_SHARE, at_once
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
+
+from .turns import TurnAgent, random_turns
+
+__all__ = ["ClothRollout", "finish_turns", "likely_units"]
+
+_TURNS = 48  # drawn to see how turns may begin
+_END = 8  # of so many turns that would be one that ends at once
+
+
+class ClothRollout(TurnAgent):
+    """Plays the turn that does best in games finished by random turns.
+
+    `playouts` in all are spent on each turn, by sequential halving among random turns of shapes, as many as can be
+    tried in every round of it, `candidates` at most. A win counts 1, anything else 0.
+    """
+
+    def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
+        if playouts < 1 or candidates < 1:
+            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        super().__init__(name if name is not None else f"rollout:{playouts}")
+        self.playouts, self.candidates = playouts, affordable(playouts, candidates)
+
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """See `TurnAgent`."""
+        game, lanes = self.game, torch.arange(len(state), device=state.device)
+        plans = random_turns(game, state, draw_seeds(len(state), generator, state.device), self.candidates, border=True)
+
+        def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
+            return self._try(state, plans[lanes[:, None], arms], pulls, generator)
+
+        count = torch.full_like(lanes, self.candidates)
+        return plans[lanes, best_arm(count, self.candidates, self.playouts, attempt, generator)]
+
+    def _try(self, state: ClothState, plans: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
+        """Games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
+        game = self.game
+        won = torch.zeros(pulls.numel(), device=state.device)
+        arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
+        for some in arms.split(at_once(game)):
+            lane = some // pulls.shape[1]
+            after = game.play_turn(state[lane], plans.flatten(0, 1)[some])
+            outcome = finish_turns(game, after, generator).gather(1, state.current_player[lane, None]).squeeze(1)
+            won.index_add_(0, some, (outcome > 0).to(won.dtype))
+        return won.view_as(pulls)
+
+
+def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
+    """Play all games to their end by random turns; finished ones are dropped and cost nothing.
+
+    Args:
+        game: the rules.
+        state: `X` games, finished or not.
+        generator: consumed.
+
+    Returns:
+        int8 [X, 2], `Game.outcome`.
+    """
+    places = torch.arange(len(state), device=state.device)
+    outcomes = torch.zeros((len(state), 2), dtype=torch.int8, device=state.device)
+    while True:
+        over = state.over
+        if int(over.sum()) * FINISHED_SHARE >= len(state):
+            ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
+            outcomes[places[ended]] = game.outcome(state[ended])
+            if len(running) == 0:
+                return outcomes
+            state, places = state[running], places[running]
+        seeds = draw_seeds(len(state), generator, state.device)
+        state = game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
+
+
+def likely_units(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
+    """Logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
+
+    Args:
+        game: the rules.
+        state: `X` unfinished games.
+        generator: consumed.
+    """
+    turns = random_turns(game, state, draw_seeds(len(state), generator, state.device), _TURNS, border=True)
+    first = turns[:, :, 0]
+    first = torch.where(first < 0, game.end_turn, first)
+    count = torch.zeros((len(state), game.info.num_actions), device=state.device)
+    count.scatter_add_(1, first, torch.ones_like(first, dtype=count.dtype))
+    count[:, game.end_turn] += _TURNS / _END
+    return (count + 1e-3).log()

@@ -1,0 +1,273 @@
+"""Whole turns of Cloth of Gold: shapes drawn at random, and agents that decide turn by turn.
+
+Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn, `V` forms of shapes, `T` tries.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent, draw_seeds
+from cellgames.envs.boards.bitboards import popcount
+from cellgames.envs.cloth_of_gold import placement
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.rules import disk
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import Game, chance
+from cellgames.envs.kernels.lookup_tables import table
+
+from .shapes import SHAPES, orientations
+
+__all__ = ["ClothRandom", "TurnAgent", "random_turns"]
+
+_TRIES = 4  # places tried for a shape
+_NEAR = 5  # cells around the first shape, where the next ones of a player without units are tried
+_BORDER = 3  # cells that count as the border of a territory
+_SHAPES = 3  # of a turn at most
+_TURN = chance.USER  # purpose of draws
+_KIND, _FORM, _MORE, _FIRST_PLACE = range(4)  # of the draws for a shape
+_DRAWS = _FIRST_PLACE + _TRIES
+
+
+class TurnAgent(BaseAgent):
+    """An agent that decides on a whole turn when it begins and then places unit by unit.
+
+    A subclass implements `turns`. It plays Cloth of Gold from positions, never takes a unit back, and ends the turn
+    when all it wanted is placed.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self._game: ClothOfGold | None = None
+        self._plans = torch.zeros((0, 0), dtype=torch.int64)  # [lanes, K]: units still to be placed, -1 for none
+        self._planned = torch.zeros(0, dtype=torch.bool)
+
+    @property
+    def game(self) -> ClothOfGold:
+        """The game of the lanes; a `ValueError` before `start`."""
+        if self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        return self._game
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raise a `ValueError` unless the game is Cloth of Gold."""
+        if not isinstance(game, ClothOfGold):
+            raise ValueError(f"agent {self.name!r} plays {ClothOfGold.id}, got {game.id}")
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `StateAgent`."""
+        self.check_game(game)
+        assert isinstance(game, ClothOfGold)
+        if self._game != game or self._plans.device != lanes.device:
+            self._plans = torch.zeros((0, game.max_units), dtype=torch.int64, device=lanes.device)
+            self._planned = torch.zeros(0, dtype=torch.bool, device=lanes.device)
+        self._game = game
+        self._reach(lanes)
+        self._planned[lanes] = False
+
+    def _reach(self, lanes: Tensor) -> None:
+        """Make room for the lanes."""
+        missing = int(lanes.max()) + 1 - len(self._planned) if len(lanes) else 0
+        if missing > 0:
+            self._plans = torch.nn.functional.pad(self._plans, (0, 0, 0, missing), value=-1)
+            self._planned = torch.nn.functional.pad(self._planned, (0, missing))
+
+    def act_on_state(self, state: ClothState, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `StateAgent`."""
+        game = self.game
+        self._reach(lanes)
+        new = (~self._planned[lanes]).nonzero().squeeze(1)
+        if len(new):
+            self._plans[lanes[new]] = self.turns(state[new], generator)
+            self._planned[lanes[new]] = True
+        plans = self._plans[lanes]
+        wanted = plans >= 0
+        unit = wanted.int().argmax(1, keepdim=True)
+        cell = plans.gather(1, unit).squeeze(1)
+        self._plans[lanes] = plans.scatter(1, unit, -1)
+        placing = wanted.any(1)
+        self._planned[lanes] = placing
+        return torch.where(placing, cell, game.end_turn)
+
+    @abstractmethod
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """Turns for games in which one begins, or goes on after units that others chose.
+
+        Args:
+            state: `L` games.
+            generator: consumed.
+
+        Returns:
+            int64 [L, K], cells that may be filled one after the other, -1 for none; at least one where a unit can be
+            placed and none has been.
+        """
+
+
+class ClothRandom(TurnAgent):
+    """Places one to three shapes of the catalogue at random where they may stand, and ends its turn.
+
+    Shapes and their forms have equal chances; the shapes' first cells are drawn from all cells on which the player
+    may build. Where no shape finds a place in a few tries, it is a single unit.
+    """
+
+    def __init__(self, name: str = "random") -> None:
+        super().__init__(name)
+
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """See `TurnAgent`."""
+        return random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
+
+
+def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:
+    """Turns drawn at random, of one to three shapes each.
+
+    Args:
+        game: the rules.
+        state: `L` games.
+        seeds: int64 [L], of which the turns are a function.
+        count: `C`, how many for each game; they may repeat.
+        border: draw the first shape's place, in every other turn, within a few cells of the edge of the player's
+            territory, if there are such cells.
+
+    Returns:
+        int64 [L, C, K], cells in an order in which they may be filled, -1 for none. A turn has a unit wherever one
+        may be placed.
+    """
+    draw = _Draw(game, state, seeds, count)
+    draw.shape(_anchors(draw, border), 0)
+    for number in range(1, _SHAPES):
+        draw.shape(draw.nearby(number) if number % 2 else draw.anywhere(draw.ground, number), number)
+    draw.single_units()
+    return draw.plans.view(len(state), count, game.max_units)
+
+
+def _anchors(draw: _Draw, border: bool) -> Tensor:
+    anchors = draw.anywhere(draw.ground, 0)
+    if not border:
+        return anchors
+    edge = draw.edge()
+    at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.lane]
+    return torch.where(at_edge[:, None], draw.anywhere(edge, 0), anchors)
+
+
+class _Draw:
+    """Turns in the making, `C` for each of `L` games, all in one row of `L * C`."""
+
+    def __init__(self, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int) -> None:
+        self.game, self.state, self.count = game, state, count
+        device, total = state.device, len(state) * count
+        self.lane = torch.arange(len(state), device=device).repeat_interleave(count)
+        self.number = torch.arange(count, device=device).repeat(len(state))
+        player = state.current_player
+        rows = torch.arange(len(state), device=device)
+        self.homeless = (state.live[rows, player] == 0)[self.lane]
+        self.legal = placement.legal_cells(game.grid, state)
+        acts_left = placement.ACTS_A_UNIT * game.max_units - state.acts
+        least = (state.left == game.max_units).int()  # a turn without a unit may always place one
+        self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.lane].long()
+        self.ground = self.legal & ~state.territory[rows, 1 - player]
+        self.plans = torch.full((total, game.max_units), -1, dtype=torch.int64, device=device)
+        self.used = torch.zeros(total, dtype=torch.int64, device=device)
+        counter = self.number[:, None] + count * torch.arange(_SHAPES * _DRAWS, device=device)
+        self.bits = chance.draw(seeds[self.lane][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
+
+    def edge(self) -> Tensor:
+        """int64 [L, S, N], where one may build near the edge of one's own territory."""
+        grid, state = self.game.grid, self.state
+        own = state.territory[torch.arange(len(state), device=state.device), state.current_player].movedim(0, -1)
+        outside = grid.dilate(grid.trim(~own), disk(_BORDER + 1)).movedim(-1, 0)
+        return self.ground & outside
+
+    def anywhere(self, cells: Tensor, number: int) -> Tensor:
+        """int64 [L * C, T], some of the given cells, bitboards int64 [L, S, N]; -1 where there is none."""
+        grid = self.game.grid
+        in_row = popcount(cells).sum(2)
+        ranks = in_row.cumsum(1)
+        total = ranks[:, -1]
+        wanted = chance.uniform_int(self.bits[:, number, _FIRST_PLACE:], total[self.lane][:, None])
+        wanted = wanted.view(len(cells), self.count * _TRIES)
+        row = torch.searchsorted(ranks, wanted, right=True).clamp(max=grid.rows - 1)
+        before = (ranks - in_row).gather(1, row)
+        words = cells[torch.arange(len(cells), device=row.device)[:, None], row]  # [L, C * T, N]
+        bits = (words[..., None] >> torch.arange(grid.widths[0], device=row.device)) & 1
+        col = (bits.flatten(-2).cumsum(-1) <= (wanted - before)[..., None]).sum(-1)
+        return (row * grid.cols + col).view(len(self.lane), _TRIES).where((total > 0)[self.lane][:, None], -1)
+
+    def built_on(self, row: Tensor, col: Tensor) -> Tensor:
+        """Whether cells [L * C, T, 9] of the board may be built on."""
+        width = self.game.grid.widths[0]
+        words = self.ground[self.lane[:, None, None], row, col // width]
+        return (words >> (col % width)) & 1 == 1
+
+    def nearby(self, number: int) -> Tensor:
+        """int64 [L * C, T], cells around the first of the turn; -1 where there is none, or off the board."""
+        game, first = self.game, self.plans[:, :1]
+        bits = self.bits[:, number, _FIRST_PLACE:]
+        row = first // game.width + chance.uniform_int(bits, 2 * _NEAR + 1) - _NEAR
+        col = first % game.width + chance.uniform_int(bits >> 31, 2 * _NEAR + 1) - _NEAR
+        inside = (first >= 0) & (row >= 0) & (row < game.height) & (col >= 0) & (col < game.width)
+        return (row * game.width + col).where(inside, -1)
+
+    def shape(self, anchors: Tensor, number: int) -> None:
+        """Add a shape to the turns, its first cell on the first of `anchors`, [L * C, T], where it may stand.
+
+        The second and the third are added to half of the turns each.
+        """
+        offsets, sizes, first, forms = _catalogue(anchors.device)
+        bits = self.bits[:, number]
+        kind = chance.uniform_int(bits[:, _KIND], len(first))
+        form = first[kind] + chance.uniform_int(bits[:, _FORM], forms[kind])
+        game, shape, size = self.game, offsets[form], sizes[form]  # [L * C, 9, 2], [L * C]
+        row = (anchors // game.width)[:, :, None] + shape[:, None, :, 0]
+        col = (anchors % game.width)[:, :, None] + shape[:, None, :, 1]
+        inside = (row >= 0) & (row < game.height) & (col >= 0) & (col < game.width)
+        cells = (row * game.width + col).where(inside, 0)  # [L * C, T, 9]
+        free = self.built_on(row.where(inside, 0), col.where(inside, 0)) & inside
+        free &= (cells[..., None] != self.plans[:, None, None, :]).all(-1)
+        free &= self._at_home(row, col) | ~self.homeless[:, None, None]
+        needed = torch.arange(shape.shape[1], device=size.device) < size[:, None]
+        fits = (free | ~needed[:, None, :]).all(2) & (anchors >= 0) & (self.used + size <= self.room)[:, None]
+        if number:
+            fits &= bits[:, _MORE, None] & 1 == 1
+        place = fits.int().argmax(1)
+        chosen = cells[torch.arange(len(cells), device=place.device), place]
+        chosen = chosen.where(needed & fits.any(1, keepdim=True), -1)
+        self._append(chosen)
+
+    def _at_home(self, row: Tensor, col: Tensor) -> Tensor:
+        """Whether cells [L * C, T, 9] lie in the territory of the turn's first unit, or of the shape's first cell."""
+        start = self.plans[:, :1, None]
+        first_row = torch.where(start >= 0, start // self.game.width, row[:, :, :1])
+        first_col = torch.where(start >= 0, start % self.game.width, col[:, :, :1])
+        return (row - first_row) ** 2 + (col - first_col) ** 2 < self.game.radius**2
+
+    def _append(self, cells: Tensor) -> None:
+        """Add cells to the turns, int64 [L * C, n]; -1 adds none. None comes after one that does."""
+        width = self.plans.shape[1]
+        place = self.used[:, None] + torch.arange(cells.shape[1], device=cells.device)
+        wide = torch.nn.functional.pad(self.plans, (0, cells.shape[1]), value=-1)
+        self.plans = wide.scatter(1, place, cells)[:, :width]
+        self.used += (cells >= 0).sum(1)
+
+    def single_units(self) -> None:
+        """One unit for turns that are empty, wherever it may be placed; contested ground or not."""
+        needed = (self.used == 0) & (self.room > 0)
+        if needed.any():
+            cell = self.anywhere(self.legal, 0)[:, :1]
+            self._append(cell.where(needed[:, None], -1))
+
+
+@table
+def _catalogue(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Cells of all forms, int64 [V, 9, 2], their sizes [V]; of each shape the first form and how many there are."""
+    forms = [orientations(name) for name in SHAPES]
+    cells = [form for shape in forms for form in shape]
+    widest = max(map(len, cells))
+    padded = [[*form, *[(0, 0)] * (widest - len(form))] for form in cells]
+    counts = list(map(len, forms))
+    first = [sum(counts[:index]) for index in range(len(counts))]
+    return tuple(torch.tensor(x, device=device) for x in (padded, list(map(len, cells)), first, counts))  # type: ignore[return-value]

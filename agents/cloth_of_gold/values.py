@@ -1,0 +1,134 @@
+"""Cloth of Gold by judgement: many turns are tried, and a network says what the positions after them are worth.
+
+Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent, draw_seeds
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size, head
+from cellgames.envs.boards.bitboards import count
+from cellgames.envs.cloth_of_gold import observation as seen
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.simulation import simulate
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import Game
+
+from .network import LEAD, NUMBERS, PLANES, ClothTrunk, numbers_of, planes_of
+from .turns import TurnAgent, random_turns
+
+__all__ = ["CANDIDATES", "ClothJudge", "ClothValues", "after_turns"]
+
+CANDIDATES = 48
+"""Turns that are tried."""
+
+_WORLDS = 1 << 22  # cells looked at together, which bounds the memory
+_KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been killed, as a round takes them
+_LEAD = len(seen.BOARDS) + seen.NUMBERS.index("own score of the last round")
+
+
+class ClothValues(Network):
+    """What a position is worth to a player whose turn has ended, from -1 to 1: its chance to win, less that to lose.
+
+    Its only action is none: it plays by `ClothJudge`.
+    """
+
+    kind: ClassVar[str] = "turns"
+
+    def __init__(self, game: Game[Any], size: Size) -> None:
+        super().__init__(game, size)
+        if not isinstance(game, ClothOfGold):
+            raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")
+        self.cloth = game
+        self.trunk = ClothTrunk(size, PLANES + 2, NUMBERS + 3)
+        self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
+
+    def worth(self, observation: Tensor) -> Tensor:
+        """Float [L], -1 to 1, of observations [L, ...] of the player who judges."""
+        ahead, lead = self._ahead(observation)
+        planes = torch.cat((planes_of(observation), planes_of(ahead)[:, :2]), 1)
+        numbers = torch.cat((numbers_of(observation), lead), 1)
+        value: Tensor = self.value(self.trunk(planes, numbers)[1]).squeeze(1).tanh()
+        return value
+
+    def _ahead(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """What a round would make of the position if nothing were added to it.
+
+        Units [L, 2, H, W], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
+        """
+        game = self.cloth
+        worlds = game.grid.pack(observation[:, :_KINDS])
+        after = simulate(game.grid, worlds, game.generations, game.neutral_births)[:2]
+        units = count(after).t().float()
+        own, other = units.unbind(1)
+        before = observation[:, _LEAD, 0, 0].float()
+        told = torch.stack((own, other, own - other - before), 1) * LEAD
+        return game.grid.unpack(after), told
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """See `Network`; all actions alike."""
+        value = self.worth(observation)
+        return value.new_zeros((len(value), self.nvec[0])), value, None
+
+    def agent(self, name: str, *, sample: bool) -> AnyAgent:
+        """See `Network`; chance lies in the turns that are tried, so `sample` changes nothing."""
+        return ClothJudge(self, name=name)
+
+
+def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
+    """The positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
+    lanes = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
+    return game.play_turn(state[lanes], plans.flatten(0, 1))
+
+
+class ClothJudge(TurnAgent):
+    """Plays the turn that leads to the position of most worth; where the game ends with it, by how it ends.
+
+    The player who places last so judges what the round has made of its turn, the other one what the opponent will find.
+
+    Args:
+        network: the judge.
+        candidates: turns of shapes, half of them at the edge of one's own territory, as `greedy` tries them.
+        name: as in `Agent`.
+    """
+
+    def __init__(self, network: ClothValues, *, candidates: int = CANDIDATES, name: str = "judge") -> None:
+        super().__init__(name)
+        if candidates < 1:
+            raise ValueError(f"expected at least 1 candidate, got {candidates}")
+        self.network, self.candidates = network, candidates
+
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        """See `TurnAgent`."""
+        plans, worth, _ = self.judged(state, generator)
+        return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
+
+    @torch.no_grad()
+    def judged(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
+        """Candidates, int64 [L, C, K], what they are worth, float [L, C], and the positions after them, `L * C`."""
+        game, rows = self.game, torch.arange(len(state), device=state.device)
+        seeds = draw_seeds(len(state), generator, state.device)
+        plans = random_turns(game, state, seeds, self.candidates, border=True)
+        together = max(1, _WORLDS // (game.cells * self.candidates))
+        found = [self._worth(game, state[some], plans[some]) for some in rows.split(together)]
+        return plans, torch.cat([worth for worth, _ in found]), _joined([after for _, after in found])
+
+    def _worth(self, game: ClothOfGold, state: ClothState, plans: Tensor) -> tuple[Tensor, ClothState]:
+        after = after_turns(game, state, plans)
+        mover = state.current_player.repeat_interleave(plans.shape[1])
+        self.network.eval()
+        device = next(self.network.parameters()).device
+        value = self.network.worth(game.observe(after, mover).to(device)).to(state.device)
+        ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
+        # A result is worth more than any hope of it.
+        return torch.where(after.over, 2 * ended, value).view(plans.shape[:2]), after
+
+
+def _joined(states: list[ClothState]) -> ClothState:
+    return states[0] if len(states) == 1 else type(states[0]).cat(states)

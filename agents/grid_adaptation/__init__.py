@@ -1,0 +1,1 @@
+"""Agents and networks for Grid Adaptation."""

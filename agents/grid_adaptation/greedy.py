@@ -1,0 +1,100 @@
+"""Greedy Grid Adaptation: the plan that leads most in the generations to come, against guesses of what the others do.
+
+Letters: `L` games.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent, Seats, draw_seeds
+from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import VOTE
+from cellgames.envs.kernels.compiling import Compile
+
+from .decoding import Seen, seen
+from .opponent_model import Others
+from .plans import Planner, nothing
+
+__all__ = ["GridGreedy", "GridPlayer"]
+
+_BALLOT = chance.USER + 30
+
+
+class GridPlayer(BaseAgent):
+    """What agents of Grid Adaptation share: who votes does so by lot, and what is done in rounds is up to `choose`.
+
+    Args:
+        name: what tables and errors call it.
+        guesses: of what the others do in a round, to plan against.
+        compile: see `core.compiling.kernel`.
+    """
+
+    def __init__(self, name: str, guesses: int, compile: Compile) -> None:
+        super().__init__(name)
+        if guesses < 1:
+            raise ValueError(f"expected at least 1 guess, got {guesses}")
+        self._guesses, self._compile = guesses, compile
+        self._seats = Seats()
+        self._planner: Planner | None = None
+
+    @property
+    def planner(self) -> Planner:
+        """Of the game that is played; a `ValueError` before `start`."""
+        if self._planner is None:
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
+        return self._planner
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        if not isinstance(game, GridAdaptation):
+            raise ValueError(f"agent {self.name!r} plays {GridAdaptation.id}, got {game.id}")
+        self._planner = Planner(self.others(game), self._guesses)
+        self._seats.start(game, players, lanes)
+
+    def others(self, game: GridAdaptation) -> Others:
+        """How all others are guessed to play."""
+        return Others(game, compile=self._compile)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `Agent`; chance comes from a seed of each row."""
+        game = self.planner.game
+        view, players = seen(game, observation), self._seats.of(lanes)
+        seeds = draw_seeds(len(lanes), generator, observation.device)
+        actions = nothing(game, len(view), observation.device)
+        ballot = sampling.pack(action_mask[:, -game.info.action_nvec[VOTE] :])
+        lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
+        actions[:, VOTE] = sampling.random_legal(ballot, lots)
+        for number in view.round[~view.voting].unique().tolist():
+            rows = (view.round == number).nonzero().squeeze(1)
+            actions[rows] = self.choose(view[rows], players[rows], lanes[rows], seeds[rows], generator)
+        return actions
+
+    def choose(self, view: Seen, players: Tensor, lanes: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+        """Actions without votes, int64 [L, 7], in one round of each game.
+
+        Args:
+            view: what is seen, all in the same round.
+            players: int64 [L], who sees it.
+            lanes: int64 [L].
+            seeds: int64 [L], for what is to depend on a row alone.
+            generator: may be consumed.
+        """
+        raise NotImplementedError
+
+
+class GridGreedy(GridPlayer):
+    """Plays the plan of `Planner` that is worth most."""
+
+    def __init__(self, name: str = "greedy", *, guesses: int = 8, compile: Compile = "auto") -> None:
+        super().__init__(name, guesses, compile)
+
+    def choose(self, view: Seen, players: Tensor, lanes: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+        """See `GridPlayer`."""
+        plans = self.planner.plans(view, seeds)
+        best = plans.worth.argmax(1)
+        return plans.actions[torch.arange(len(view), device=best.device), best]

@@ -1,0 +1,173 @@
+"""Matches of Grid Adaptation out of what a player has seen so far, for agents that play on from them.
+
+Letters: `L` matches that players look at, `X` matches that are imagined, `P` players, `R` rounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.grid_adaptation import observation, rules
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import GridState
+
+from .decoding import Seen
+
+__all__ = ["History", "Remembered", "better_flip", "imagine"]
+
+_DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
+_MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
+# After one more the price shows as the largest number.
+_MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > observation.LARGEST)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What players remember of the rounds that have been played.
+
+    public:    [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
+    sequence:  [L] int64, one's own when it was first seen.
+    """
+
+    public: Tensor
+    sequence: Tensor
+
+    def __getitem__(self, rows: Tensor) -> Remembered:
+        return Remembered(self.public[rows], self.sequence[rows])
+
+
+class History:
+    """The public scores of all rounds, by lane and seat, since observations show the last round alone."""
+
+    def __init__(self, game: GridAdaptation) -> None:
+        self.game = game
+        self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16)
+        self._sequence = torch.zeros(0, game.players, dtype=torch.int64)
+
+    def start(self, players: Tensor, lanes: Tensor) -> None:
+        """Matches begin; the arguments are those of `Agent.start`."""
+        players, lanes = players.to(self._public.device), lanes.to(self._public.device)
+        missing = int(lanes.max()) + 1 - len(self._public) if len(lanes) else 0
+        if missing > 0:
+            self._public = torch.cat((self._public, self._public.new_empty(missing, *self._public.shape[1:])))
+            self._sequence = torch.cat((self._sequence, self._sequence.new_empty(missing, self.game.players)))
+        self._public[lanes, players] = -1
+        self._sequence[lanes, players] = -1
+
+    def look(self, seen: Seen, players: Tensor, lanes: Tensor) -> Remembered:
+        """Keep what is seen in rows, [L], and give all that is known of their matches."""
+        device = self._public.device
+        players, lanes = players.to(device), lanes.to(device)
+        later = (seen.round > 1).nonzero().squeeze(1).to(device)
+        last = seen.round.to(device)[later] - 2
+        self._public[lanes[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
+        known = self._sequence[lanes, players]
+        self._sequence[lanes, players] = torch.where(known < 0, seen.sequence.to(device), known)
+        return Remembered(
+            self._public[lanes, players].to(seen.public), self._sequence[lanes, players].to(seen.sequence)
+        )
+
+
+def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
+    """The flip, int64 [X, P] as in actions, that would have earned most in a round; 0 if none earned more.
+
+    Args:
+        sequence: int64 [X, P].
+        public: int64 [X, 8], what each sequence earned.
+    """
+    turned = torch.stack([sequence ^ change for change in (0, 1, 2, 4)], 2)
+    return public.gather(1, turned.flatten(1)).view_as(turned).argmax(2)
+
+
+def imagine(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
+    """Matches that look to players as they are seen, and as they remember them.
+
+    What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly
+    as the public scores advise; how many reserve tiles were played and bought. Their points follow from the public
+    scores of the rounds; a round that nobody looked at is taken to be like the first that is known.
+
+    Args:
+        game: the rules.
+        seen: `X` observations in rounds, not in the voting step.
+        players: int64 [X], the seats that see them.
+        remembered: what is known beside them, [X].
+        seeds: int64 [X]; a match depends on its own alone, and is drawn anew from another one.
+    """
+    state = game.init(chance.draw(seeds, _SEED, torch.zeros_like(seeds)))
+    sequence, points = _others(game, seen, players, remembered, seeds)
+    reserves, bought, garnets = _spent(game, seen, seeds)
+    seats = torch.arange(game.players, device=seeds.device)
+    own = seats == players[:, None]
+
+    def with_own(others: Tensor, mine: Tensor) -> Tensor:
+        return torch.where(own, mine[:, None], others)
+
+    price = torch.tensor([rules.price(number) for number in range(_MOST_BOUGHT + 1)], device=seeds.device)
+    return state.replace(
+        turn=(seen.round - 1).to(torch.int32),
+        scores=with_own(points, seen.points).to(state.scores.dtype),
+        planes=seen.planes.movedim(-1, 0),
+        sequence=with_own(sequence, seen.sequence),
+        reserves=with_own(reserves, seen.reserves),
+        bought=with_own(bought, torch.searchsorted(price, seen.price.contiguous())),
+        garnets=with_own(garnets, seen.garnets),
+        public=seen.public,
+        round=seen.round,
+    )
+
+
+def _others(
+    game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Sequences now and points so far, int64 [X, P] both; one's own places have no meaning."""
+    seats = torch.arange(game.players, device=seeds.device)
+    all_eight = torch.arange(8, device=seeds.device)
+    lots = chance.draw(seeds[:, None], _DEAL, all_eight)
+    # The seven that are left in any order, one's own at the end; the others take the first of them by seats.
+    dealt = lots.where(all_eight != remembered.sequence[:, None], -1).argsort(1, descending=True)
+    place = torch.where(seats == players[:, None], 7, seats - (seats > players[:, None]).long())
+    sequence = dealt.gather(1, place)
+    points = torch.zeros_like(sequence)
+    public = _filled(remembered.public)
+    for number in range(1, int(seen.round.max()) if len(seen) else 0):
+        played = (number < seen.round)[:, None]
+        if number in game.flip_rounds:
+            advised = better_flip(sequence, public[:, number - 2] if number > 1 else public[:, 0] * 0)
+            lots = chance.draw(seeds[:, None], _FLIP, seats + game.players * number)
+            flip = torch.where(_mostly(lots), advised, chance.uniform_int(lots >> 8, 4))
+            sequence = torch.where(played, rules.flipped(sequence, flip), sequence)
+        points = points + torch.where(played, public[:, number - 1].gather(1, sequence), 0)
+    return sequence, points
+
+
+def _mostly(lots: Tensor) -> Tensor:
+    return chance.uniform_int(lots, _MOSTLY[1]) < _MOSTLY[0]
+
+
+def _filled(public: Tensor) -> Tensor:
+    """Scores of all rounds, int64 [X, R, 8], those not known like the first that is."""
+    known = public[:, :, 0] >= 0
+    first = public[torch.arange(len(public), device=public.device), known.int().argmax(1)]
+    return torch.where(known[:, :, None], public, first[:, None]).clamp(min=0)
+
+
+def _spent(game: GridAdaptation, seen: Seen, seeds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Reserve tiles, extra tiles bought, and garnets of all players as if they were others: int64 [X, P] each."""
+    seats = torch.arange(game.players, device=seeds.device)
+    shape = (len(seeds), game.players)
+    held, bought = seats.new_full(shape, game.reserves), seats.new_zeros(shape)
+    garnets = seats.new_full(shape, game.starting_garnets)
+    most = int(seen.round.max()) if len(seen) else 0
+    for number in range(1, min(most, game.reserves + _MOST_BOUGHT + 1)):
+        lots = chance.draw(seeds[:, None], _SPEND, seats + game.players * number)
+        plays = (number < seen.round)[:, None] & _mostly(lots)
+        price = rules.price(bought)
+        buys = plays & (held == 0) & (garnets >= price)
+        garnets = garnets - torch.where(buys, price, 0)
+        bought = bought + buys.long()
+        held = held - (plays & (held > 0)).long()
+    return held, bought, garnets

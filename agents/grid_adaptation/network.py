@@ -1,0 +1,171 @@
+"""The network for Grid Adaptation.
+
+Letters: `L` rows, `H, W` board, `N` its spaces, `C` channels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled, spread
+from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.observation import num_planes
+from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
+
+from .decoding import Seen, seen
+from .lookahead import digits_ahead, tiles_on
+
+__all__ = ["GridNetwork"]
+
+_WEIGHTS = (5, 4)  # of the generations that players like `greedy` look ahead
+_GENERATIONS = 3
+_CROWDS = (0.1, 1.0)  # how much a point ahead draws others, from hardly to all of them
+_NEAR = 7  # rows and columns of what one tile says about the place of the next
+_DIGITS = 3
+
+
+class GridNetwork(Network):
+    """Convolutions on the board as its owner sees it, and a head for each component of an action.
+
+    Instead of digits it sees where they match its own: the rules know nothing but majorities of digits, so what is
+    learned with one sequence holds for all eight. And it is told, by the rules, what a tile on each space would lead to
+    if nobody else placed any: by how much more digits would match than not in the next generations.
+
+    The spaces of an action are chosen one after the other. Each is likely or not by itself, and by where it lies from
+    the tiles chosen before.
+    """
+
+    unit = 30.0
+
+    def __init__(self, game: Game[Any], size: Size) -> None:
+        super().__init__(game, size)
+        if not isinstance(game, GridAdaptation):
+            raise ValueError(f"expected a game of {GridAdaptation.id} for this network, got {game.id}")
+        self.grid_game = game
+        slots, width = len(range(*SLOTS.indices(RESERVE))) + 1, size.channels
+        self.numbers = spread(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width)
+        planes = _GENERATIONS + len(_CROWDS)
+        self.trunk = Trunk(2 + _DIGITS + planes, size, wrap=False)
+        self.spaces = nn.Conv2d(width, slots, 1)
+        nn.init.orthogonal_(self.spaces.weight, 0.01)
+        advice = torch.tensor([*_WEIGHTS, *[0] * (_GENERATIONS - len(_WEIGHTS)), -20.0, -5.0])
+        self.advice = nn.Parameter(advice.repeat(slots, 1))  # about what greedy players heed, where nobody else goes
+        self.near = nn.Parameter(torch.zeros(2, slots, 1, _NEAR, _NEAR))  # in round 1, and later
+        with torch.no_grad():
+            self.near[0] = _opening()
+            self.near[..., _NEAR // 2, _NEAR // 2] = -9.0  # nobody names a space twice
+        self.turn = nn.Parameter(torch.tensor(1.0))  # how much is made of what a flip would change
+        self.rest = head(3 * width, 2 * width, 1 + sum(self.nvec[FLIP:-1]), 0.01)
+        self.ballot = nn.Linear(2, 1)
+        self.value = head(3 * width, 2 * width, 1, 1.0)
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """See `Network`."""
+        game, view = self.grid_game, seen(self.grid_game, observation)
+        outlook, ahead = self._outlook(view)
+        board = game.grid.unpack(torch.stack((view.planes[0], *view.matches()))).float()
+        planes = torch.cat((board, torch.ones_like(board[:, :1]), outlook), 1)
+        numbers = self.numbers(torch.cat((_numbers(game, view), ahead.flatten(1)), 1))
+        trunk = self.trunk(planes, numbers)
+        spaces = self.spaces(trunk) + torch.einsum("lghw,sg->lshw", outlook, self.advice)
+        summary = torch.cat((pooled(trunk), numbers), 1)
+        keep, flip, buy = self.rest(summary).split((1, *self.nvec[FLIP:-1]), 1)
+        flip = flip - self.turn * functional.pad(
+            ahead.sum(1).flip(1), (1, 0)
+        )  # of choices 1, 2, 3 the last digit first
+        none = torch.zeros_like(keep)
+        flat = spaces.flatten(2).unbind(1)
+        parts = [part for slot in flat[:-1] for part in (slot, none)]
+        logits = torch.cat((*parts, flat[-1], keep, flip, buy, self._votes(observation), none), 1)
+        return logits, self.value(summary).squeeze(1), self._relation(view.round == 1)
+
+    def _outlook(self, view: Seen) -> tuple[Tensor, Tensor]:
+        """What one tile on each space would lead to, and how many others may want to have it there.
+
+        Returns:
+            float [L, generations + crowds, H, W], 0 where there is a tile; and by how much each digit will match more
+            often than not if there is none, float [L, generations, digits].
+        """
+        game = self.grid_game
+        singles = tiles_on(game.grid, torch.arange(game.spaces + 1, device=view.round.device)[:, None])[:, None]
+        own = singles & ~view.planes[0][..., None]
+        tiles = view.planes[0][..., None] | own
+        matches = [match[..., None] | own for match in view.matches()]
+        found = digits_ahead(game.grid, tiles, matches, _GENERATIONS)  # [generations, digits, L, N + 1]
+        gain = (found[..., :-1] - found[..., -1:]).float()
+        counts = (game.rounds + 1 - view.round) > torch.arange(_GENERATIONS, device=gain.device)[:, None]
+        gain = (gain * counts[:, None, :, None]).permute(2, 0, 1, 3)  # [L, generations, digits, N]
+        free = ~game.grid.unpack(view.planes[0]).flatten(1)
+        planes = torch.cat((gain.sum(2) / 10, self._crowds(gain, free)), 1)
+        ahead = found[..., -1].permute(2, 0, 1) * counts.t()[..., None]
+        return (planes * free[:, None]).unflatten(2, (game.size, game.size)), ahead / 10
+
+    def _crowds(self, gain: Tensor, free: Tensor) -> Tensor:
+        """How many of the seven other sequences look for each space: float [L, crowds, N], 1 for one of them."""
+        signs = 1 - 2 * (
+            (torch.arange(1, 8, device=gain.device)[:, None] >> torch.arange(_DIGITS, device=gain.device)) & 1
+        )
+        weights = gain.new_tensor([*_WEIGHTS, *[0] * (_GENERATIONS - len(_WEIGHTS))])
+        worth = torch.einsum("lgdn,g,sd->lsn", gain, weights, signs.float())
+        worth = worth.masked_fill(~free[:, None], -1e9)
+        return torch.stack([(worth * keen).softmax(2).sum(1) for keen in _CROWDS], 1)
+
+    def _votes(self, observation: Tensor) -> Tensor:
+        """Logits for each seat, [L, players], by its points and by whether it is tied for fewest."""
+        players = self.grid_game.players
+        told = observation[:, num_planes(players) - 2 * players :, 0, 0].float().view(-1, 2, players)
+        scaled: Tensor = self.ballot(told.transpose(1, 2) * told.new_tensor([0.01, 1.0])).squeeze(2)
+        return scaled
+
+    def _relation(self, first: Tensor) -> Relation:
+        """What the spaces chosen before say about the next one; `first` is bool [L], round 1."""
+        size, spaces = self.grid_game.size, self.grid_game.spaces
+
+        def near(k: int, before: Tensor) -> Tensor | None:
+            if not 0 < k <= RESERVE:
+                return None
+            taken = functional.one_hot(before, spaces + 1)[..., :-1].sum(1).view(-1, 1, size, size).float()
+            both = functional.conv2d(taken, self.near[:, k], padding=_NEAR // 2).flatten(2)  # [L, 2, N]
+            return functional.pad(torch.where(first[:, None], both[:, 0], both[:, 1]), (0, 1))
+
+        return near
+
+
+def _opening() -> Tensor:
+    """What one tile says of the next in round 1, [slots, 1, rows, cols]: a row of three, and one more at its middle.
+
+    That T lives on and becomes twelve tiles in nine generations; other shapes are for the learner to find.
+    """
+    away = (torch.arange(_NEAR) - _NEAR // 2).abs()
+    down, right = away[:, None], away[None]
+    beside, beyond, corner = down + right == 1, (down * right == 0) & (down + right == 2), (down == 1) & (right == 1)
+    second = 8.0 * beside
+    third = 4.0 * beside + 6.0 * beyond
+    last = 3.0 * beside + 4.0 * corner
+    return torch.stack((torch.zeros_like(second), second, third, last))[:, None]
+
+
+_NUMBERS = ("reserves", "garnets", "price", "payable", "points", "round", "left", "flip", "voting")
+
+
+def _numbers(game: GridAdaptation, view: Seen) -> Tensor:
+    """`_NUMBERS`, and what sequences would have earned, by the digits in which they differ from one's own: [L, 17]."""
+    order = torch.arange(8, device=view.sequence.device) ^ view.sequence[:, None]
+    told = (
+        view.reserves / 4,
+        view.garnets / 8,
+        view.price.clamp(max=64) / 8,
+        (view.garnets >= view.price).long(),
+        view.points / 300,
+        view.round / 8,
+        (game.rounds - view.round) / 8,
+        view.flips.long(),
+        view.voting.long(),
+    )
+    return torch.cat((torch.stack(told, 1).float(), view.public.gather(1, order).float() / 100), 1)

@@ -1,0 +1,120 @@
+"""What the other players of Grid Adaptation are guessed to place in the round to come.
+
+Letters: `L` games, `G` guesses, `O` players whose tiles are guessed, `T` tiles of a round, `K` choices, `N` spaces and
+`W` words of a board (see `core.packedboards`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.grid_adaptation import rules
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.kernels.compiling import Compile
+
+from .decoding import Seen
+from .lookahead import ILLEGAL, outlook, tiles_on
+from .shapes import shapes_at
+
+__all__ = ["KeenOthers", "Others"]
+
+_SPACE, _RESERVE = range(chance.USER + 20, chance.USER + 22)
+
+
+@dataclass(frozen=True)
+class Others:
+    """Players who name spaces at random.
+
+    Attributes:
+        game: the rules.
+        reserve_chance: of playing a reserve tile.
+        compile: see `core.compiling.kernel`.
+    """
+
+    game: GridAdaptation
+    reserve_chance: float = 0.5
+    compile: Compile = "auto"
+
+    def spaces(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> Tensor:
+        """Spaces that they name, int64 [L, G, O, T], reserve tiles the last ones; `N` names none.
+
+        A space may have a tile on it already.
+
+        Args:
+            seen: the boards, [L]; all in round 1 or none of them.
+            sequence: int64 [L, G, O], of those who place tiles.
+            seeds: int64 [L], or [L, G]; a row depends on its own alone.
+        """
+        game, shape = self.game, sequence.shape
+        first = game.first_tiles > 1 and bool((seen.round == 1).any())
+        seeds = seeds.view(len(seen), -1, 1)
+        counter = torch.arange(4 * shape[1] * shape[2], device=seeds.device).view(*shape[1:], 4)
+        lots = chance.draw(seeds[..., None], _SPACE, counter)
+        spaces = self._at_first(lots) if first else self._later(seen, sequence, lots)
+        played = (chance.draw(seeds, _RESERVE, counter[..., 0]) & 0xFFFF) < self.reserve_chance * 0x10000
+        spaces[..., -1] = spaces[..., -1].where(played, game.spaces)
+        return spaces
+
+    def _at_first(self, lots: Tensor) -> Tensor:
+        """Spaces of round 1, int64 [L, G, O, T], for draws [L, G, O, 4]."""
+        return chance.uniform_int(lots[..., : self.game.first_tiles + 1], self.game.spaces)
+
+    def _later(self, seen: Seen, sequence: Tensor, lots: Tensor) -> Tensor:
+        """Two spaces for each, int64 [L, G, O, 2], for draws [L, G, O, 4]."""
+        return chance.uniform_int(lots[..., :2], self.game.spaces)
+
+
+@dataclass(frozen=True)
+class KeenOthers(Others):
+    """Players who look ahead themselves, but for what the others do.
+
+    In round 1 each places a random shape, if several tiles are placed in it. Later half of all tiles go to a space that
+    is among the best for the player's sequence, to better ones more often: to the one of rank `choices` * u ** 2, u
+    uniform from 0 to 1. The other half go anywhere, as players do who keep away from where others want to go.
+
+    Attributes:
+        keen: share of the former tiles.
+        weights: of the generations that they look at, as `outlook` has them.
+        choices: `K`, the best spaces for a sequence, which its players choose from.
+    """
+
+    keen: float = 0.5
+    weights: tuple[int, ...] = (5, 4)
+    choices: int = 16
+
+    def _at_first(self, lots: Tensor) -> Tensor:
+        return shapes_at(self.game.size, self.game.first_tiles + 1, lots[..., :3])
+
+    def _later(self, seen: Seen, sequence: Tensor, lots: Tensor) -> Tensor:
+        best = self.wishes(seen)
+        own = best.gather(1, sequence.flatten(1)[:, :, None].expand(-1, -1, best.shape[2]))
+        share, wanted = lots[..., :2] & 0xFFFF, (lots[..., 2:] & 0xFFFF) < self.keen * 0x10000
+        wished = own.view(*sequence.shape, -1).gather(3, (best.shape[2] * share * share) >> 32)
+        return torch.where(wanted, wished, chance.uniform_int(lots[..., :2] >> 16, self.game.spaces))
+
+    def wishes(self, seen: Seen) -> Tensor:
+        """The best spaces for each of the eight sequences, best first, int64 [L, 8, K].
+
+        The best one again where fewer are free, `N` where none is.
+        """
+        game = self.game
+        grid, spaces = game.grid, torch.arange(game.spaces, device=seen.planes.device)
+        tiles, *digits = seen.planes[:, :, :, None].unbind()  # [W, L, 1]
+        own = tiles_on(grid, spaces[:, None])[:, None] & ~tiles  # [W, L, N]
+        boards, held = tiles | own, torch.arange(8, device=spaces.device)
+        matches = []
+        for digit, value in zip(digits, rules.DIGITS, strict=True):
+            match = tiles & ~(digit ^ -((held & value) != 0).long())
+            matches.append(match[:, :, :, None] | own[:, :, None])  # [W, L, 8, N]
+        left = game.rounds + 1 - seen.round
+        boards = boards[:, :, None].expand_as(matches[0])
+        worth = outlook(grid, boards, matches, self.weights, left, self.compile)
+        free = ~grid.unpack(seen.planes[0]).flatten(1)
+        worth = worth.where(free[:, None], ILLEGAL)
+        best = worth.topk(min(self.choices, game.spaces), 2)
+        found = best.indices.where(best.values > ILLEGAL, best.indices[:, :, :1])
+        return found.where(free.any(1)[:, None, None], game.spaces)

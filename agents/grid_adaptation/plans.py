@@ -1,0 +1,204 @@
+"""Actions of Grid Adaptation that a player may consider, and what they are worth a few generations on.
+
+Letters: `L` games, `C` plans, `G` guesses, `P` players, `W` words (see `core.packedboards`) and `N` spaces of a
+board.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.grid_adaptation import rules
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS, VOTE
+
+from .decoding import Seen
+from .lookahead import ILLEGAL, outlook, tiles_on
+from .opponent_model import Others
+from .shapes import shapes_at
+
+__all__ = ["Planner", "Plans", "nothing"]
+
+_SEQUENCES, _SHAPE, _TIE = range(chance.USER + 10, chance.USER + 13)
+_BOARDS = 1 << 15  # to look at together, which bounds the memory
+_TIES = 16  # bits of lots that decide between plans of equal worth
+
+_FIRST, _LATER, _FLIPS = (5, 4, 3, 2), (5, 4), (5, 4, 3)  # weights of generations: in round 1, later, and for flips
+
+
+@dataclass(frozen=True)
+class Plans:
+    """What may be done in `L` games.
+
+    actions:  [L, C, 7] int64, without a vote.
+    worth:    [L, C] int64, comparable within a row; `ILLEGAL` for actions that are not legal.
+    scale:    what one more digit that matches in every guess and generation is worth.
+    """
+
+    actions: Tensor
+    worth: Tensor
+    scale: int
+
+
+@dataclass(frozen=True)
+class _Outset:
+    """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each.
+
+    flip:     [L] int64, the digit to flip, as in actions.
+    tiles:    with those of the others.
+    matches:  for each digit where it is one's own, after the flip.
+    barred:   spaces where no tile can land, as they have one already, or as several others have named them.
+    """
+
+    flip: Tensor
+    tiles: Tensor
+    matches: Sequence[Tensor]
+    barred: Tensor
+
+
+def nothing(game: GridAdaptation, lanes: int, device: torch.device) -> Tensor:
+    """Actions in which nothing is done, int64 [L, 7]."""
+    actions = torch.zeros(lanes, len(game.info.action_nvec), dtype=torch.int64, device=device)
+    actions[:, SLOTS], actions[:, VOTE] = game.spaces, game.players
+    return actions
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Looks a few generations ahead, from guesses of what all others do in this round.
+
+    A plan is worth by how much digits that match outnumber those that do not in the generations to come. So it is
+    compared with all other sequences, and what all of them profit from alike is worth nothing.
+
+    Attributes:
+        others: how they are guessed to play; their sequences are in any order.
+        guesses: `G`.
+        shapes: to draw for round 1, if several tiles are placed in it.
+    """
+
+    others: Others
+    guesses: int = 8
+    shapes: int = 64
+
+    @property
+    def game(self) -> GridAdaptation:
+        """The rules."""
+        return self.others.game
+
+    def plans(self, seen: Seen, seeds: Tensor) -> Plans:
+        """What may be done.
+
+        Args:
+            seen: what the players see, in rounds, not in the voting step; all in round 1 or none of them.
+            seeds: int64 [L], for the guesses; what is planned in a row depends on its own alone.
+        """
+        first = self.game.first_tiles > 1 and bool((seen.round == 1).any())
+        plans = self.shapes if first else self.game.spaces
+        make: Callable[[Seen, Tensor], Plans] = self._first_plans if first else self._later_plans
+        rows = torch.arange(len(seen), device=seeds.device).split(max(1, _BOARDS // (self.guesses * plans)))
+        found = [make(seen[some], seeds[some]) for some in rows]
+        actions, worth = (torch.cat([getattr(part, name) for part in found]) for name in ("actions", "worth"))
+        return Plans(actions, worth, found[0].scale)
+
+    # --- plans ------------------------------------------------------------------------------------------------------
+
+    def _later_plans(self, seen: Seen, seeds: Tensor) -> Plans:
+        """All spaces for the tile; and the best of them with all others for a reserve tile."""
+        none, grid = self.game.spaces, self.game.grid
+        spaces = torch.arange(none, device=seeds.device)
+        outset = self._outset(seen, seeds)
+        free = ~grid.unpack(seen.planes[0]).flatten(1)
+        lots = chance.draw(seeds[:, None], _TIE, spaces) & ((1 << _TIES) - 1)
+
+        def ranked(own: Tensor, legal: Tensor) -> Tensor:
+            """Worth of boards with own tiles; equal ones in a random order."""
+            worth = self._worth(seen, outset, own, _LATER)
+            return ((worth << _TIES) | lots).where(legal, ILLEGAL)
+
+        singles = tiles_on(grid, spaces[:, None])[:, None]  # [W, 1, N]
+        alone = ranked(singles, free)
+        best = alone.argmax(1)
+        beside = free & (spaces != best[:, None]) & _spare(seen)[:, None]
+        pairs = ranked(singles | tiles_on(grid, best[:, None, None]), beside)
+        some = free.any(1)
+        actions = nothing(self.game, len(seen), seeds.device)[:, None].repeat(1, 2 * none, 1)
+        actions[:, :none, 0] = spaces
+        actions[:, none:, 0], actions[:, none:, RESERVE] = best[:, None], spaces
+        actions[:, :, 0] = actions[:, :, 0].where(some[:, None], none)
+        actions[:, :, FLIP] = outset.flip[:, None]
+        worth = torch.cat((alone, pairs), 1)
+        worth[:, 0] = worth[:, 0].where(some, 0)  # "none", where nothing else is left
+        return Plans(actions, worth, self.guesses * sum(_LATER) << _TIES)
+
+    def _first_plans(self, seen: Seen, seeds: Tensor) -> Plans:
+        """Shapes at random, with a reserve tile where there is one."""
+        game, lanes, number = self.game, len(seen), self.game.first_tiles
+        outset = self._outset(seen, seeds)
+        counter = torch.arange(3 * self.shapes, device=seeds.device).view(self.shapes, 3)
+        lots = chance.draw(seeds[:, None, None], _SHAPE, counter)
+        without = torch.nn.functional.pad(shapes_at(game.size, number, lots), (0, 1), value=game.spaces)
+        spaces = torch.where(_spare(seen)[:, None, None], shapes_at(game.size, number + 1, lots), without)
+        # On boards that do not begin empty: a tile lies where there is room, a reserve tile is kept.
+        free = torch.nn.functional.pad(~game.grid.unpack(seen.planes[0]).flatten(1), (0, 1), value=True)
+        legal = free.gather(1, spaces.flatten(1)).view_as(spaces)
+        room = free.int().argmax(1)[:, None, None]
+        spaces = spaces.where(
+            legal, torch.where(torch.arange(number + 1, device=seeds.device) < number, room, game.spaces)
+        )
+        worth = self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
+        actions = nothing(game, lanes, seeds.device)[:, None].repeat(1, self.shapes, 1)
+        actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
+        actions[:, :, FLIP] = outset.flip[:, None]
+        return Plans(actions, worth, self.guesses * sum(_FIRST))
+
+    # --- what becomes of them ---------------------------------------------------------------------------------------
+
+    def _outset(self, seen: Seen, seeds: Tensor) -> _Outset:
+        """Guesses of what the others place."""
+        lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
+        order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
+        differs = order + 1  # the digits in which a sequence differs from one's own
+        spaces = self.others.spaces(seen, seen.sequence[:, None, None] ^ differs, seeds)
+        tiles, *matches = (plane[..., None] for plane in (seen.planes[0], *seen.matches()))
+        named = tiles_on(self.game.grid, spaces).unbind(-1)  # [W, L, G] for each player
+        barred = functools.reduce(torch.bitwise_or, named, tiles)
+        for seat, own in enumerate(rules.land(~tiles, named)):
+            tiles, barred = tiles | own, barred & ~own
+            same = [-((differs[:, :, seat] & value) == 0).long() for value in rules.DIGITS]
+            matches = [match | (own & mask) for match, mask in zip(matches, same, strict=True)]
+        flip = self._flip(seen, tiles, matches)
+        turned = [-(flip == 3 - place).long()[:, None] for place in range(len(rules.DIGITS))]
+        matches = [match ^ (tiles & mask) for match, mask in zip(matches, turned, strict=True)]
+        return _Outset(flip, tiles, matches, barred)
+
+    def _flip(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
+        """The flip after which digits match most in the generations to come, int64 [L] as in actions."""
+        if not seen.flips.any():
+            return torch.zeros_like(seen.sequence)
+        turned = torch.tensor([[0, 0, 0, -1], [0, 0, -1, 0], [0, -1, 0, 0]], device=tiles.device)  # [digit, flip]
+        boards = tiles[..., None].expand(*tiles.shape, 4)
+        changed = [match[..., None] ^ (boards & mask) for match, mask in zip(matches, turned, strict=True)]
+        return self._sum(seen, boards, changed, _FLIPS).argmax(1).where(seen.flips, 0)
+
+    def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
+        """With tiles of one's own on boards [W, L or 1, C]: int64 [L, C]."""
+        own = own[:, :, None] & ~outset.barred[..., None]
+        boards = outset.tiles[..., None] ^ own  # what one other has named as well is lost to both
+        matches = [(match[..., None] | own) & boards for match in outset.matches]
+        return self._sum(seen, boards, matches, weights)
+
+    def _sum(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor], weights: tuple[int, ...]) -> Tensor:
+        """The outlook of boards [W, L, G, C] for the player, summed over guesses: int64 [L, C]."""
+        left = self.game.rounds + 1 - seen.round
+        return outlook(self.game.grid, tiles, matches, weights, left, self.others.compile).sum(1)
+
+
+def _spare(seen: Seen) -> Tensor:
+    """Bool [L], whether a reserve tile can be placed, one that is held or one that is bought."""
+    return (seen.reserves > 0) | (seen.garnets >= seen.price)

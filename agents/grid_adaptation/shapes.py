@@ -1,0 +1,54 @@
+"""Shapes of a few tiles for round 1 of Grid Adaptation, where several are placed at once.
+
+Letters: `L` games, `C` shapes of each, `N` spaces of a board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import chance
+from cellgames.envs.kernels.lookup_tables import table
+
+__all__ = ["placements", "shapes_at"]
+
+# By number of tiles. Those of four led most, of all that fit in 4 x 4 spaces, in matches that went on at random.
+_SHAPES: dict[int, Sequence[str]] = {
+    1: ("o",),
+    2: ("oo", "o./.o"),
+    3: ("oo/o.", "ooo", "oo./..o", "o.o/.o."),
+    4: (
+        *("oo./..o/..o", ".o./o.o/.o.", "oo./o../..o", "ooo./..../...o", "oo../.o../...o", "oo./o.o", "o..o/.o../.o.."),
+        *("o.../.o.o/..o.", "oooo", "ooo/.o.", "oo/oo"),
+    ),
+}
+
+
+@table
+def placements(number: int, device: torch.device) -> Tensor:
+    """Shapes of so many tiles, turned and reflected in all ways: rows and columns, int64 [X, number, 2]."""
+    found = set()
+    for shape in _SHAPES[number]:
+        cells = [(r, c) for r, row in enumerate(shape.split("/")) for c, sign in enumerate(row) if sign == "o"]
+        for _ in range(4):
+            cells = [(c, -r) for r, c in cells]
+            found |= {_moved(cells), _moved([(r, -c) for r, c in cells])}
+    return torch.tensor(sorted(found), device=device)
+
+
+def _moved(cells: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """To the upper left corner, in order."""
+    top, left = min(r for r, _ in cells), min(c for _, c in cells)
+    return tuple(sorted((r - top, c - left) for r, c in cells))
+
+
+def shapes_at(size: int, number: int, lots: Tensor) -> Tensor:
+    """Spaces of random shapes at random places of a board, int64 [..., number], for draws [..., 3]."""
+    cells = placements(number, lots.device)
+    shape = cells[chance.uniform_int(lots[..., 0], len(cells))]  # [..., number, 2]
+    room = size - shape.amax(-2)  # how far the shape may be moved
+    moved = shape + chance.uniform_int(lots[..., 1:], room).unsqueeze(-2)
+    return moved[..., 0] * size + moved[..., 1]

@@ -1,0 +1,145 @@
+"""Networks as files: weights as safetensors, and with them what they are for and where they come from."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+import cellgames
+from cellgames.envs.core import Game
+from cellgames.utils.run_folders import write_atomic
+
+from .networks import Network, Size, make_network
+
+__all__ = ["FORMAT", "Saved", "check_installed", "load_network", "read_about", "save_network"]
+
+FORMAT = 1
+"""Of the text beside the weights; raised when older files can no longer be read."""
+
+_FIELDS = {"game": str, "parameters": dict, "kind": str, "size": dict, "sample": bool, "made": dict}
+"""Of that text, with what they hold."""
+
+
+class Saved(NamedTuple):
+    """A network from a file.
+
+    network: on the CPU.
+    about:   `game`, `parameters`, `kind`, `size`; `sample`, whether it should play by chance; `made`, what made it.
+    """
+
+    network: Network
+    about: dict[str, Any]
+
+
+def save_network(path: Path, network: Network, *, sample: bool = False, made: Mapping[str, Any] | None = None) -> None:
+    """Write weights, whole or not at all.
+
+    Args:
+        path: ends in `.safetensors`.
+        network: on any device.
+        sample: whether it should play by chance.
+        made: how it was made, as JSON holds it: command, seed, steps, machine.
+    """
+    save = _safetensors().torch.save
+    game = network.game
+    about = {
+        "format": FORMAT,
+        "cellgames": cellgames.__version__,
+        "game": game.id,
+        "parameters": game.parameters,
+        "kind": network.kind,
+        "size": dataclasses.asdict(network.size),
+        "sample": sample,
+        "made": dict(made or {}),
+    }
+    weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    write_atomic(path, save(weights, metadata={"about": json.dumps(about)}))
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What a file says of itself; see `Saved`.
+
+    Raises:
+        ValueError: not a file of `save_network`'s, or of another format.
+    """
+    library = _safetensors()
+    try:
+        with library.safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+    except FileNotFoundError:
+        raise ValueError(f"{path}: expected a file of weights, found none") from None
+    except Exception as error:  # the library's own kinds of error, which say little
+        raise ValueError(f"{path}: expected a file of weights (.safetensors), got something else: {error}") from error
+    if "about" not in metadata:
+        raise ValueError(f"{path}: these weights do not say what game they play; were they saved by cellgames?")
+    try:
+        about = json.loads(metadata["about"])
+    except ValueError as error:
+        raise ValueError(f"{path}: expected JSON beside the weights, got something else: {error}") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"{path}: expected an object of JSON beside the weights, got {type(about).__name__}")
+    if about.get("format") != FORMAT:
+        raise ValueError(
+            f"{path}: expected weights of format {FORMAT}, got {about.get('format')!r} of cellgames "
+            f"{about.get('cellgames', '?')}; this is cellgames {cellgames.__version__}"
+        )
+    for name, kind in _FIELDS.items():
+        if not isinstance(about.get(name), kind):
+            raise ValueError(f"{path}: expected {name} beside the weights, a {kind.__name__}, got {about.get(name)!r}")
+    return about
+
+
+def load_network(path: Path, game: Game[Any] | None = None) -> Saved:
+    """The network in a file, ready to play.
+
+    Args:
+        path: of a file by `save_network`.
+        game: what it is to play; by default the game that it learned. Weights of many networks serve other parameters
+            of the same game (`Network.check_game`).
+
+    Raises:
+        ValueError: see `read_about`; the weights do not serve this game; or they fit no network of this version.
+    """
+    about = read_about(path)
+    try:
+        network = _new(about, game)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    try:
+        network.load_state_dict(_safetensors().torch.load_file(path))
+    except RuntimeError as error:
+        raise ValueError(
+            f"{path}: the weights do not fit this version's network for {about['game']}: {error}"
+        ) from error
+    return Saved(network.eval(), about)
+
+
+def _new(about: Mapping[str, Any], game: Game[Any] | None) -> Network:
+    """A network such as the file's."""
+    learned = cellgames.make(about["game"], **about["parameters"])
+    size = Size(**about["size"])
+    with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
+        network = make_network(learned, size, about["kind"])
+        if game is None or game == learned:
+            return network
+        network.check_game(game)
+        return make_network(game, size, about["kind"])
+
+
+def check_installed() -> None:
+    """Raise an `ImportError` that names the extra, unless weights can be saved and read here."""
+    _safetensors()
+
+
+def _safetensors() -> Any:
+    try:
+        import safetensors
+        import safetensors.torch
+    except ImportError as error:
+        raise ImportError(f"weights need safetensors: pip install 'cellgames[trained]' ({error})") from error
+    return safetensors

@@ -1,0 +1,125 @@
+"""Agents out of files of weights: the ones that come with the package, and anyone's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.by_game import ByGame
+from cellgames.agents.loading import WEIGHTS_FILE
+from cellgames.envs.core import Game
+
+from .networks import Network
+from .saved import load_network, read_about
+
+__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
+
+WEIGHTS = Path(__file__).parent / "weights"
+"""What comes with the package, to play by itself."""
+
+SEARCH_WEIGHTS = WEIGHTS / "search"
+"""The same, to judge positions for a tree search."""
+
+
+class WeightsAgent(ByGame):
+    """Plays by the network in a file; which file, and which shapes the network has, is known when there is a game.
+
+    Args:
+        name: as in `Agent`.
+        find: the file for a game; a `ValueError` if there is none.
+    """
+
+    def __init__(self, name: str, find: Callable[[Game[Any]], Path]) -> None:
+        super().__init__(name, {})
+        self._find = find
+        self._network: Network | None = None
+
+    def playing(self, game: Game[Any]) -> AnyAgent:
+        """See `ByGame`."""
+        if self._agent is None or game != self._game:
+            self._network, about = load_network(self._find(game), game)
+            self._agent, self._game = self._network.agent(self.name, sample=about["sample"]), game
+        return self._agent
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`; the network goes to the device on which the games are."""
+        agent = self.playing(game)
+        if self._network is not None:
+            self._network.to(lanes.device)
+        agent.start(game, players, lanes)
+
+
+def from_file(path: Path) -> WeightsAgent:
+    """The agent that a run of training, or `saved.save_network`, wrote.
+
+    Raises:
+        ValueError: not such a file.
+    """
+    read_about(path)
+    return WeightsAgent(str(path), lambda game: path)
+
+
+def trained() -> WeightsAgent:
+    """The agent whose weights come with the package, whatever the game."""
+    return WeightsAgent("trained", shipped)
+
+
+def search_network(game: Game[Any], path: Path | None = None) -> Network:
+    """The network by which a tree search of a game goes: of a file, or of a run's folder; by default a shipped one.
+
+    Raises:
+        ValueError: there is none, or it does not say what to do in this game.
+    """
+    if path is None:
+        path = shipped(game, SEARCH_WEIGHTS)
+    elif path.is_dir():
+        path = path / WEIGHTS_FILE
+    network = load_network(path, game).network
+    if network.kind != Network.kind:
+        raise ValueError(f"{path}: expected a network of kind {Network.kind!r} for a search, got {network.kind!r}")
+    return network
+
+
+def shipped(game: Game[Any], folder: Path | None = None) -> Path:
+    """The weights in the package that play a game: those that learned it, else the nearest that serve it, too.
+
+    Args:
+        game: to be played.
+        folder: where they are; by default `WEIGHTS`.
+
+    Raises:
+        ValueError: there are none, and the message says for which settings there are and why they do not serve; or
+            a file is damaged, and the message names it.
+    """
+    abouts = {path: read_about(path) for path in sorted((folder or WEIGHTS).glob("*.safetensors"))}
+    found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
+    exact = json.loads(json.dumps(game.parameters))
+    if own := [path for path, parameters in found.items() if parameters == exact]:
+        load_network(own[0], game)
+        return own[0]
+    reasons = []
+    for path in sorted(found, key=lambda path: _distance(found[path], exact)):
+        try:
+            load_network(path, game)
+        except ValueError as error:
+            reasons.append(str(error))
+        else:
+            return path
+    settings = "; ".join(", ".join(f"{name}={value}" for name, value in known.items()) for known in found.values())
+    there = f"there are some for {settings} ({'; '.join(reasons)})" if found else f"there are none for {game.id} yet"
+    raise ValueError(f"no trained weights for {game}: {there}; `cellgames train` makes them")
+
+
+def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    """How far apart the parameters of two games are, one by one; whatever is no number is 0 or 1 apart."""
+    apart = 0.0
+    for name, value in other.items():
+        pair = value, one.get(name)
+        numbers = all(isinstance(part, int | float) for part in pair)
+        apart += abs(value - one[name]) if numbers else float(value != one.get(name))
+    return apart

@@ -1,0 +1,1 @@
+"""Random playouts, and agents that move by them."""

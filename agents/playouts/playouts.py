@@ -1,0 +1,130 @@
+"""Random playouts from many positions at once, through the game's contract alone.
+
+Letters: `X` playouts, `P` players, `A` actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pkgutil import resolve_name
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent, draw_seeds
+from cellgames.agents.loading import IMAGINED, PLAYOUTS, RANDOM
+from cellgames.agents.random_agent import random_turn
+from cellgames.envs.core import Game, State
+
+__all__ = ["FINISHED_SHARE", "LANES", "PlayoutAgent", "at_once", "finish", "outcomes"]
+
+LANES = 4096
+"""How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
+
+_CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
+FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
+
+
+def at_once(game: Game[Any]) -> int:
+    """How many games to play side by side: `LANES`, or fewer where boards or masks are large."""
+    info = game.info
+    cells = math.prod(info.board.shape) + info.num_players * info.num_actions
+    return min(LANES, max(1, _CELLS // cells))
+
+
+def finish(
+    game: Game[Any],
+    state: State,
+    generator: torch.Generator,
+    on_actions: Callable[[Tensor, Tensor, Tensor], None] | None = None,
+) -> Tensor:
+    """Play all games to their end, uniformly at random; finished ones are dropped and cost nothing.
+
+    Where a game knows how that ends without playing (`Game.random_outcome`), and nobody looks on, it is asked.
+
+    Args:
+        game: with actions of one component.
+        state: `X` games, finished or not. In games of chance each gets dice of its own.
+        generator: consumed.
+        on_actions: for games in turns; called each turn with playouts int64 [R] (places in `state`), the players
+            who act, [R], and their actions, [R].
+
+    Returns:
+        int8 [X, P], `Game.outcome`.
+    """
+    if on_actions is None and (known := game.random_outcome(state, generator)) is not None:
+        return known
+    if game.info.stochastic:
+        state = state.replace(seed=draw_seeds(len(state), generator, state.device))
+    places = torch.arange(len(state), device=state.device)
+    outcomes = torch.zeros((len(state), game.info.num_players), dtype=torch.int8, device=state.device)
+    while True:
+        over = state.over
+        finished = int(over.sum())
+        if finished * FINISHED_SHARE >= len(state):
+            ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
+            outcomes[places[ended]] = game.outcome(state[ended])
+            if len(running) == 0:
+                return outcomes
+            state, places, over = state[running], places[running], over[running]
+        actions = random_turn(game, state, generator)
+        if on_actions is not None:
+            acting = (~over).nonzero().squeeze(1)
+            on_actions(places[acting], state.current_player[acting], actions[acting])
+        state = game.step(state, actions, checked=False)
+
+
+def outcomes(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+    """How games end if they are played on at random: int8 [X, P], `Game.outcome`.
+
+    By `finish`, or by what `registry.PLAYOUTS` names for the game.
+    """
+    finisher = resolve_name(PLAYOUTS[game.id]) if game.id in PLAYOUTS else finish
+    found: Tensor = finisher(game, state, generator)
+    return found
+
+
+class PlayoutAgent(BaseAgent):
+    """What agents share that play out positions at random.
+
+    They play games in turns with perfect information and plain actions; those that imagine, also simultaneous games
+    whose positions can be imagined.
+    """
+
+    imagines: ClassVar[bool] = False
+    """Whether it can start from what `registry.IMAGINED` makes of observations."""
+
+    def __init__(self, name: str, playouts: int) -> None:
+        super().__init__(name)
+        self.playouts = playouts
+        self._game: Game[Any] | None = None
+
+    @property
+    def game(self) -> Game[Any]:
+        """The game of the lanes; a `ValueError` before `start`."""
+        if self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        return self._game
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
+        info = game.info
+        shown = self.imagines and game.id in IMAGINED
+        reasons = {
+            "all players act at once": info.simultaneous and not shown,
+            "information is hidden": not info.perfect_information and not shown,
+            "an action has several components": len(info.action_nvec) > 1,
+            "random actions make no turns": game.id in RANDOM,
+        }
+        if found := [reason for reason, holds in reasons.items() if holds]:
+            raise ValueError(
+                f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
+                f"{game.id} {' and '.join(found)}"
+            )
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        self.check_game(game)
+        self._game = game

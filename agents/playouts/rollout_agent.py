@@ -1,0 +1,88 @@
+"""`rollout:N`: flat Monte Carlo with sequential halving.
+
+In any game in turns with perfect information, and in simultaneous ones whose positions can be imagined.
+
+Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `A` actions.
+"""
+
+from __future__ import annotations
+
+from pkgutil import resolve_name
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import Seats
+from cellgames.agents.loading import IMAGINED
+from cellgames.agents.random_agent import random_turn
+from cellgames.envs.core import Game, State
+
+from .halving import affordable, best_arm, lots
+from .playouts import LANES, PlayoutAgent, at_once, finish
+
+__all__ = ["RolloutAgent"]
+
+
+class RolloutAgent(PlayoutAgent):
+    """Plays the action that does best in random playouts.
+
+    `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions, as many
+    as can be tried in every round of halving, `candidates` at most. In each round the candidates left share
+    an equal part of the playouts, and the worse half goes (Karnin, Koren, Somekh: "Almost optimal exploration
+    in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
+    ties are broken by the generator. A single candidate is played without playouts.
+
+    Where all act at once, playouts start from what `registry.IMAGINED` makes of the observation, and the others' next
+    actions are random as all later ones.
+    """
+
+    imagines: ClassVar[bool] = True
+
+    def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
+        if playouts < 1 or candidates < 1:
+            raise ValueError(f"expected at least 1 playout and 1 candidate, got {playouts} and {candidates}")
+        super().__init__(name if name is not None else f"rollout:{playouts}", playouts)
+        self.candidates = affordable(playouts, candidates)
+        self._seats = Seats()
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        super().start(game, players, lanes)
+        self._seats.start(game, players, lanes)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `Agent`."""
+        game, seats = self.game, self._seats.of(lanes)
+        state: State = resolve_name(IMAGINED[game.id])(game, observation, seats)
+        return self._search(state, seats, action_mask, generator)
+
+    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `StateAgent`."""
+        return self._search(state, state.current_player, self.game.legal_actions(state), generator)
+
+    def _search(self, state: State, seats: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
+        """An action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
+        count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
+        width = int(count.max()) if len(count) else 0
+        actions = lots(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
+
+        def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
+            return self._try(state, seats, actions.gather(1, arms), pulls, generator)
+
+        return actions.gather(1, best_arm(count, width, self.playouts, attempt, generator)[:, None]).squeeze(1)
+
+    def _try(self, state: State, seats: Tensor, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
+        """Value summed over `pulls` playouts of each candidate, [L, C] float32."""
+        game = self.game
+        sums = torch.zeros(actions.numel(), device=state.device)
+        arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
+        for some in torch.split(arms, min(LANES, at_once(game))):
+            lane = some // actions.shape[1]
+            games, seat, chosen = state[lane], seats[lane, None], actions.flatten()[some]
+            if game.info.simultaneous:
+                chosen = random_turn(game, games, generator).scatter(1, seat, chosen[:, None])
+            games = game.step(games, chosen, checked=False)
+            outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
+            sums.index_add_(0, some, (outcome + 1) / 2)
+        return sums.view_as(actions)

@@ -1,0 +1,145 @@
+"""Search as an agent: it plays what it finds, and keeps of its trees what the next move can use.
+
+Letters: `L` games to move in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent
+from cellgames.envs.core import Game, State
+
+from .search_result import SearchResult
+from .tree import Tree
+from .tree_search import Search
+
+__all__ = ["SearchAgent"]
+
+_BYTES = 1 << 30  # of trees that grow side by side, about
+_NOBODY = -1  # stands for a lane of which nothing is kept
+_KEPT = 2  # trees are kept of up to so many times the simulations of a search
+
+
+class _Kept(NamedTuple):
+    """What is left of the trees of some lanes, int64 [L]."""
+
+    lanes: Tensor
+    tree: Tree
+
+
+class SearchAgent(BaseAgent):
+    """Searches in games in turns, with perfect information and plain actions.
+
+    Args:
+        name: as in `Agent`.
+        make: makes the search for a game.
+        reuse: whether the part of a tree that the game has come to is searched on at the next move.
+    """
+
+    def __init__(self, name: str, make: Callable[[Game[Any]], Search], *, reuse: bool = True) -> None:
+        super().__init__(name)
+        self._make, self.reuse = make, reuse
+        self._search: Search | None = None
+        self._game: Game[Any] | None = None
+        self._kept: list[_Kept] = []
+
+    def check_game(self, game: Game[Any]) -> None:
+        """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
+        info = game.info
+        reasons = {
+            "all players act at once": info.simultaneous,
+            "information is hidden": not info.perfect_information,
+            "an action has several components": len(info.action_nvec) > 1,
+        }
+        if found := [reason for reason, holds in reasons.items() if holds]:
+            raise ValueError(
+                f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
+                f"{game.id} {' and '.join(found)}"
+            )
+        if game != self._game:
+            self._search, self._game, self._kept = self._make(game), game, []
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `StateAgent`."""
+        self.check_game(game)
+        self._kept = [kept for kept in self._kept if kept.lanes.device == lanes.device]
+        for kept in self._kept:
+            kept.lanes[torch.isin(kept.lanes, lanes)] = _NOBODY
+        self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
+
+    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `StateAgent`."""
+        return self.search(state, lanes, generator).chosen
+
+    def search(self, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+        """What the search says of positions; the arguments are those of `StateAgent.act_on_state`."""
+        if self._search is None or self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+        parts = torch.arange(len(lanes), device=lanes.device).split(self._together(self._search, state))
+        results = [self._part(self._search, state[part], lanes[part], generator) for part in parts]
+        return results[0] if len(results) == 1 else SearchResult.cat(results)
+
+    @staticmethod
+    def _together(search: Search, state: State) -> int:
+        """How many trees may grow side by side."""
+        node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
+        nodes = 2 * search.simulations + 1  # with what is kept, as a rule
+        return max(1, _BYTES // (nodes * (node + 20 * search.edges)))
+
+    def _part(self, search: Search, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+        if not self.reuse or search.game.info.stochastic:  # dice to come are not the true ones
+            return search.run(state, generator)
+        tree, new = self._continued(search, state, lanes)
+        search.plant(tree, new, state[new], generator)
+        result = search.grow(tree, generator)
+        self._keep(search, tree, result, lanes)
+        return result
+
+    def _continued(self, search: Search, state: State, lanes: Tensor) -> tuple[Tree, Tensor]:
+        """Trees with what is known of the positions, and those of them that know nothing, int64."""
+        parts = []
+        known = torch.zeros_like(lanes, dtype=torch.bool)
+        for kept in self._kept:
+            trees, rows = (lanes[:, None] == kept.lanes).nonzero().unbind(1)
+            kept.lanes[rows] = _NOBODY
+            places = kept.tree.find(rows, state[trees])
+            below = kept.tree.below(rows, places.clamp(min=0))
+            fits = (places >= 0) & (below.sum(1) <= _KEPT * search.simulations)
+            known[trees[fits]] = True
+            parts.append((trees[fits], kept.tree, rows[fits], below[fits]))
+        self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
+        most = max((int(below.sum(1).max()) for trees, _, _, below in parts if len(trees)), default=1)
+        tree = search.empty(state, most)
+        for trees, source, rows, below in parts:
+            tree.graft(trees, source, rows, below)
+        return tree, (~known).nonzero().squeeze(1)
+
+    def _keep(self, search: Search, tree: Tree, result: SearchResult, lanes: Tensor) -> None:
+        """Remember what lies below the moves that are played."""
+        roots = tree.roots
+        edges = (result.actions == result.chosen[:, None]).int().argmax(1)
+        places = tree.child[roots, edges].long()
+        rows = ((places > 0) & ~tree.state.over[roots + places]).nonzero().squeeze(1)
+        below = tree.below(rows, places[rows])
+        fits = below.sum(1) <= _KEPT * search.simulations
+        rows, below = rows[fits], below[fits]
+        if len(rows) == 0:
+            return
+        self._kept.append(_Kept(lanes[rows], tree.part(rows, below)))
+
+
+def _alive(kept: _Kept) -> _Kept | None:
+    """What is kept without the lanes that were forgotten, if these are many; None if there is nothing left."""
+    rows = (kept.lanes != _NOBODY).nonzero().squeeze(1)
+    if len(rows) == 0:
+        return None
+    if 2 * len(rows) > len(kept.lanes):
+        return kept
+    below = kept.tree.below(rows, torch.zeros_like(rows))
+    return _Kept(kept.lanes[rows], kept.tree.part(rows, below))

@@ -1,0 +1,223 @@
+"""What all tree searches share: roots, simulations, results; which edge is taken is for each to say.
+
+Letters: `L` positions, a tree each; `E` edges of a node, `P` players, `D` nodes that simulations are at.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.core import Game, State
+
+from .evaluators import Evaluator
+from .search_result import SearchResult
+from .tree import CLOSED, ILLEGAL, Tree
+
+__all__ = ["DENSE", "WIDTH", "Search"]
+
+DENSE = 512
+"""The most actions of a game whose nodes have an edge for each."""
+
+WIDTH = 64
+"""Edges of a node in games with more actions: those with the best prior."""
+
+_SURE = 100.0  # the prior's logit of a decisive move
+_LINE = 12  # moves of a principal line, at most
+
+
+class Search(ABC):
+    """A search of many positions side by side, each with its own tree.
+
+    Args:
+        game: in turns, with perfect information and plain actions.
+        evaluator: judges new nodes.
+        simulations: of each search.
+    """
+
+    def __init__(self, game: Game[Any], evaluator: Evaluator, simulations: int) -> None:
+        if simulations < 1:
+            raise ValueError(f"expected at least 1 simulation, got {simulations}")
+        self.game, self.evaluator, self.simulations = game, evaluator, simulations
+        self.players, actions = game.info.num_players, game.info.num_actions
+        self.edges = actions if actions <= DENSE else WIDTH
+
+    def run(self, state: State, generator: torch.Generator) -> SearchResult:
+        """Search.
+
+        Args:
+            state: `L` unfinished games.
+            generator: consumed.
+        """
+        tree = self.empty(state)
+        self.plant(tree, torch.arange(len(state), device=state.device), state, generator)
+        return self.grow(tree, generator)
+
+    def empty(self, state: State, known: int = 1) -> Tree:
+        """Trees without nodes, with room for `known` of them and a search's simulations, one for each of `L` games."""
+        named = self.edges < self.game.info.num_actions
+        return Tree(state[:0], len(state), self.simulations + known, self.edges, self.players, named=named)
+
+    def plant(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> None:
+        """Put roots into trees, int64 [L]: unfinished games `state`."""
+        if len(trees):
+            self._add(tree, trees, state, generator)
+
+    def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
+        """Add the simulations of a search to trees with room for them, and say what is found."""
+        self._prepare(tree, generator)
+        for number in range(self.simulations):
+            if not self._simulate(tree, number, generator):
+                break
+        return self._result(tree)
+
+    # --- for each kind of search ----------------------------------------------------------------------------------
+
+    @abstractmethod
+    def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
+        """Draw what chance a search needs."""
+
+    @abstractmethod
+    def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
+        """The edges, int64 [D], that simulation `number` takes from nodes int64 [D]; legal ones."""
+
+    @abstractmethod
+    def _policy(self, tree: Tree) -> Tensor:
+        """Float [L, E], what the search would play."""
+
+    @abstractmethod
+    def _best(self, tree: Tree) -> Tensor:
+        """int64 [L], the edge to play; where the root is resolved, another rule says."""
+
+    # --- a simulation ---------------------------------------------------------------------------------------------
+
+    def _simulate(self, tree: Tree, number: int, generator: torch.Generator) -> bool:
+        """One simulation in every tree whose root is not resolved; False if there is none."""
+        trees = (~tree.of_root(tree.resolved)).nonzero().squeeze(1)
+        if len(trees) == 0:
+            return False
+        value = torch.zeros((tree.trees, self.players), device=tree.device)
+        path, leaves = self._descend(tree, trees, number)
+        trees, nodes, edges, child = leaves
+        known = child % tree.capacity > 0
+        if known.any():  # it came to a node that is resolved
+            value[trees[known]] = tree.exact(child[known])
+            tree.visits[child[known]] += 1.0
+            tree.total[child[known]] += value[trees[known]]
+        grown, nodes, edges = trees[~known], nodes[~known], edges[~known]
+        new = grown
+        if len(grown):
+            actions = tree.action(nodes, edges)
+            after = self.game.step(tree.state[nodes], actions, checked=False)
+            new = self._add(tree, grown, after, generator)
+            tree.hang(new, nodes, edges)
+            value[grown] = tree.raw[new]
+        walkers, nodes, edges = (torch.cat(part) for part in zip(*path, strict=True))
+        tree.credit(nodes, edges, value[walkers])
+        if len(grown):
+            tree.resolve(new[tree.resolved[new]])
+        return True
+
+    def _descend(
+        self, tree: Tree, trees: Tensor, number: int
+    ) -> tuple[list[tuple[Tensor, Tensor, Tensor]], tuple[Tensor, ...]]:
+        """The way of a simulation, as (trees, nodes, edges) of every depth; and where it ends, with the node below.
+
+        It ends at an edge that leads to no node yet, or to one that is resolved.
+        """
+        nodes = trees * tree.capacity
+        path, ends = list[tuple[Tensor, Tensor, Tensor]](), list[tuple[Tensor, ...]]()
+        while len(trees):
+            edges = self._choose(tree, nodes, number, not path)
+            path.append((trees, nodes, edges))
+            child = tree.child_of(nodes, edges)
+            stops = (child % tree.capacity == 0) | tree.resolved[child]
+            ends.append(tuple(part[stops] for part in (trees, nodes, edges, child)))
+            trees, nodes = trees[~stops], child[~stops]
+        return path, tuple(torch.cat(part) for part in zip(*ends, strict=True))
+
+    def _add(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> Tensor:
+        """Judge positions and put them into trees; the nodes' numbers.
+
+        If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
+        opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
+        Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010).
+        """
+        game, over, mask = self.game, state.over, self.game.legal_actions(state)
+        logits = torch.zeros(mask.shape, device=state.device)
+        value = game.outcome(state).float()
+        wins, defends = game.winning_actions(state), game.defending_actions(state)
+        won = torch.zeros_like(over) if wins is None else wins.any(1)
+        lost = torch.zeros_like(over) if defends is None else ~(defends.any(1) | won | over)
+        if defends is not None:
+            mask = torch.where((won | lost)[:, None], mask, defends)
+            if lost.any():  # of what no longer helps, what would hinder most
+                threats = game.winning_actions(state, 1 - state.current_player)
+                mask = mask if threats is None else torch.where(lost[:, None], threats, mask)
+        own = won.float() - lost.float()
+        mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
+        value = value + torch.where(mine, own[:, None], -own[:, None])
+        asked = ~(over | won | lost)
+        if asked.all():
+            logits, value = self.evaluator.judge(game, state, generator)
+        elif asked.any():
+            lanes = asked.nonzero().squeeze(1)
+            logits[lanes], value[lanes] = self.evaluator.judge(game, state[lanes], generator)
+        if wins is not None:
+            logits = logits.masked_fill(wins, _SURE)
+        nodes = tree.add(trees, state, mask, logits, value, ~asked)
+        if wins is not None:
+            tree.decide(nodes[won], wins[won])
+        return nodes
+
+    # --- what is found --------------------------------------------------------------------------------------------
+
+    def _result(self, tree: Tree) -> SearchResult:
+        roots = tree.roots
+        visits = tree.edge_visits[roots]
+        legal = tree.status[roots] != ILLEGAL
+        edge = self._edge(tree)
+        mean = tree.total[roots] / tree.visits[roots, None]
+        every = torch.arange(self.edges, device=tree.device)
+        actions = every.expand(len(roots), -1) if tree.actions is None else tree.actions[roots].long()
+        return SearchResult(
+            actions=torch.where(legal, actions, -1),
+            visits=visits.long(),
+            values=torch.where(visits > 0, tree.edge_total[roots] / visits, torch.nan),
+            policy=self._policy(tree),
+            value=torch.where(tree.resolved[roots, None], tree.exact(roots), mean),
+            chosen=tree.action(roots, edge),
+            lines=self._lines(tree, edge),
+        )
+
+    def _edge(self, tree: Tree) -> Tensor:
+        """The edge to play, int64 [L]: where the result is certain, one that leads to it."""
+        roots = tree.roots
+        mover = tree.of_root(tree.mover)[:, None]
+        sure = tree.status[roots] == CLOSED
+        means = tree.means(roots)
+        hoped = tree.exact(roots).gather(1, mover)
+        reaches = sure & (means >= hoped) & tree.resolved[roots, None]
+        # Of the ways to a certain result the one that was looked at most.
+        certain = torch.where(reaches, tree.edge_visits[roots], -1.0)
+        return torch.where(reaches.any(1), certain.argmax(1), self._best(tree))
+
+    def _lines(self, tree: Tree, edge: Tensor) -> list[list[int]]:
+        """For each tree the moves that were looked at most."""
+        nodes, lines = tree.roots, [list[int]() for _ in range(tree.trees)]
+        trees = torch.arange(tree.trees, device=tree.device)
+        for _ in range(_LINE):
+            for row, action in zip(trees.tolist(), tree.action(nodes, edge).tolist(), strict=True):
+                lines[row].append(action)
+            child = tree.child_of(nodes, edge)
+            seen = tree.edge_visits[child]
+            goes_on = (child % tree.capacity > 0) & (seen.amax(1) > 0)
+            trees, nodes, seen = trees[goes_on], child[goes_on], seen[goes_on]
+            if len(trees) == 0:
+                break
+            best = tree.means(nodes).masked_fill(seen < seen.amax(1, keepdim=True), -torch.inf)
+            edge = best.argmax(1)
+        return lines

@@ -1,0 +1,104 @@
+"""Greedy Toroidal Cup: try some dozen placements against guesses of the others', and let Life run a while.
+
+Letters: `L` games, `C` candidates, `G` guesses, `P` teams, `A` actions.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from functools import reduce
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import BaseAgent, Seats, draw_seeds
+from cellgames.agents.playouts.playouts import at_once
+from cellgames.envs.core import Game, chance, sampling
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup.state import CupState
+
+from .imagined import imagine
+
+__all__ = ["ToroidalCupGreedy"]
+
+_BANDS = 4  # for how long Life is watched, in generations for each column of a band
+_CANDIDATE, _GUESS = range(chance.USER, chance.USER + 2)
+
+
+class ToroidalCupGreedy(BaseAgent):
+    """Places each shape as if Life began right after it, where its team then leads by the largest share of live cells.
+
+    Candidates are drawn at random from the legal placements. Each is tried against the same few guesses of what the
+    others place in this step, at random as well, and the lead over the best other team is averaged over them. Life
+    runs for four generations a column of a band: in longer runs chance drowns what a placement is worth, in shorter
+    ones the teams hardly meet. Shapes that are still to come are left out: to add them at random plays no better.
+
+    Chance comes from a seed of each row of `act`, so that a move does not depend on the games beside it.
+    """
+
+    def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
+        super().__init__(name)
+        if candidates < 1 or guesses < 1:
+            raise ValueError(f"expected at least 1 candidate and 1 guess, got {candidates} and {guesses}")
+        self.candidates, self.guesses = candidates, guesses
+        self._seats = Seats()
+        self._game: ToroidalCup | None = None
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        """See `Agent`."""
+        if not isinstance(game, ToroidalCup):
+            raise ValueError(f"agent {self.name!r} plays {ToroidalCup.id}, got {game.id}")
+        watched = min(game.max_generations, _BANDS * game.lattice.band)
+        self._game = dataclasses.replace(game, max_generations=watched)
+        self._seats.start(game, players, lanes)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        """See `Agent`."""
+        if self._game is None:
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
+        game, seats = self._game, self._seats.of(lanes)
+        state = _last_shapes(imagine(game, observation, seats))
+        seeds = draw_seeds(len(lanes), generator, state.device)
+        together = max(1, at_once(game) // (self.candidates * self.guesses))
+        return torch.cat(
+            [
+                self._choose(game, state[some], seats[some], action_mask[some], seeds[some])
+                for some in torch.arange(len(lanes), device=state.device).split(together)
+            ]
+        )
+
+    def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
+        """The best candidate, int64 [L]."""
+        actions = self._candidates(mask, seeds)  # [L, C]
+        others = self._guesses(game, state, seeds)  # [L, G, P]
+        tries = (*actions.shape, *others.shape[1:])
+        own = actions[:, :, None, None].expand(*tries[:3], 1)
+        joint = others[:, None].expand(tries).scatter(3, seats[:, None, None, None].expand_as(own), own)
+        games = state[torch.arange(len(state), device=state.device).repeat_interleave(tries[1] * tries[2])]
+        live = game.step(games, joint.flatten(0, 2), checked=False).scores.double().view(tries)
+        mine = live.gather(3, seats[:, None, None, None].expand_as(own)).squeeze(3)
+        rival = live.scatter(3, seats[:, None, None, None].expand_as(own), -1).amax(3)
+        lead = (mine - rival) / live.sum(3).clamp(min=1)
+        worth = reduce(torch.add, lead.unbind(2))  # in this order, whatever the batch
+        return actions.gather(1, worth.argmax(1, keepdim=True)).squeeze(1)
+
+    def _candidates(self, mask: Tensor, seeds: Tensor) -> Tensor:
+        """Different legal actions, int64 [L, C]; where there are fewer, one of them fills up."""
+        lots = chance.draw(seeds[:, None], _CANDIDATE, torch.arange(mask.shape[1], device=mask.device))
+        drawn, actions = lots.where(mask, -1).topk(min(self.candidates, mask.shape[1]), dim=1)
+        return actions.where(drawn >= 0, actions[:, :1])
+
+    def _guesses(self, game: ToroidalCup, state: CupState, seeds: Tensor) -> Tensor:
+        """Legal actions of all teams, int64 [L, G, P]."""
+        words = sampling.pack(game.legal_actions(state).flatten(0, 1)).view(len(state), 1, game.teams, -1)
+        words = words.expand(-1, self.guesses, -1, -1).flatten(0, 2)
+        bits = chance.draw(seeds[:, None], _GUESS, torch.arange(self.guesses * game.teams, device=seeds.device))
+        return sampling.random_legal(words, bits.flatten() & 0x7FFFFFFF).view(len(state), self.guesses, game.teams)
+
+
+def _last_shapes(state: CupState) -> CupState:
+    """The same games with no shape to come but the next one of each team."""
+    queue = torch.full_like(state.queue, -1)
+    queue[:, :, 0] = state.queue[:, :, 0]
+    return state.replace(queue=queue)

@@ -1,0 +1,56 @@
+"""The network for the Toroidal Cup.
+
+Letters: `L` rows, `C` channels, `s` the stride of the positions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled, spread
+from cellgames.envs.core import Game
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+
+__all__ = ["CupNetwork"]
+
+_ORIENTATIONS = 8
+
+
+class CupNetwork(Network):
+    """Convolutions on the torus of positions: a position is the s x s cells around it.
+
+    The shape to place is looked at by itself, and told to all positions. What comes out is a number for each
+    orientation at each position; those of one's own band count, which is the first in what is seen.
+    """
+
+    def __init__(self, game: Game[Any], size: Size) -> None:
+        super().__init__(game, size)
+        if not isinstance(game, ToroidalCup):
+            raise ValueError(f"expected a game of {ToroidalCup.id} for this network, got {game.id}")
+        stride, width = game.stride, size.channels
+        self.teams = game.teams
+        self.rows, self.cols = game.rows // stride, game.cols // game.teams // stride  # positions of a band
+        self.most = max(1.0, game.info.observation.high)
+        # Rows and columns beyond the last position are not seen by it, but by those beside it.
+        self.patches = nn.Conv2d(game.teams, width, stride, stride)
+        self.shape = nn.Conv2d(1, width, 2 * stride + 1, stride, stride)
+        self.told = spread(2 * width + 1, width)
+        self.trunk = Trunk(width, size, wrap=True)
+        self.policy = nn.Conv2d(width, _ORIENTATIONS, 1)
+        nn.init.orthogonal_(self.policy.weight, 0.01)
+        self.value = head(2 * width, 2 * width, 1, 1.0)
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """See `Network`."""
+        planes = observation.float()
+        boards, shape, left = planes.split((self.teams, 1, 1), 1)
+        band = shape[..., : planes.shape[3] // self.teams]
+        told = torch.cat((pooled(functional.relu(self.shape(band))), left[:, :, 0, 0] / self.most), 1)
+        seen = self.trunk(functional.relu(self.patches(boards)), self.told(told))
+        own = self.policy(seen)[:, :, : self.rows, : self.cols]
+        return own.permute(0, 2, 3, 1).flatten(1), self.value(pooled(seen)).squeeze(1), None

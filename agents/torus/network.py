@@ -1,0 +1,59 @@
+"""The network for Torus."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled
+from cellgames.envs.core import Game
+from cellgames.envs.kernels.lookup_tables import table
+
+__all__ = ["TorusNetwork"]
+
+
+class TorusNetwork(Network):
+    """Convolutions on the torus; octagons and squares are planes of their own.
+
+    It always plays for Black's goals: White's positions are turned by a quarter, which makes a bracelet of a ring and
+    an l-helix of an r-helix, and its answers are turned back. What it learns in one colour it knows in the other.
+    The same weights serve every size.
+    """
+
+    def __init__(self, game: Game[Any], size: Size) -> None:
+        super().__init__(game, size)
+        self.trunk = Trunk(4, size, wrap=True)
+        self.policy = nn.Conv2d(size.channels, 2, 1)
+        nn.init.orthogonal_(self.policy.weight, 0.01)
+        self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
+
+    def check_game(self, game: Game[Any]) -> None:
+        """See `Network`; any size will do."""
+        if game.id != self.game.id:
+            super().check_game(game)
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        """See `Network`."""
+        batch, n = len(observation), observation.shape[-1]
+        turns = _turns(n, observation.device)
+        seat = 1 - observation[:, 4, 0, 0].long()
+        stones = observation[:, :4].reshape(batch, 2, -1).gather(2, turns[seat][:, None].expand(-1, 2, -1))
+        seen = self.trunk(stones.view(batch, 4, n, n).float())
+        logits = self.policy(seen).flatten(1)
+        return logits.gather(1, turns[2 + seat]), self.value(pooled(seen)).squeeze(1), None
+
+
+@table
+def _turns(size: int, device: torch.device) -> Tensor:
+    """int64 [4, 2 n^2]: the cell whose content stands at each cell of Black's view, of White's; and the inverses."""
+    place = torch.arange(size, device=device)
+    row, col = place[:, None].expand(size, size), place.expand(size, size)
+    # Clockwise: the octagon (r, c) comes to (c, n - 1 - r), the square at (r + 1/2, c + 1/2) to (c, n - 2 - r).
+    octagons = col * size + (-1 - row) % size
+    squares = col * size + (-2 - row) % size + size * size
+    turned = torch.cat((octagons.flatten(), squares.flatten()))
+    same = torch.arange(2 * size * size, device=device)
+    return torch.stack((same, turned.argsort(), same, turned))

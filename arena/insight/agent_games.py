@@ -1,0 +1,69 @@
+"""Games of given agents, for an analysis of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.loading import RANDOM
+from cellgames.arena.defaults import OPENING_PLIES
+from cellgames.arena.play import free_for_all, match
+from cellgames.arena.play.evaluation import meet
+from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.envs.core import Game
+from cellgames.utils.progress import progress
+
+__all__ = ["opening_plies", "play_some"]
+
+
+def opening_plies(game: Game[Any]) -> int:
+    """Random moves before the agents take over, unless others are asked for.
+
+    None where all act at once, where dice make games differ, and none where turns are several actions
+    (`registry.RANDOM`): chance makes no turns there.
+    """
+    return 0 if game.info.simultaneous or game.info.stochastic or game.id in RANDOM else OPENING_PLIES
+
+
+def play_some(
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    games: int,
+    *,
+    seed: int = 0,
+    plies: int | None = None,
+    shown: bool = False,
+) -> list[Record]:
+    """Games of agents with each other; one agent alone plays itself.
+
+    In a game for two each pair plays a match: random openings, each in both seats. In larger ones, and alone, the
+    agents take turns on all seats.
+
+    Args:
+        game: the rules.
+        agents: by name, one or more.
+        games: of each pair in a game for two, and then even; else in all.
+        seed: all chance follows from it.
+        plies: random moves before the agents take over; None for `opening_plies`.
+        shown: whether to report progress on standard error.
+
+    Raises:
+        ValueError: a number of games that cannot be played.
+    """
+    forced = opening_plies(game) if plies is None else plies
+    if game.info.num_players == 2 and len(agents) > 1:
+        found: list[Record] = []
+        for pair in combinations(sorted(agents), 2):
+            both = {name: agents[name] for name in pair}
+            found += meet(game, both, games, seed=seed, opening_plies=forced, shown=shown)
+        return found
+    schedule, names = free_for_all.Schedule(games, seed, forced), sorted(agents)
+    tables = free_for_all.seatings(len(names), game.info.num_players, games, seed)
+    found = []
+    with progress(games, label=" against ".join(names), shown=shown) as finished:
+        for numbers in schedule.chunks():
+            pairings = [Pairing(free_for_all.MATCH, number, tables[number]) for number in numbers]
+            found += match.play_games(game, dict(agents), schedule, pairings, finished)
+    return found

@@ -1,0 +1,1 @@
+"""Behaviour: agents asked about the same positions, and how training changes them."""

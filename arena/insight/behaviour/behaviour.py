@@ -1,0 +1,205 @@
+"""How differently agents behave: all of them asked about the same positions.
+
+The distance of two agents in a position is the total variation of what they do, half the sum of |p - q|: 0 if they do
+the same with the same chances, 1 if they never do the same. It is the mean over positions. Agents that do not tell
+their chances are asked several times, and two samples of one agent differ, too; that noise is measured and taken out:
+
+    distance = (D - F) / (1 - F),  F = sqrt(F_a F_b)
+
+with D the mean total variation of samples of a and of b, and F_a that of two samples of a. Where only one of them tells
+its chances, samples are drawn from these. So an agent has distance 0 to itself and, but for chance, to another one that
+does the same; agents that never do the same have distance 1.
+
+Letters: `K` agents, `L` positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.play.match import derive
+from cellgames.envs.core import Game
+from cellgames.utils.progress import progress
+
+from .queries import Answers, Positions, ask
+
+__all__ = ["DRAWS", "NOISY", "POSITIONS", "Behaviour", "Numbers", "compare", "embed", "measure", "ordered"]
+
+Numbers = npt.NDArray[np.float64]
+
+POSITIONS, DRAWS = 200, 8
+_RESAMPLES = 1000
+NOISY = 0.98  # noise above which nothing can be told
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What was found.
+
+    agents:     names, `K`.
+    distance:   float [K, K], NaN where samples are too few to tell it or its interval; low, high: ends of its 95 %
+                intervals, by resampling the positions.
+    agreement:  float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its choice.
+    noise:      float [K], mean total variation of two samples of an agent; 0 where it told its chances.
+    entropy:    float [K], mean entropy of its decisions in nats, with its interval [K, 2]; NaN where it is not known.
+    entropy_interval: see there.
+    positions:  `L`.
+    draws:      of each of the two samples.
+    """
+
+    agents: tuple[str, ...]
+    distance: Numbers
+    low: Numbers
+    high: Numbers
+    agreement: Numbers
+    noise: Numbers
+    entropy: Numbers
+    entropy_interval: Numbers
+    positions: int
+    draws: int
+
+
+def compare(
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    positions: Positions,
+    *,
+    draws: int = DRAWS,
+    seed: int = 0,
+    shown: bool = False,
+) -> Behaviour:
+    """Ask all agents about the same positions.
+
+    Args:
+        game: the rules.
+        agents: by name; what one of them answers does not depend on the others.
+        positions: where they are asked.
+        draws: samples for each of two answers, of agents that do not tell their chances.
+        seed: all chance follows from it.
+        shown: whether to report progress on standard error.
+    """
+    with progress(len(agents) * len(positions), label="behaviour", unit="positions", shown=shown) as finished:
+        answers = [
+            ask(game, agent, positions, draws, seed, "behaviour", name, finished=finished)
+            for name, agent in agents.items()
+        ]
+    chance = np.random.default_rng(derive(seed, "behaviour", "intervals"))
+    return measure(tuple(agents), answers, draws, chance)
+
+
+def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chance: np.random.Generator) -> Behaviour:
+    """The distances of what agents answered; the generator, which resamples positions, is consumed."""
+    count, positions = len(agents), answers[0].shares.shape[1]
+    apart, alike = np.zeros((2, count, count, positions))
+    known = np.zeros((count, count), dtype=bool)
+    noise = np.stack([_variation(found.samples, found.samples, found, ((0, 1),)) for found in answers])
+    for a in range(count):
+        alike[a, a] = _agreement(answers[a], answers[a], ((0, 1),))
+    for a, b in combinations(range(count), 2):
+        one, other = answers[a], answers[b]
+        known[a, b] = known[b, a] = exact = one.exact and other.exact
+        shares = (one.shares, other.shares) if exact else (one.samples, other.samples)
+        apart[a, b] = apart[b, a] = _variation(*shares, one, ((0, 0), (0, 1), (1, 0), (1, 1)))
+        alike[a, b] = alike[b, a] = _agreement(one, other, ((0, 0), (1, 1)))
+    times = chance.multinomial(positions, np.full(positions, 1 / positions), _RESAMPLES) / positions
+    distance = _corrected(apart.mean(2)[None], noise.mean(1)[None], known)[0]
+    low, high = _interval(_corrected(np.einsum("abl,rl->rab", apart, times), times @ noise.T, known))
+    # Without an interval a distance says nothing.
+    distance, low, high = np.where(np.isnan(distance + low + high), math.nan, np.stack([distance, low, high]))
+    entropies = np.stack(
+        [np.full(positions, math.nan) if found.entropy is None else found.entropy.numpy() for found in answers]
+    )
+    return Behaviour(
+        tuple(agents),
+        distance,
+        low,
+        high,
+        alike.mean(2),
+        np.where([found.exact for found in answers], 0.0, noise.mean(1)),
+        entropies.mean(1),
+        np.stack(_interval(times @ entropies.T), 1),
+        positions,
+        draws,
+    )
+
+
+def _interval(resampled: Numbers) -> tuple[Numbers, Numbers]:
+    """Along the first axis."""
+    tail = (1 - _LEVEL) / 2
+    return np.quantile(resampled, tail, axis=0), np.quantile(resampled, 1 - tail, axis=0)
+
+
+def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
+    """Float [L]: total variation, mean over the groups in which there is a choice, and over pairs of samples."""
+    total: Tensor = torch.zeros(len(like.weights))
+    for a, b in halves:
+        apart = [part.sum(1) / 2 for part in (p[a] - q[b]).abs().split(list(like.widths), 1)]
+        total = total + _mean_of_groups(torch.stack(apart, 1), like.weights)
+    return np.asarray((total / len(halves)).double().numpy())
+
+
+def _agreement(one: Answers, other: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
+    """Float [L]: the chance of a choice in common."""
+    total: Tensor = torch.zeros(len(one.weights))
+    for a, b in halves:
+        alike = [part.sum(1) for part in (one.shares[a] * other.shares[b]).split(list(one.widths), 1)]
+        total = total + _mean_of_groups(torch.stack(alike, 1), one.weights)
+    return np.asarray((total / len(halves)).double().numpy())
+
+
+def _mean_of_groups(values: Tensor, weights: Tensor) -> Tensor:
+    return (values * weights).sum(1) / weights.sum(1).clamp(min=1)
+
+
+def _corrected(apart: Numbers, noise: Numbers, known: npt.NDArray[np.bool_]) -> Numbers:
+    """Distances [R, K, K] out of mean total variations and of the noise of samples, [R, K]; see the module."""
+    floor = np.where(known, 0.0, np.sqrt(noise[:, :, None] * noise[:, None, :]))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = np.where(floor > NOISY, math.nan, np.clip((apart - floor) / (1 - floor), 0, 1))
+    agents = np.arange(apart.shape[1])
+    distance[:, agents, agents] = 0
+    return distance
+
+
+# ---------------------------------------------------------------- a map of agents
+
+
+def embed(distance: Numbers) -> tuple[Numbers, float]:
+    """Places in the plane whose distances are about those given, and what share of the variance they keep.
+
+    Classical scaling (Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, 1952): the two
+    greatest eigenvalues of the doubly centred squares. Unknown distances count as the mean of the others.
+
+    Args:
+        distance: [K, K], symmetric; NaN where it is not known.
+
+    Returns:
+        Float [K, 2], each axis with its largest number positive, and a share from 0 to 1.
+    """
+    known = distance[np.isfinite(distance) & ~np.eye(len(distance), dtype=bool)]
+    filled = np.where(np.isfinite(distance), distance, known.mean() if len(known) else 0.0)
+    centre = np.eye(len(filled)) - 1 / len(filled)
+    values, vectors = np.linalg.eigh(-centre @ filled**2 @ centre / 2)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    places = np.zeros((len(filled), 2))
+    for axis in range(min(2, len(filled))):
+        column = vectors[:, axis] * math.sqrt(max(values[axis], 0.0))
+        places[:, axis] = column * (-1 if column[np.abs(column).argmax()] < 0 else 1)
+    total = np.abs(values).sum()
+    return places, float(np.clip(values[:2], 0, None).sum() / total) if total > 1e-12 else 1.0
+
+
+def ordered(distance: Numbers) -> list[int]:
+    """An order in which agents that behave alike stand near each other: along the first axis of `embed`."""
+    return [int(place) for place in np.argsort(embed(distance)[0][:, 0], kind="stable")]

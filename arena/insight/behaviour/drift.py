@@ -1,0 +1,213 @@
+"""How a run of training changed the way its network plays, from checkpoint to checkpoint.
+
+All networks that the run has kept (`checkpoints`) play by chance, as they did when they learned, and are asked about
+the same positions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.report.report_parts import escape
+from cellgames.arena.report.sections import Cell, Plot, Section, Table
+from cellgames.envs.core import Game
+
+from .behaviour import DRAWS, POSITIONS, Behaviour, Numbers, compare
+from .network_checkpoints import Checkpoint, first_steps, games_between, load
+from .queries import draw_positions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["drift_section"]
+
+_STARTS = 256  # games whose first steps are played
+_FAVOURITES = 7  # openings that a plot shows
+
+
+def drift_section(
+    game: Game[Any],
+    found: Sequence[Checkpoint],
+    yardsticks: Mapping[str, AnyAgent],
+    records: Sequence[Record] = (),
+    *,
+    positions: int = POSITIONS,
+    draws: int = DRAWS,
+    seed: int = 0,
+    shown: bool = False,
+) -> Section:
+    """How a run's play changed, as a part of a report.
+
+    Args:
+        game: that all of them play; `checkpoints.game_of_run`.
+        found: the run's networks.
+        yardsticks: agents that stay what they are, by name, to compare with.
+        records: games from which positions come; none for games that the run's networks play first.
+        positions: how many, at most.
+        draws: as in `behaviour.compare`.
+        seed: all chance follows from it.
+        shown: whether to report progress on standard error.
+    """
+    selves = load(found)
+    sources = list(records) or games_between(game, selves, 2 * math.ceil(positions / 12), seed)
+    asked = draw_positions(game, sources, positions, seed)
+    told = compare(game, {**selves, **yardsticks}, asked, draws=draws, seed=seed, shown=shown)
+    begun = [first_steps(game, agent, _STARTS, seed) for agent in selves.values()]
+    steps = [checkpoint.steps for checkpoint in found]
+    rows = _rows(told, steps, list(yardsticks))
+    columns = ("steps", *(name for name, _ in rows[0]))
+    table = Table(
+        "drift", columns, [(at, *(value for _, value in row)) for at, row in zip(steps, rows, strict=True)], 25
+    )
+    favourites = [name for name, _ in sum(begun, Counter()).most_common(_FAVOURITES)]
+    shares = np.array([[part[name] / part.total() for name in favourites] for part in begun])
+    openings = Table(
+        "drift_openings",
+        ("steps", *favourites),
+        [(at, *_percents(row)) for at, row in zip(steps, shares, strict=True)],
+        25,
+    )
+    plots = (
+        Plot(
+            "drift",
+            "Behaviour over steps of training, with 95 % intervals over positions.",
+            _plot(told, steps, list(yardsticks)),
+        ),
+        Plot("drift_distance", "Distance of behaviour between all checkpoints and yardsticks.", _matrix(told)),
+        Plot("drift_openings", "How games of each checkpoint with itself begin.", _openings(steps, favourites, shares)),
+    )
+    source = "these games" if records else f"{len(sources)} games of the run's first, middle and last network"
+    data = {
+        "steps": steps,
+        "yardsticks": list(yardsticks),
+        "positions": told.positions,
+        "rows": [dict(row) for row in rows],
+        "openings": [dict(sorted(part.items(), key=lambda item: (-item[1], item[0]))) for part in begun],
+    }
+    text = _text(told, steps, list(yardsticks), favourites, shares, source)
+    return Section("From checkpoint to checkpoint", text, (table, openings), plots, data)
+
+
+def _percents(row: Numbers) -> tuple[float, ...]:
+    return tuple(round(100 * float(share), 1) for share in row)
+
+
+def _rows(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> list[list[tuple[str, Cell]]]:
+    """Of each checkpoint the names and values of its numbers, in percent."""
+    last = len(steps) - 1
+
+    def percent(values: Numbers, a: int, b: int) -> Cell:
+        return None if math.isnan(values[a, b]) else round(100 * float(values[a, b]), 1)
+
+    rows: list[list[tuple[str, Cell]]] = []
+    for at in range(len(steps)):
+        row: list[tuple[str, Cell]] = [
+            ("from the one before %", percent(told.distance, at, at - 1) if at else None),
+            ("from the first %", percent(told.distance, at, 0)),
+            ("from the last %", percent(told.distance, at, last)),
+        ]
+        for place, name in enumerate(yardsticks, len(steps)):
+            row += [(f"from {name} %", percent(told.distance, at, place))]
+            row += [(f"like {name} %", percent(told.agreement, at, place))]
+        entropy = float(told.entropy[at])
+        rows.append([*row, ("entropy, nats", None if math.isnan(entropy) else round(entropy, 4))])
+    return rows
+
+
+def _text(
+    told: Behaviour,
+    steps: Sequence[int],
+    yardsticks: Sequence[str],
+    favourites: Sequence[str],
+    shares: Numbers,
+    source: str,
+) -> str:
+    last = len(steps) - 1
+    moved = [float(told.distance[at, at - 1]) for at in range(1, len(steps))]
+    lines = [
+        f"{len(steps)} networks of the run, from step {steps[0]:,} to {steps[-1]:,}, were asked about {told.positions} "
+        f"positions of {source}."
+        + ("" if math.isnan(far := told.distance[last, 0]) else f" The last one is {far:.0%} away from the first.")
+    ]
+    if np.isfinite(moved).any():
+        place = int(np.nanargmax(moved))
+        lines.append(
+            f"Play changed most from step {steps[place]:,} to {steps[place + 1]:,} ({moved[place]:.0%})"
+            + ("." if math.isnan(moved[-1]) else f", and {moved[-1]:.0%} in the last stretch.")
+        )
+    if np.isfinite(told.entropy[[0, last]]).all():
+        lines.append(
+            f"The entropy of its decisions went from {told.entropy[0]:.2f} to {told.entropy[last]:.2f} nats, that of "
+            f"{math.exp(told.entropy[0]):.1f} and {math.exp(told.entropy[last]):.1f} equally likely choices."
+        )
+    for place, name in enumerate(yardsticks, len(steps)):
+        lines.append(
+            f"It chose like {escape(name)} with chance {told.agreement[0, place]:.0%} at first and "
+            f"{told.agreement[last, place]:.0%} in the end."
+        )
+    first, final = (int(shares[at].argmax()) for at in (0, last))
+    lines.append(
+        f"Of the openings that are frequent in its games with itself, `{favourites[first]}` led at first "
+        f"({shares[0, first]:.0%}) and `{favourites[final]}` in the end ({shares[last, final]:.0%})."
+    )
+    return "\n\n".join(lines)
+
+
+def _plot(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> Any:
+    def draw(figure: Figure) -> None:
+        from cellgames.arena.report.figures import Curve, curves
+
+        many, percent = range(len(steps)), 100.0
+
+        def line(name: str, other: Any) -> Curve:
+            pairs = [(at, other(at)) for at in many]
+            parts = [
+                [math.nan if b < 0 else percent * float(part[a, b]) for a, b in pairs]
+                for part in (told.distance, told.low, told.high)
+            ]
+            return Curve(name, *parts)
+
+        distances = [line("the one before", lambda at: at - 1), line("the last", lambda at: len(steps) - 1)]
+        others = [line(name, lambda at, place=place: place) for place, name in enumerate(yardsticks, len(steps))]
+        parts: list[tuple[str, Sequence[Curve]]] = [("distance from, %", distances)]
+        parts += [("distance from, %", others)] if others else []
+        if np.isfinite(told.entropy[: len(steps)]).any():
+            spread = told.entropy_interval[: len(steps)]
+            entropy = Curve(
+                "of its decisions", list(told.entropy[: len(steps)]), list(spread[:, 0]), list(spread[:, 1])
+            )
+            parts.append(("entropy, nats", [entropy]))
+        curves(figure, "From checkpoint to checkpoint", steps, parts, "steps of training")
+
+    return draw
+
+
+def _matrix(told: Behaviour) -> Any:
+    def draw(figure: Figure) -> None:
+        from cellgames.arena.report.figures import matrix
+
+        matrix(figure, "Distance of behaviour", told.agents, told.agents, told.distance)
+
+    return draw
+
+
+def _openings(steps: Sequence[int], names: Sequence[str], shares: Numbers) -> Any:
+    def draw(figure: Figure) -> None:
+        from cellgames.arena.report.figures import Curve, curves
+
+        lines = []
+        for place, name in enumerate(names):
+            share = shares[:, place]
+            margin = 1.96 * np.sqrt(share * (1 - share) / _STARTS)
+            values = [list(100 * np.clip(part, 0, 1)) for part in (share, share - margin, share + margin)]
+            lines.append(Curve(name, *values))
+        curves(figure, "How games of the checkpoints begin", steps, [("share, %", lines)], "steps of training")
+
+    return draw

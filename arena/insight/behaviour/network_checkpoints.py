@@ -1,0 +1,155 @@
+"""The networks that a run of training has kept, as agents, and how their games begin.
+
+A run keeps past selves in `pool/`, evenly spread over its steps, and its last network in `agent.safetensors`, as
+`agents.saved` writes them (`cellgames train --snapshot-every` and `--pool-limit` say how many).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import cellgames
+from cellgames.agents import play as loop
+from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.loading import RANDOM, WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.saved import load_network, read_about
+from cellgames.arena.insight.readers.reader import make_reader
+from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.match import derive, generator
+from cellgames.arena.records.record_lines import Record, Result, plain
+from cellgames.envs.core import Game, State
+
+__all__ = ["Checkpoint", "checkpoints", "first_steps", "game_of_run", "games_between", "load"]
+
+POOL = "pool"
+_MOVES = 2  # of a seat, or turns of a game in turns, that are played of a beginning
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A network that a run has kept.
+
+    steps: that it had learned from.
+    path:  its weights.
+    """
+
+    steps: int
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """As tables call it."""
+        return f"step {self.steps:,}"
+
+
+def checkpoints(folder: Path) -> list[Checkpoint]:
+    """What a run of training has kept, the oldest first.
+
+    Raises:
+        ValueError: no run's folder, or fewer than two networks in it, or weights that cannot be read.
+    """
+    if not folder.is_dir():
+        raise ValueError(f"{folder}: expected the folder of a run of `cellgames train`, found none")
+    paths = sorted((folder / POOL).glob(f"*{WEIGHTS_SUFFIX}"))
+    paths += [folder / WEIGHTS_FILE] if (folder / WEIGHTS_FILE).is_file() else []
+    found: dict[int, Checkpoint] = {}
+    for path in paths:
+        steps = read_about(path)["made"].get("steps")
+        if not isinstance(steps, int):
+            raise ValueError(f"{path}: expected weights that say after how many steps they were kept, got {steps!r}")
+        found[steps] = Checkpoint(steps, path)  # the last network is also the last past self
+    if len(found) < 2:
+        raise ValueError(
+            f"{folder}: expected the networks of a run of `cellgames train` at two moments or more, in {POOL}/ and "
+            f"{WEIGHTS_FILE}, found {len(found)}"
+        )
+    return [found[steps] for steps in sorted(found)]
+
+
+def game_of_run(found: Sequence[Checkpoint]) -> Game[Any]:
+    """The game that the networks learned.
+
+    Raises:
+        ValueError: not the same for all.
+    """
+    abouts = [read_about(checkpoint.path) for checkpoint in found]
+    games = [cellgames.make(about["game"], **about["parameters"]) for about in abouts]
+    if any(game != games[0] for game in games):
+        raise ValueError(f"expected networks of one game, got {games[0]} and others in {found[0].path.parent}")
+    return games[0]
+
+
+def load(found: Sequence[Checkpoint]) -> dict[str, AnyAgent]:
+    """The networks as agents that play by chance, by their names."""
+    return {
+        checkpoint.name: load_network(checkpoint.path).network.agent(checkpoint.name, sample=True)
+        for checkpoint in found
+    }
+
+
+def games_between(game: Game[Any], agents: Mapping[str, AnyAgent], games: int, seed: int) -> list[Record]:
+    """Games of the first, the middle and the last agent against each other, where positions can come from.
+
+    Args:
+        game: the rules.
+        agents: by name, in their order.
+        games: of each pair, even.
+        seed: all chance follows from it.
+    """
+    names = list(agents)
+    some = list(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
+    pairs = [(a, b) for place, a in enumerate(some) for b in some[place + 1 :]]
+    plies = 0 if game.id in RANDOM else 2  # where turns are several actions chance makes no turns
+    found: list[Record] = []
+    for a, b in pairs:
+        found += meet(game, {a: agents[a], b: agents[b]}, games, seed=derive(seed, a, b), opening_plies=plies)
+    return found
+
+
+# ---------------------------------------------------------------- first steps
+
+
+def first_steps(game: Game[Any], agent: AnyAgent, games: int, seed: int) -> Counter[str]:
+    """How often games of an agent with itself begin how, after the first step of an opening or two (`readers`).
+
+    Args:
+        game: the rules.
+        agent: in all seats.
+        games: how many are begun; all agents begin the same ones.
+        seed: all chance follows from it.
+    """
+    seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)])
+    state: State = game.init(seeds)
+    chance, seats = generator(seed, "first steps", "agent"), game.info.num_players
+    lanes = torch.arange(games)
+    agent.start(game, torch.arange(seats).repeat(games), lanes.repeat_interleave(seats))
+    played: list[torch.Tensor] = []
+    turns = torch.zeros(games, dtype=torch.int64)  # begun and ended
+    while not (done := state.over | (turns >= _MOVES)).all():
+        going = (~done).nonzero().squeeze(1)
+        actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64)
+        if game.info.simultaneous:
+            both = torch.arange(seats).repeat(len(going))
+            answer = select(agent, game, state, going.repeat_interleave(seats), chance, both)
+            actions[going] = answer.unflatten(0, (len(going), seats))
+        else:
+            actions[going] = select(agent, game, state, going, chance)
+        before = state
+        state = state.put(going, game.step(state[going], actions[going], checked=False))
+        turns += ~done & ((state.current_player != before.current_player) | game.info.simultaneous)
+        played.append(actions)
+    parts = loop.Played(torch.stack(played), state.turn.long(), state)
+    reader, nothing = make_reader(game), Result((), (), 0, False)
+    found: Counter[str] = Counter()
+    for lane, lane_seed in enumerate(seeds.tolist()):
+        moves = tuple(loop.moves(game, parts, lane))
+        names = (agent.name,) * seats
+        record = Record(game.id, cellgames.__version__, plain(game.parameters), lane_seed, names, 0, moves, nothing)
+        found.update(", ".join(opening.steps[:2]) for opening in reader.openings(record))
+    return found

@@ -1,0 +1,294 @@
+"""What agents would do: positions out of records, and agents asked about them out of the blue.
+
+Letters: `L` positions, `P` players, `A` actions (mask width), `G` groups of components of an action.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent, acting, select
+from cellgames.agents.loading import RANDOM
+from cellgames.agents.networks.network_agent import NetworkAgent
+from cellgames.agents.play import parse_move
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.match import generator
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import ReplayError, start
+from cellgames.envs.core import Game, State
+
+__all__ = ["Answers", "Positions", "ask", "draw_positions"]
+
+_LANES = 1024  # asked about at a time
+_LONGEST_TURN = 1000  # actions; no game of the suite has turns of so many
+
+
+@dataclass(frozen=True)
+class Positions:
+    """Positions in which somebody is to decide.
+
+    state:   `L` unfinished games.
+    players: int64 [L], the seats to be asked.
+    records: where each comes from, a number of a record.
+    plies:   after how many of its moves.
+    """
+
+    state: State
+    players: Tensor
+    records: tuple[int, ...]
+    plies: tuple[int, ...]
+
+    def __len__(self) -> int:
+        """`L`."""
+        return len(self.players)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What an agent would do in `L` positions, twice, from chance of its own.
+
+    shares:  float32 [2, L, W]: how often each choice is made. Choices of components with equally many of them, such as
+             spaces for several tiles, are counted together (a group) where they have a choice; the shares of a group
+             add up to 1.
+    samples: the same out of `draws` draws each, where `shares` are chances; else `shares` themselves.
+    weights: float32 [L, G]: 1 for groups in which there is a choice at all.
+    widths:  of the groups.
+    entropy: float64 [L], of the decision in nats, where the agent can tell its chances; None where it cannot.
+    exact:   whether the agent told its chances, or is sure what to do.
+    """
+
+    shares: Tensor
+    samples: Tensor
+    weights: Tensor
+    widths: tuple[int, ...]
+    entropy: Tensor | None
+    exact: bool
+
+
+# ---------------------------------------------------------------- positions
+
+
+def draw_positions(game: Game[Any], records: Sequence[Record], count: int, seed: int) -> Positions:
+    """Draw positions from games, all moves that agents made being equally likely, and no position twice.
+
+    In games whose turns are several actions the positions are those at the beginning of the turns. Where all act at
+    once one seat is drawn for each position.
+
+    Args:
+        game: the rules of all games.
+        records: the games.
+        count: how many positions, at most.
+        seed: they follow from it.
+
+    Raises:
+        ValueError: no agent made a move in these games.
+        ReplayError: a record does not reproduce.
+    """
+    chance = generator(seed, "positions")
+    moves = torch.tensor([len(record.moves) - record.opening for record in records])
+    total = int(moves.sum())
+    if total == 0:
+        raise ValueError("expected games with moves of agents, got none")
+    ends = moves.cumsum(0)
+    drawn = torch.randperm(total, generator=chance)[:count].sort().values
+    numbers = torch.searchsorted(ends, drawn, right=True).tolist()
+    plies = [
+        records[number].opening + int(place - (ends[number] - moves[number]))
+        for number, place in zip(numbers, drawn.tolist(), strict=True)
+    ]
+    state, plies = _reached(game, records, numbers, plies)
+    kept = sorted({pair: lane for lane, pair in reversed([*enumerate(zip(numbers, plies, strict=True))])}.values())
+    state = state[kept]
+    if game.info.simultaneous:
+        players = torch.randint(game.info.num_players, (len(kept),), generator=chance)
+    else:
+        players = state.current_player
+    return Positions(state, players, tuple(numbers[lane] for lane in kept), tuple(plies[lane] for lane in kept))
+
+
+def _reached(
+    game: Game[Any], records: Sequence[Record], numbers: Sequence[int], plies: Sequence[int]
+) -> tuple[State, list[int]]:
+    """The positions after so many moves of some records, or where the turn began, and after how many moves that was."""
+    first = [start(game, records[number].seed, records[number].position) for number in numbers]
+    state: State = type(first[0]).cat(first)
+    begun, at = state, [0] * len(numbers)  # where the turn began
+    for ply in range(max(plies)):
+        lanes = [lane for lane, last in enumerate(plies) if ply < last]
+        index = torch.tensor(lanes)
+        before = state[index]
+        after = _step(game, before, records, [numbers[lane] for lane in lanes], ply)
+        state = state.put(index, after)
+        new = (after.current_player != before.current_player) | (not _several(game))
+        begun = begun.put(index[new], after[new])
+        for lane in index[new].tolist():
+            at[lane] = ply + 1
+    return begun, at
+
+
+def _step(game: Game[Any], state: State, records: Sequence[Record], numbers: Sequence[int], ply: int) -> State:
+    """One move more in each game; a `ReplayError` names a game whose record does not reproduce."""
+    actions = []
+    for number in numbers:
+        try:
+            actions.append(parse_move(game, records[number].moves[ply]))
+        except ValueError as error:
+            raise ReplayError(f"game {number + 1}, move {ply + 1}: {error}") from None
+    over = state.over.nonzero().flatten().tolist()
+    if over:
+        raise ReplayError(f"game {numbers[over[0]] + 1}: the game is over after move {ply}, but more follow")
+    try:
+        after: State = game.step(state, torch.stack(actions))
+    except ValueError as error:
+        lane = re.search(r" in lane (\d+)", str(error))
+        which = f"game {numbers[int(lane[1])] + 1}" if lane else "a game"
+        reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+        raise ReplayError(f"{which}, move {ply + 1}: {reason}") from None
+    return after
+
+
+def _several(game: Game[Any]) -> bool:
+    """Whether turns are several actions."""
+    return game.id in RANDOM
+
+
+# ---------------------------------------------------------------- agents
+
+
+def ask(
+    game: Game[Any],
+    agent: AnyAgent,
+    positions: Positions,
+    draws: int,
+    *parts: str | int,
+    finished: Callable[[int], None] = lambda positions: None,
+) -> Answers:
+    """What an agent would do; it is told nothing of the games before, so one with a memory knows no more than it sees.
+
+    A network tells its chances, and so does the agent that plays at random. Others are asked 2 x `draws` times.
+
+    Args:
+        game: the rules.
+        agent: whom to ask.
+        positions: about what.
+        draws: for each of the two answers.
+        parts: what chance is derived from.
+        finished: called with the number of positions just answered.
+    """
+    if draws < 1:
+        raise ValueError(f"expected at least 1 draw, got {draws}")
+    lanes = torch.arange(len(positions))
+    groups, widths = _groups(game)
+    weights = torch.zeros(len(positions), len(widths))
+    for part in lanes.split(_LANES):
+        weights[part] = _choices(game, positions.state[part], positions.players[part], groups, len(widths))
+    known = acting(agent, game)
+    chance = generator(*parts)
+    told = [_told(game, known, positions, part) for part in lanes.split(_LANES)]
+    if told and told[0] is not None:
+        chances = torch.cat([part for part in told if part is not None])
+        finished(len(positions))
+        logs = chances.double().clamp(min=1e-300).log()
+        drawn = chances.multinomial(2 * draws, replacement=True, generator=chance).view(-1, 2, draws).transpose(0, 1)
+        samples = torch.zeros(2, *chances.shape).scatter_add_(2, drawn, torch.ones(drawn.shape)) / draws
+        return Answers(
+            chances.expand(2, -1, -1), samples, weights, widths, -(chances.double() * logs).sum(1), exact=True
+        )
+    sure = isinstance(known, NetworkAgent) and not known.sample
+    asked = lanes if sure else lanes.repeat_interleave(2 * draws)
+    counts = torch.zeros(2, len(positions), sum(widths))
+    for place in torch.arange(len(asked)).split(_LANES):
+        part = asked[place]
+        _play(game, agent, positions, part, place % 2 * (not sure), counts, groups, widths, chance)
+        finished(int(part[-1]) + 1 - (int(asked[place[0] - 1]) + 1 if place[0] else 0))
+    if sure:
+        counts[1] = counts[0]
+    split = [part / part.sum(2, keepdim=True).clamp(min=1) for part in counts.split(list(widths), 2)]
+    shares = torch.cat(split, 2)
+    return Answers(shares, shares, weights, widths, None, exact=sure)
+
+
+def _told(game: Game[Any], agent: AnyAgent, positions: Positions, lanes: Tensor) -> Tensor | None:
+    """Chances of all actions, float32 [L, A], of agents that know them."""
+    if len(game.info.action_nvec) > 1 or _several(game):
+        return None
+    state, players = positions.state[lanes], positions.players[lanes]
+    mask = _mask(game, state, players)
+    if type(agent) is RandomAgent:
+        return mask / mask.sum(1, keepdim=True)
+    if isinstance(agent, NetworkAgent) and agent.sample:
+        agent.network.eval()
+        with torch.no_grad():
+            return agent.network.judge(game.observe(state, players), mask).choices.probabilities()
+    return None
+
+
+def _mask(game: Game[Any], state: State, players: Tensor) -> Tensor:
+    mask = game.legal_actions(state)
+    return mask[torch.arange(len(state)), players] if game.info.simultaneous else mask
+
+
+def _groups(game: Game[Any]) -> tuple[list[int], tuple[int, ...]]:
+    """The group of each component of an action, and the widths of the groups."""
+    nvec = game.info.action_nvec
+    widths = tuple(dict.fromkeys(nvec))
+    return [widths.index(choices) for choices in nvec], widths
+
+
+def _choices(game: Game[Any], state: State, players: Tensor, groups: Sequence[int], count: int) -> Tensor:
+    """Float [L, G]: 1 where a component of the group has several legal choices."""
+    parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
+    found = torch.zeros(len(state), count)
+    for group, part in zip(groups, parts, strict=True):
+        found[:, group] = torch.maximum(found[:, group], (part.sum(1) > 1).float())
+    return found
+
+
+def _free(game: Game[Any], state: State, players: Tensor, groups: Sequence[int]) -> Tensor:
+    """Float [L, components]: 1 where a component counts: it has a choice, or none of its group has.
+
+    Else agents would seem alike by what they have to do.
+    """
+    if _several(game):  # components have a choice at some time of the turn
+        return torch.ones(len(state), len(groups))
+    parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
+    free = torch.stack([(part.sum(1) > 1).float() for part in parts], 1)
+    alike = torch.tensor([[group == other for other in groups] for group in groups])
+    some = (free @ alike.float()) > 0
+    return torch.where(some, free, 1.0)
+
+
+def _play(
+    game: Game[Any],
+    agent: AnyAgent,
+    positions: Positions,
+    lanes: Tensor,
+    half: Tensor,
+    counts: Tensor,
+    groups: Sequence[int],
+    widths: Sequence[int],
+    chance: torch.Generator,
+) -> None:
+    """One turn of the agent in positions `lanes`, added to `counts` [2, L, W] in the answers `half`."""
+    state, players = positions.state[lanes], positions.players[lanes]
+    agent.start(game, players, torch.arange(len(lanes)))
+    first = torch.tensor([sum(widths[:group]) for group in groups])
+    free = _free(game, state, players, groups)
+    going = torch.arange(len(lanes))
+    for _ in range(_LONGEST_TURN):
+        actions = select(agent, game, state, going, chance, players[going] if game.info.simultaneous else None)
+        places = actions.view(len(going), len(groups)) + first
+        rows = half[going, None].expand_as(places), lanes[going, None].expand_as(places), places
+        counts.index_put_(rows, free[going], accumulate=True)
+        if not _several(game):
+            return
+        state = state.put(going, game.step(state[going], actions, checked=False))
+        going = going[(state.current_player[going] == players[going]) & ~state.over[going]]
+        if not len(going):
+            return

@@ -1,0 +1,195 @@
+"""A census of Life: which still lifes, oscillators and spaceships stand on boards, where, and whose they are.
+
+What an object is, `life_objects` says; it has its usual name where it has one, and Adam P. Goucher's apgcode. Boards
+may still be in motion: what comes back to itself within 60 generations, undisturbed by the rest of its board for as
+long as its period, is an object; everything else is counted as active. What repeats only because it winds round a
+torus or leans on an edge is called bound and has no apgcode.
+
+Needs SciPy: `pip install "cellgames[research]"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from cellgames.arena.report.sections import Cell as TableCell
+from cellgames.arena.report.sections import Table
+
+from .cell_groups import MOST
+from .life_objects import Kind
+from .object_listing import COLUMNS, Listed, listed
+from .pattern_memory import Memory
+
+__all__ = ["Census", "Found", "census"]
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+_CHUNK = 1 << 20  # cells at a time
+_MEMORY = Memory()
+
+
+class Found(NamedTuple):
+    """An object of a census; see `Census`."""
+
+    board: int
+    row: int
+    col: int
+    rows: int
+    cols: int
+    cells: int
+    kind: Kind
+    owner: int
+    share: float
+
+
+@dataclass(frozen=True)
+class Census:
+    """The objects of `B` boards, `N` of them, by boards, and by rows and columns of their boxes.
+
+    boards: `B`.
+    kinds:  all that were found, the most frequent first.
+    board:  int64 [N].
+    box:    int64 [N, 4], first row and column, rows and columns of its box now; on a torus it may go on across a seam.
+    cells:  int64 [N], live now.
+    kind:   int64 [N], which of `kinds`.
+    owner:  int64 [N], who has most of its cells, the lowest number of several; 0 for nobody.
+    share:  float64 [N], of its cells that are the owner's.
+    """
+
+    boards: int
+    kinds: tuple[Kind, ...]
+    board: Ints
+    box: Ints
+    cells: Ints
+    kind: Ints
+    owner: Ints
+    share: npt.NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.board)
+
+    def __iter__(self) -> Iterator[Found]:
+        columns = (self.board, self.box, self.cells, self.kind, self.owner, self.share)
+        for board, (row, col, rows, cols), cells, kind, owner, share in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            yield Found(board, row, col, rows, cols, cells, self.kinds[kind], owner, share)
+
+    def counts(self) -> dict[str, int]:
+        """How many objects there are by name, the most frequent first."""
+        return {kind.name: total for kind, total in zip(self.kinds, self.totals(), strict=True)}
+
+    def totals(self) -> list[int]:
+        """How many there are of each of `kinds`."""
+        found: list[int] = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
+        return found
+
+    def by_board(self) -> Ints:
+        """Int64 [B, kinds]: how many of each kind each board has."""
+        return self._counted(self.board, self.boards)
+
+    def by_owner(self, owners: int) -> Ints:
+        """Int64 [owners + 1, kinds]: how many of each kind nobody, and each owner, has."""
+        return self._counted(self.owner, owners + 1)
+
+    def _counted(self, rows: Ints, count: int) -> Ints:
+        if len(rows) and int(rows.max()) >= count:
+            raise ValueError(f"expected at least {int(rows.max())} owners, got {count - 1}")
+        places = rows * len(self.kinds) + self.kind
+        return np.bincount(places, minlength=count * len(self.kinds)).reshape(count, len(self.kinds))
+
+    def table(self, name: str = "census", owners: Sequence[str] = ()) -> Table:
+        """Kinds and how many there are, in all, a board, and of each owner.
+
+        Args:
+            name: of the table.
+            owners: names of owners 1, 2, ...; without any no owner is told of.
+        """
+        totals = self.totals()
+        each = self.by_owner(len(owners)).T.tolist() if owners else [[]] * len(self.kinds)
+        rows: list[tuple[TableCell, ...]] = [
+            (
+                *(kind.name, kind.code, kind.form, kind.period or None, kind.cells or None),
+                *(total, total / self.boards),
+                *of_owner[1:],
+            )
+            for kind, total, of_owner in zip(self.kinds, totals, each, strict=True)
+        ]
+        titles = ("object", "apgcode", "form", "period", "cells", "count", "a board")
+        return Table(name, (*titles, *owners), rows)
+
+
+def census(
+    boards: Tensor | npt.NDArray[np.generic],
+    *,
+    wrap: bool = True,
+    owners: Tensor | npt.NDArray[np.generic] | None = None,
+) -> Census:
+    """The objects of boards.
+
+    Args:
+        boards: bool [B, H, W], or any numbers, live where not zero; `H` and `W` from 3 to 4,096.
+        wrap: on tori; otherwise nothing lies beyond the edges.
+        owners: integers [B, H, W], to whom live cells belong, from 1, and 0 for nobody. None: all to nobody.
+
+    Raises:
+        ValueError: other shapes or numbers.
+        ImportError: SciPy is not installed.
+    """
+    try:
+        import scipy.sparse.csgraph  # noqa: F401
+    except ImportError:
+        raise ImportError('the census needs SciPy: pip install "cellgames[research]"') from None
+    live = _array(boards) != 0
+    if live.ndim != 3 or not all(3 <= size <= MOST for size in live.shape[1:]):
+        raise ValueError(
+            f"boards must have shape [B, H, W] with 3 to {MOST:,} rows and columns, got {list(live.shape)}; "
+            "is it one board without a batch?"
+        )
+    whose = None if owners is None else _owners(_array(owners), live)
+    step = max(1, _CHUNK // (live.shape[1] * live.shape[2]))
+    parts = []
+    for start in range(0, len(live), step):
+        chunk = slice(start, start + step)
+        part = listed(live[chunk], wrap, _MEMORY, None if whose is None else whose[chunk])
+        part.objects[:, 0] += start
+        parts.append(part)
+    return _joined(len(live), parts)
+
+
+def _array(values: Tensor | npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    return np.ascontiguousarray(values.numpy(force=True) if isinstance(values, Tensor) else values)
+
+
+def _owners(owners: npt.NDArray[np.generic], live: npt.NDArray[np.bool_]) -> Ints:
+    if owners.shape != live.shape or not np.issubdtype(owners.dtype, np.integer):
+        raise ValueError(
+            f"owners must be integers of the boards' shape {list(live.shape)}, got {owners.dtype} {list(owners.shape)}"
+        )
+    whose = owners.astype(np.int64)
+    if whose.size and not 0 <= int(whose.min()) <= int(whose.max()) < 1 << 15:
+        raise ValueError(f"owners must be from 0 to {(1 << 15) - 1}, got {int(whose.min())} to {int(whose.max())}")
+    return whose
+
+
+def _joined(boards: int, parts: Sequence[Listed]) -> Census:
+    objects = np.concatenate([part.objects for part in parts] or [np.zeros((0, len(COLUMNS)), dtype=np.int64)])
+    owner = np.concatenate([part.owner for part in parts] or [np.zeros(0, dtype=np.int64)])
+    share = np.concatenate([part.share for part in parts] or [np.zeros(0)])
+    board, row, col, high, wide, cells, number = objects.T
+    totals = np.bincount(number, minlength=len(_MEMORY.kinds))
+    present = np.flatnonzero(totals).tolist()
+    present.sort(key=lambda kind: (-int(totals[kind]), _MEMORY.kinds[kind].code))
+    place = np.zeros(len(_MEMORY.kinds), dtype=np.int64)
+    place[present] = np.arange(len(present))
+    order = np.lexsort((col, row, board))
+    kind = place[number] if len(number) else number
+    box = np.stack((row, col, high, wide), 1)
+    columns = (column[order] for column in (board, box, cells, kind, owner, share))
+    return Census(boards, tuple(_MEMORY.kinds[kind] for kind in present), *columns)

@@ -1,0 +1,256 @@
+"""Groups of cells for which it matters what else is on their board: what two generations do not show.
+
+An oscillator may need what it seldom comes near, as the queen bee needs the blocks that it turns round at; a glider may
+be about to hit something; something may stand on the edge of a finite board, or wind round a torus. Few groups are so,
+and they are looked at one by one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.life import generation
+
+from .apgcode import Cell
+from .cell_groups import Groups, unwrapped
+from .life_objects import ACTIVE, LONGEST, Piece, recognise
+from .life_worlds import Board
+from .pattern_memory import Memory, boxed
+
+__all__ = ["Meeting", "meetings"]
+
+_ROUNDS = 4  # of groups meeting what has come of others that met
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Groups of one board, and what they are together.
+
+    pieces: on the torus rolled out.
+    links:  cells by which the groups come near each other, on the board.
+    """
+
+    groups: tuple[int, ...]
+    pieces: tuple[Piece, ...]
+    links: frozenset[Cell] = frozenset()
+
+
+def meetings(groups: Groups, careful: npt.NDArray[np.bool_], pattern: Iterable[int], memory: Memory) -> list[Meeting]:
+    """What groups are, together with the groups that they need or meet.
+
+    Args:
+        groups: of a batch of boards.
+        careful: bool [G], those to be looked at.
+        pattern: of each group.
+        memory: where patterns are.
+    """
+    patterns = np.asarray(pattern)
+    boards: dict[int, list[int]] = defaultdict(list)
+    for number in np.flatnonzero(careful).tolist():
+        boards[int(groups.board[number])].append(number)
+    tables = {board: _Table(groups, board, numbers, patterns, memory) for board, numbers in boards.items()}
+    _find_needed(groups, tables)
+    found: list[Meeting] = []
+    for table in tables.values():
+        table.meet()
+        found += table.meetings.values()
+    return found
+
+
+class _Table:
+    """The groups of one board that are looked at."""
+
+    def __init__(
+        self, groups: Groups, board: int, numbers: list[int], pattern: npt.NDArray[np.int64], memory: Memory
+    ) -> None:
+        self.groups, self.board, self.pattern, self.memory = groups, board, pattern, memory
+        self.rows, self.cols = map(int, groups.live.shape[1:])
+        self.wrap = groups.wrap
+        first, last = (board * self.rows * self.cols, (board + 1) * self.rows * self.cols)
+        begin, end = np.searchsorted(groups.window, (first, last))
+        window = groups.window[begin:end]
+        self.whose = dict(zip(groups.on_board(window), groups.label[begin:end].tolist(), strict=True))
+        self.meetings: dict[int, Meeting] = {}  # by the first group
+        for number in numbers:
+            self.meetings[number] = Meeting((number,), self._alone(number))
+
+    def _alone(self, number: int) -> tuple[Piece, ...]:
+        row, col = int(self.groups.row[number]), int(self.groups.col[number])
+        if self.groups.tangled[number]:
+            return self.together((number,))
+        pieces = tuple(_moved(piece, row, col) for piece in self.memory.pieces(int(self.pattern[number])))
+        return pieces if all(map(self._fits, pieces)) else self.together((number,))
+
+    def _fits(self, piece: Piece) -> bool:
+        """Whether the edges of the board have no part in what it does."""
+        top, left, high, wide = boxed(piece.reach)
+        if self.wrap:  # the piece must not meet itself from behind
+            return high <= self.rows - 2 and wide <= self.cols - 2
+        return top >= 0 and left >= 0 and top + high <= self.rows and left + wide <= self.cols
+
+    def together(self, numbers: Iterable[int], reach: Iterable[Cell] = ()) -> tuple[Piece, ...]:
+        """What groups are as one; `reach` are further cells, on the board, that join them."""
+        chosen = set(numbers)
+        cells = frozenset(cell for number in chosen for cell in self.groups.cells(number))
+        world = Board(self.rows, self.cols, self.wrap)
+        rolled: dict[Cell, Cell] | None = None
+        if self.wrap:
+            joined = [cell for cell, whose in self.whose.items() if whose in chosen]
+            joined += set(reach).difference(joined)
+            rolled = unwrapped(joined, self.rows, self.cols)
+        if rolled is not None or not self.wrap:
+            flat = frozenset(rolled[cell] for cell in cells) if rolled is not None else cells
+            pieces = recognise(flat)
+            if all(map(self._fits, pieces)) and (self.wrap or all(piece.kind is not ACTIVE for piece in pieces)):
+                return pieces
+        return tuple(map(self._freed, recognise(cells, world)))
+
+    def _freed(self, piece: Piece) -> Piece:
+        """What has been found on the whole board, as what it is on the plane if that is the same."""
+        cells = piece.cells
+        if self.wrap:
+            rolled = unwrapped(sorted(cells), self.rows, self.cols)
+            if rolled is None:
+                return piece
+            cells = frozenset(rolled.values())
+        first, *others = recognise(cells)
+        alike = not others and first.kind is not ACTIVE and first.kind.period == piece.kind.period
+        return first if alike and self._fits(first) else piece
+
+    def join(self, numbers: Iterable[int], reach: Iterable[Cell] = ()) -> None:
+        """Groups become one meeting, with all that they have met before."""
+        chosen, links = set(numbers), frozenset(map(self.on_board, reach))
+        for first, meeting in list(self.meetings.items()):
+            if not chosen.isdisjoint(meeting.groups):
+                chosen |= set(meeting.groups)
+                links |= meeting.links
+                del self.meetings[first]
+        self.meetings[min(chosen)] = Meeting(tuple(sorted(chosen)), self.together(chosen, links), links)
+
+    def on_board(self, cell: Cell) -> Cell:
+        """Where a cell of the torus rolled out lies."""
+        return (cell[0] % self.rows, cell[1] % self.cols) if self.wrap else cell
+
+    def meet(self) -> None:
+        """Join groups where what one reaches within a period is near another group, or what that reaches."""
+        for _ in range(_ROUNDS):
+            pairs = list(self._near())
+            if not pairs:
+                return
+            first, other, reach = pairs[0]
+            self.join((first, other), reach)
+            for first, other, reach in pairs[1:]:
+                if not any({first, other} <= set(meeting.groups) for meeting in self.meetings.values()):
+                    self.join((first, other), reach)
+
+    def _near(self) -> Iterator[tuple[int, int, frozenset[Cell]]]:
+        """Two meetings, or one and a group, that come near each other, and the cells by which they do."""
+        owner = dict(self.whose)
+        head = {number: first for first, meeting in self.meetings.items() for number in meeting.groups}
+        reached: dict[Cell, int] = {}
+        for first, meeting in self.meetings.items():
+            reach = frozenset().union(*(piece.reach for piece in meeting.pieces if piece.kind.period > 2))
+            seen = {first}
+            for cell in map(self.on_board, _around(reach)):
+                for whose in (owner.get(cell), reached.get(cell)):
+                    if whose is not None and (other := head.get(whose, whose)) not in seen:
+                        seen.add(other)
+                        others = self.meetings[other].pieces if other in self.meetings else ()
+                        yield first, other, reach.union(*(piece.reach for piece in others))
+            reached.update(dict.fromkeys(map(self.on_board, reach), first))
+
+
+def _moved(piece: Piece, down: int, right: int) -> Piece:
+    cells, reach = (frozenset((row + down, col + right) for row, col in some) for some in (piece.cells, piece.reach))
+    return Piece(piece.kind, cells, reach)
+
+
+def _around(cells: Iterable[Cell]) -> set[Cell]:
+    """Cells at most two rows and two columns away."""
+    near = range(-2, 3)
+    return {(row + down, col + right) for row, col in cells for down in near for right in near}
+
+
+def _find_needed(groups: Groups, tables: dict[int, _Table]) -> None:
+    """Join groups that are active by themselves, but come back on their boards, with what they come near by then."""
+    active = {
+        board: [first for first, meeting in table.meetings.items() if any(p.kind is ACTIVE for p in meeting.pieces)]
+        for board, table in tables.items()
+    }
+    boards = [board for board, numbers in active.items() if numbers]
+    if not boards:
+        return
+    rows, cols = groups.live.shape[1:]
+    place = {board: number for number, board in enumerate(boards)}
+    waiting = {number: board for board in boards for number in active[board]}
+    cells = {number: _window_of(tables[board], number) for number, board in waiting.items()}
+    flat = [
+        place[board] * rows * cols + np.array([row * cols + col for row, col in cells[number]])
+        for number, board in waiting.items()
+    ]
+    numbers, starts = list(waiting), np.cumsum([0, *map(len, flat)])[:-1]
+    where = np.concatenate(flat)
+    grid = Grid(rows, cols, groups.wrap)
+    packed = grid.pack(torch.from_numpy(groups.live[boards]))
+    states = [packed]
+    first, come_back = groups.live[boards].reshape(-1)[where], defaultdict[int, list[int]](list)
+    for period in range(1, LONGEST + 1):
+        states.append(generation(grid, states[-1]))
+        now = grid.unpack(states[-1]).numpy().reshape(-1)[where]
+        same = ~np.logical_or.reduceat(now != first, starts)
+        for index in np.flatnonzero(same).tolist():
+            come_back[numbers[index]].append(period)
+    for number, periods in come_back.items():
+        table, lane = tables[waiting[number]], place[waiting[number]]
+        for period in periods:
+            if number not in table.meetings:  # joined by another
+                break
+            shown = grid.unpack(torch.stack([state[..., lane] for state in states[: period + 1]], -1)).numpy()
+            if _join_reached(table, number, shown):
+                break
+
+
+def _window_of(table: _Table, number: int) -> list[Cell]:
+    meeting = table.meetings[number]
+    return [cell for cell, whose in table.whose.items() if whose in meeting.groups]
+
+
+def _join_reached(table: _Table, number: int, states: npt.NDArray[np.bool_]) -> bool:
+    """Join a group with all whose cells lie in the same part of what is live at some time, if that comes back too.
+
+    Args:
+        table: of the board.
+        number: of the group.
+        states: bool [T, H, W], the board until the group has come back.
+    """
+    left = {(row, col) for row, col in np.argwhere(states.any(0)).tolist()}
+    changed = {(row, col) for row, col in np.argwhere(states[0] != states[-1]).tolist()}
+    fresh = [cell for cell in _window_of(table, number) if cell in left]
+    part = set(fresh)
+    left -= part
+    while fresh:
+        near = set(map(table.on_board, _around([fresh.pop()]))) & left
+        if not changed.isdisjoint(near):
+            return False  # the group has come back by chance
+        left -= near
+        part |= near
+        fresh += near
+    chosen = {table.whose[cell] for cell in part if cell in table.whose} | {number}
+    before = dict(table.meetings)
+    table.join(chosen, part)
+    if any(
+        piece.kind is ACTIVE
+        for meeting in table.meetings.values()
+        for piece in meeting.pieces
+        if number in meeting.groups
+    ):
+        table.meetings = before
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Games over time: population, territory, objects and score flows."""

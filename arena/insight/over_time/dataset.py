@@ -1,0 +1,91 @@
+"""What is kept of games with Life in them while they are played again."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from cellgames.arena.insight.census.census import Census, census
+from cellgames.arena.insight.census.life_objects import Kind
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs.core import Game
+
+from .life_stats import Moment
+
+__all__ = ["Gathered", "in_generations"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+
+def in_generations(game: Game[Any]) -> bool:
+    """Whether Life runs to its end at once."""
+    return game.id.startswith("toroidal-cup")
+
+
+@dataclass
+class Gathered:
+    """What is kept of all moments.
+
+    total:  games, of which `records` may be a part.
+    values: by measure: time, game, seat (-1 for nobody's own), value of each observation, and whether it is the last.
+    shown:  games by time.
+    found:  objects by time and kind.
+    final:  objects of last boards by kind.
+    owned:  the same by kind, and by game and owner.
+    """
+
+    game: Game[Any]
+    records: Sequence[Record]
+    total: int
+    values: dict[str, list[Floats]] = field(default_factory=lambda: defaultdict(list))
+    shown: dict[int, int] = field(default_factory=lambda: defaultdict(int))
+    found: dict[tuple[int, Kind], int] = field(default_factory=lambda: defaultdict(int))
+    final: dict[Kind, int] = field(default_factory=lambda: defaultdict(int))
+    owned: dict[Kind, dict[tuple[int, int], int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
+
+    @property
+    def unit(self) -> str:
+        """Of times."""
+        return "generation" if in_generations(self.game) else "round"
+
+    @property
+    def seats_own(self) -> bool:
+        """Whether cells belong to seats; in Grid Adaptation nobody knows whose a tile is, and it has a sequence."""
+        return not self.game.id.startswith("grid-adaptation")
+
+    def add(self, moment: Moment) -> None:
+        """Count a moment."""
+        for name, values in moment.measures.items():
+            games, seats = np.indices(values.shape)
+            alone = values.shape[1] == 1 and self.game.info.num_players > 1
+            seat = np.full(values.shape, -1) if alone else seats
+            time = np.full(values.shape, moment.time)
+            rows = np.stack([time, moment.games[games], seat, values, moment.last[games]], -1).reshape(-1, 5)
+            self.values[name].append(rows.astype(np.float64))
+        counted = census(moment.live, wrap=self.unit == "generation", owners=moment.board)
+        if not (self.unit == "generation" and moment.last.all()):  # ends come at any time
+            self.shown[moment.time] += len(moment.games)
+            for kind, total in zip(counted.kinds, counted.totals(), strict=True):
+                self.found[moment.time, kind] += total
+        self._add_last(moment, counted)
+
+    def _add_last(self, moment: Moment, counted: Census) -> None:
+        last = moment.last[counted.board] if len(counted) else np.zeros(0, dtype=bool)
+        columns = (moment.games[counted.board[last]], counted.owner[last], counted.kind[last])
+        for game, owner, kind in zip(*(column.tolist() for column in columns), strict=True):
+            self.final[counted.kinds[kind]] += 1
+            self.owned[counted.kinds[kind]][game, owner] += 1
+
+    def owned_by(self, kind: Kind, rank: str) -> Floats:
+        """[games with both winners and losers]: how many the winners, or the losers, had, a seat."""
+        counts = []
+        for number, record in enumerate(self.records):
+            seats = [seat for seat, outcome in enumerate(record.result.outcome) if outcome == rank]
+            if {"win", "loss"} <= set(record.result.outcome):
+                counts.append(sum(self.owned[kind].get((number, seat + 1), 0) for seat in seats) / len(seats))
+        return np.array(counts)

@@ -1,0 +1,129 @@
+"""Games of Grid Adaptation round by round: tiles, sequences, points, and what players spend.
+
+Letters: `G` games, `R` rounds, `P` seats, `n` games of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
+
+from .life_stats import stepped
+
+__all__ = ["GAME", "Flows", "Spending", "read"]
+
+Ints: TypeAlias = npt.NDArray[np.int64]
+
+GAME = "grid-adaptation-v0"
+
+
+@dataclass(frozen=True)
+class Spending:
+    """What players did, each int64 [G, R, P].
+
+    named:    spaces, by tiles and reserve tiles; one that is named twice counts once.
+    clashed:  of these, the spaces that others have named too.
+    reserves: reserve tiles played.
+    flips:    of a digit of the own sequence.
+    bought:   extra tiles.
+    """
+
+    named: Ints
+    clashed: Ints
+    reserves: Ints
+    flips: Ints
+    bought: Ints
+
+
+@dataclass(frozen=True)
+class Flows:
+    """Games of Grid Adaptation round by round.
+
+    tiles:    int64 [G, R, 8], on the board after each round, by sequence.
+    sequence: int64 [G, R, P], the players' own when the round is scored.
+    dealt:    int64 [G, P], the same before the first round.
+    points:   int64 [G, R, P], of the round.
+    spending: what players did.
+    """
+
+    tiles: Ints
+    sequence: Ints
+    dealt: Ints
+    points: Ints
+    spending: Spending
+
+    @property
+    def scores(self) -> Ints:
+        """Int64 [G, P]."""
+        return np.asarray(self.points.sum(1))
+
+    @property
+    def places(self) -> Ints:
+        """Int64 [G, P], from 1 on; who are tied share the best."""
+        scores = self.scores
+        return np.asarray(1 + (scores[:, None, :] > scores[:, :, None]).sum(2))
+
+
+def read(game: Game[Any], records: Sequence[Record]) -> Flows:
+    """Play records again, and keep what matters here.
+
+    Args:
+        game: Grid Adaptation, the rules of all records.
+        records: of whole games.
+
+    Raises:
+        ValueError: another game.
+        ReplayError: a record that does not play.
+    """
+    if game.id != GAME:
+        raise ValueError(f"expected games of {GAME}, got {game.id}")
+    rounds, players = game.rounds, game.info.num_players  # type: ignore[attr-defined]
+    tiles = np.zeros((len(records), rounds, 8), dtype=np.int64)
+    dealt = np.zeros((len(records), players), dtype=np.int64)
+    kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
+    for step in stepped(game, records):
+        lanes = (step.before.round <= rounds).nonzero().flatten()  # type: ignore[attr-defined]
+        if not len(lanes):
+            continue
+        before, after, actions = step.before[lanes], step.after[lanes], step.actions[lanes]
+        at = np.array(step.games)[lanes.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
+        board = game.board(after)
+        tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
+        first = at[1] == 0
+        dealt[at[0][first]] = before.sequence.numpy()[first]  # type: ignore[attr-defined]
+        named, clashed = _named(game, actions, after.placed)  # type: ignore[attr-defined]
+        numbers = {
+            "sequence": after.sequence,  # type: ignore[attr-defined]
+            "points": (after.scores - before.scores).long(),
+            "named": named,
+            "clashed": clashed,
+            "reserves": actions[..., RESERVE] < game.info.action_nvec[RESERVE] - 1,
+            "flips": actions[..., FLIP] > 0,
+            "bought": after.bought - before.bought,  # type: ignore[attr-defined]
+        }
+        for name, values in numbers.items():
+            kept[name][at] = values.numpy()
+    spending = Spending(*(kept[name] for name in Spending.__annotations__))
+    return Flows(tiles, kept["sequence"], dealt, kept["points"], spending)
+
+
+_KEPT = ("sequence", "points", *Spending.__annotations__)
+
+
+def _named(game: Any, actions: torch.Tensor, placed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """How many spaces each player names, int64 [n, P], and on how many of them no tile has landed."""
+    spaces = game.spaces
+    chosen = torch.zeros(*actions.shape[:2], spaces + 1, dtype=torch.bool)
+    chosen.scatter_(2, actions[..., SLOTS].long(), True)
+    chosen = chosen[..., :spaces]
+    landed = game.grid.unpack(placed.movedim(0, -1)).flatten(1)
+    return chosen.sum(2), (chosen & ~landed[:, None]).sum(2)

@@ -1,0 +1,214 @@
+"""Games with Life in them played again side by side, and shown at the moments that count.
+
+Cloth of Gold and Grid Adaptation are shown after every round, the Toroidal Cup at some generations between start and
+end. Moves are checked; that results are as recorded is for `arena.replays.verify` to see.
+
+Letters: `n` games of a moment, `H, W` rows and columns, `P` seats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cellgames.agents.play import parse_move
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import ReplayError, start
+from cellgames.envs.core import Game, State
+
+__all__ = ["HAS_LIFE", "Moment", "Step", "moments", "stepped"]
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+
+_BATCH = 64
+_FRAMES = 24  # generations of the Cup that are shown, beside the first
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Some games of a batch at the same time of theirs.
+
+    time:     the round, or the generation.
+    games:    int64 [n], places in the list of records.
+    board:    int8 [n, H, W], whose each live cell is: 0 nobody's or dead, else the seat + 1, or in Grid Adaptation the
+              tile's sequence + 1.
+    live:     bool [n, H, W].
+    last:     bool [n], the games that are over then.
+    measures: by name, float64 [n, P], or [n, 1] where it is nobody's own.
+    """
+
+    time: int
+    games: npt.NDArray[np.int64]
+    board: npt.NDArray[np.int8]
+    live: npt.NDArray[np.bool_]
+    last: npt.NDArray[np.bool_]
+    measures: dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class Step:
+    """A turn of some games of a batch.
+
+    games:   places in the list of records.
+    before:  their states.
+    actions: as `Game.step` takes them.
+    after:   their states.
+    """
+
+    games: list[int]
+    before: State
+    actions: Tensor
+    after: State
+
+
+def stepped(game: Game[Any], records: Sequence[Record], batch: int = _BATCH) -> Iterator[Step]:
+    """Play records again, `batch` at a time, turn by turn.
+
+    Raises:
+        ReplayError: a starting position or a move that the game does not know, an illegal move, too few or too
+            many of them.
+    """
+    for first in range(0, len(records), batch):
+        games = list(range(first, min(first + batch, len(records))))
+        states, moves = [], []
+        for number in games:
+            try:
+                states.append(start(game, records[number].seed, records[number].position))
+                moves.append([parse_move(game, move) for move in records[number].moves])
+            except ValueError as error:
+                raise ReplayError(f"game {number + 1}: {error}") from None
+        state, turn = type(states[0]).cat(states), 0
+        going = [lane for lane in range(len(games)) if moves[lane]]
+        state = state[going]
+        while going:
+            chosen = torch.stack([moves[lane][turn] for lane in going])
+            try:
+                after = game.step(state, chosen)
+            except ValueError as error:
+                raise ReplayError(f"games {games[0] + 1} to {games[-1] + 1}, move {turn + 1}: {error}") from None
+            yield Step([games[lane] for lane in going], state, chosen, after)
+            turn += 1
+            for place, over in enumerate(after.over.tolist()):
+                if over != (len(moves[going[place]]) == turn):
+                    many = "moves follow the end" if over else "too few moves: the game goes on"
+                    raise ReplayError(f"game {games[going[place]] + 1}, after move {turn}: {many}")
+            left = [place for place, lane in enumerate(going) if len(moves[lane]) > turn]
+            state, going = after[left], [going[place] for place in left]
+
+
+# ---------------------------------------------------------------- by game
+
+
+def _cloth(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
+    """After every round; round 0 is the initial placement."""
+    from cellgames.envs.cloth_of_gold.state import COLUMNS
+
+    for step in stepped(game, records):
+        closed = ((step.after.round != step.before.round) | step.after.over) & ~step.before.over  # type: ignore[attr-defined]
+        lanes = closed.nonzero().flatten()
+        for time in sorted(set(step.before.round[lanes].tolist())):  # type: ignore[attr-defined]
+            here = lanes[step.before.round[lanes] == time]  # type: ignore[attr-defined]
+            state = step.after[here]
+            columns = dict(zip(COLUMNS, state.rounds[:, time].t().double().numpy(), strict=True))  # type: ignore[attr-defined]
+            board = game.board(state).numpy()
+            yield Moment(
+                time=time,
+                games=np.array([step.games[lane] for lane in here.tolist()]),
+                board=np.where(board <= 2, board, 0).astype(np.int8),
+                live=(board > 0) & (board <= 3),  # killed cells are nobody's neighbours
+                last=state.over.numpy(),
+                measures={
+                    "units": np.stack((columns["units_a"], columns["units_b"]), 1),
+                    "territory": np.stack((columns["territory_a"], columns["territory_b"]), 1),
+                    "contested": columns["contested"][:, None],
+                    "killed": columns["killed"][:, None],
+                },
+            )
+
+
+def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
+    """At generations that grow by about the same factor, the same for all games of a batch, and at the ends."""
+    starts: dict[int, Tensor] = {}
+    for step in stepped(game, records):
+        for lane in step.after.over.nonzero().flatten().tolist():
+            starts[step.games[lane]] = step.after.start[lane]  # type: ignore[attr-defined]
+    numbers = sorted(starts)
+    for first in range(0, len(numbers), _BATCH):
+        chosen = numbers[first : first + _BATCH]
+        times = _times(game.max_generations)
+        result = game.life(torch.stack([starts[number] for number in chosen]), keep=times)
+        ends = result.generations.numpy()
+        seats = np.arange(1, game.teams + 1)
+        for time in [*(time for time in times if time < ends.max()), -1]:
+            board = (result.board if time < 0 else result.boards[time]).numpy()
+            going = np.flatnonzero(ends > time) if time >= 0 else np.arange(len(chosen))
+            for end in [time] if time >= 0 else sorted(set(ends.tolist())):
+                here = going if time >= 0 else np.flatnonzero(ends == end)
+                if not len(here):
+                    continue
+                cells = (board[here, None] == seats[:, None, None]).sum((2, 3)).astype(float)
+                share = 100 * cells / np.maximum(cells.sum(1, keepdims=True), 1)
+                yield Moment(
+                    time=int(end),
+                    games=np.array(chosen)[here],
+                    board=board[here],
+                    live=board[here] > 0,
+                    last=np.full(len(here), time < 0),
+                    measures={"live cells": cells, "share in %": share},
+                )
+
+
+def _times(longest: int) -> list[int]:
+    """Generations from 0 on, the first of a game to the longest possible."""
+    steps = np.geomspace(1, max(longest, 2), _FRAMES)
+    return [0, *sorted({round(step) for step in steps.tolist()})]
+
+
+def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
+    """After every round."""
+    for step in stepped(game, records):
+        lanes = (step.before.round <= game.rounds).nonzero().flatten()  # type: ignore[attr-defined]
+        for time in sorted(set(step.before.round[lanes].tolist())):  # type: ignore[attr-defined]
+            here = lanes[step.before.round[lanes] == time]  # type: ignore[attr-defined]
+            before, after = step.before[here], step.after[here]
+            board = game.board(after).numpy()
+            live = board >= 0
+            yield Moment(
+                time=time,
+                games=np.array([step.games[lane] for lane in here.tolist()]),
+                board=(board + 1).astype(np.int8),
+                live=live,
+                last=np.full(len(board), time == game.rounds),
+                measures={
+                    "points of the round": (after.scores - before.scores).double().numpy(),
+                    "tiles": live.sum((1, 2)).astype(float)[:, None],
+                },
+            )
+
+
+Shower: TypeAlias = Callable[[Any, Sequence[Record]], Iterator[Moment]]
+
+HAS_LIFE: dict[str, Shower] = {
+    "cloth-of-gold-v0": _cloth,
+    "toroidal-cup-v0": _cup,
+    "grid-adaptation-v0": _grid,
+}
+"""Games that can be shown, by id."""
+
+
+def moments(game: Game[Any], records: Sequence[Record]) -> Iterator[Moment]:
+    """The games of records, all of the rules of `game`, at the moments that count.
+
+    Raises:
+        ValueError: a game without Life.
+        ReplayError: a record that does not play.
+    """
+    if game.id not in HAS_LIFE:
+        raise ValueError(f"expected one of {', '.join(HAS_LIFE)}, got {game.id}")
+    yield from HAS_LIFE[game.id](game, records)

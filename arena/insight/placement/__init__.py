@@ -1,0 +1,1 @@
+"""Openings and places: where agents place, and how that fares."""

@@ -1,0 +1,1 @@
+"""Readers: what the moves of each game mean to an analysis."""

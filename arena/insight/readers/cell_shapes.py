@@ -1,0 +1,64 @@
+"""Shapes of cells, wherever they lie and however they are turned: canonical forms, and names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from cellgames.agents.cloth_of_gold.shapes import SHAPES
+
+__all__ = ["Cell", "canonical", "groups", "named", "text"]
+
+Cell = tuple[int, int]
+"""Row and column."""
+
+
+def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:
+    """The least of the eight turned and mirrored forms, moved to row 0 and column 0, its cells in order."""
+    turned = list(cells)
+    forms = []
+    for _ in range(4):
+        turned = [(col, -row) for row, col in turned]
+        for form in (turned, [(row, -col) for row, col in turned]):
+            top, left = (min(values, default=0) for values in (list(axis) for axis in zip(*form, strict=True)))
+            forms.append(tuple(sorted((row - top, col - left) for row, col in form)))
+    # Wide before high, as people draw them.
+    return min(forms, key=lambda form: (max(row for row, _ in form), form))
+
+
+def text(cells: Iterable[Cell]) -> str:
+    """Rows of `o` and `.`, such as `.oo/oo./.o.`."""
+    known = set(cells)
+    rows, cols = (1 + max(axis) for axis in zip(*known, strict=True))
+    return "/".join("".join("o" if (row, col) in known else "." for col in range(cols)) for row in range(rows))
+
+
+def groups(cells: Iterable[Cell], reach: int) -> list[tuple[Cell, ...]]:
+    """Cells split into groups: those within `reach` king's moves of each other belong together."""
+    left, found = set(cells), []
+    while left:
+        group, edge = [], [left.pop()]
+        while edge:
+            row, col = edge.pop()
+            group.append((row, col))
+            near = {(r, c) for r, c in left if abs(r - row) <= reach and abs(c - col) <= reach}
+            left -= near
+            edge += near
+        found.append(tuple(sorted(group)))
+    return sorted(found)
+
+
+@cache
+def _names() -> dict[tuple[Cell, ...], str]:
+    found = {}
+    for name, rows in SHAPES.items():
+        lines = rows.split("/")
+        cells = [(row, col) for row, line in enumerate(lines) for col, sign in enumerate(line) if sign == "o"]
+        found[canonical(cells)] = name
+    return found
+
+
+def named(cells: Iterable[Cell]) -> str:
+    """The usual name of a shape that the suite's agents know, `cell` for a single one, else its `text`."""
+    form = canonical(cells)
+    return "cell" if len(form) == 1 else _names().get(form, text(form))

@@ -1,0 +1,102 @@
+"""Reads games of Cloth of Gold: the shapes that players begin with, and the cells they fill, round by round."""
+
+from __future__ import annotations
+
+import bisect
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs.core import Game
+
+from . import cell_shapes as shapes
+from .layouts import Rectangle
+from .reader import Frame, Opening, Placed, Reader
+
+__all__ = ["ClothReader", "Turn"]
+
+_REACH = 2  # king's moves between cells of one shape
+_LATER = (1, 2, 4, 8)  # rounds that begin another phase
+_MOST = 4  # shapes that are named of a turn
+
+
+class Turn(NamedTuple):
+    """A player's turn.
+
+    seat:  whose.
+    round: 0 is the initial placement.
+    cells: filled when it ended, in the order of their numbers.
+    forced: whether a part of it was not the player's choice.
+    """
+
+    seat: int
+    round: int
+    cells: tuple[int, ...]
+    forced: bool
+
+
+class ClothReader(Reader):
+    """An opening is the first turns of both players, as shapes; where they stand is for the heat maps."""
+
+    depth = 2
+    phases = ("initial placement", "round 1", "rounds 2 and 3", "rounds 4 to 7", "later rounds")
+
+    def __init__(self, game: Game[Any]) -> None:
+        super().__init__(game)
+        self.height, self.width = (int(game.parameters[name]) for name in ("height", "width"))
+        self.first = 0 if game.parameters["initial_placement"] else 1
+        names = tuple(game.action_to_string(cell) for cell in range(self.height * self.width))
+        self.frames = (Frame("board", "the world", Rectangle(names, self.height, self.width)),)
+
+    @property
+    def about(self) -> str:
+        """See `Reader`."""
+        return (
+            "An opening is the first turn of player_a and the answer of player_b, as shapes: cells within two king's "
+            "moves of each other are one shape, however it is turned and wherever it stands."
+        )
+
+    def turns(self, record: Record) -> Iterator[Turn]:
+        """All turns that were ended."""
+        number, begun, cells = 0, 0, set[int]()
+        for ply, move in enumerate(record.moves):
+            if move != "end":
+                cells ^= {self.action(move)}  # named again, a cell is taken back
+                continue
+            seat, lap = number % 2, number // 2
+            yield Turn(seat, lap + self.first, tuple(sorted(cells)), begun < record.opening)
+            number, begun, cells = number + 1, ply + 1, set()
+
+    def openings(self, record: Record) -> Iterator[Opening]:
+        """See `Reader`."""
+        if record.position:
+            return
+        turns = [turn for turn, _ in zip(self.turns(record), range(self.depth), strict=False)]
+        if turns:
+            steps = tuple(self.shapes_of(turn.cells) for turn in turns)
+            yield Opening(steps, tuple(turn.seat for turn in turns), sum(turn.forced for turn in turns))
+
+    def shapes_of(self, cells: tuple[int, ...]) -> str:
+        """Such as `2 glider + block`; the most frequent ones first, and how many more there are."""
+        found = Counter(map(shapes.named, shapes.groups([divmod(cell, self.width) for cell in cells], _REACH)))
+        parts = [f"{count} {name}" if count > 1 else name for name, count in sorted(found.items(), key=_frequent)]
+        more = len(parts) - _MOST
+        return " + ".join(parts[:_MOST] + ([f"{more} more shapes"] if more > 0 else [])) or "nothing"
+
+    def picture(self, steps: Sequence[str]) -> None:
+        """See `Reader`; shapes are no moves."""
+        return
+
+    def placed(self, record: Record) -> Iterator[Placed]:
+        """See `Reader`."""
+        if record.position:
+            return
+        for turn in self.turns(record):
+            if not turn.forced:
+                phase = bisect.bisect_right(_LATER, turn.round)
+                yield from (Placed(0, turn.seat, phase, cell) for cell in turn.cells)
+
+
+def _frequent(counted: tuple[str, int]) -> tuple[int, str]:
+    return -counted[1], counted[0]

@@ -1,0 +1,79 @@
+"""Reads matches of Grid Adaptation: the tiles of round 1 as a shape, and the spaces named in every round."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs.core import Game
+
+from . import cell_shapes as shapes
+from .layouts import Rectangle
+from .reader import Frame, Opening, Placed, Reader
+
+__all__ = ["GridReader"]
+
+_APART = 4  # rows or columns that a shape of three tiles spans at most
+_NONE = "none"
+_RINGS = ("in the middle", "halfway", "at the edge")
+
+
+class GridReader(Reader):
+    """An opening is a player's tiles of round 1: their shape, then how far from the middle of the board they lie."""
+
+    depth = 2
+
+    def __init__(self, game: Game[Any]) -> None:
+        super().__init__(game)
+        self.size, self.rounds = int(game.parameters["size"]), int(game.parameters["rounds"])
+        names = tuple(f"r{cell // self.size}c{cell % self.size}" for cell in range(self.size**2))
+        self._cells = {name: cell for cell, name in enumerate(names)}
+        self.frames = (Frame("board", "the board", Rectangle(names, self.size, self.size)),)
+        self.phases = tuple(f"round {number}" for number in range(1, self.rounds + 1))
+
+    @property
+    def about(self) -> str:
+        """See `Reader`."""
+        return (
+            "An opening is the tiles that a player names in round 1: first their shape, however it is turned and "
+            "wherever it lies, then the place of their centre. Every seat of every match has one."
+        )
+
+    def spaces(self, action: str) -> list[int]:
+        """The spaces that an action names, the reserve tile's last."""
+        tiles, _, reserve = action.partition("/")[0].partition("+")
+        names = [*tiles.split(","), *([reserve] if reserve else [])]
+        return [self._cells[name] for name in names if name != _NONE]
+
+    def openings(self, record: Record) -> Iterator[Opening]:
+        """See `Reader`."""
+        if record.position or not record.moves:
+            return
+        for seat, action in enumerate(self.by_seat(record.moves[0])):
+            cells = [divmod(space, self.size) for space in self.spaces(action)]
+            steps = (self.shape(cells), self.ring(cells)) if cells else ("nothing",)
+            yield Opening(steps, (seat,) * len(steps), len(steps) if record.opening else 0)
+
+    def shape(self, cells: list[shapes.Cell]) -> str:
+        """Rows of `o` and `.`, or `n tiles apart`."""
+        spans = [max(axis) - min(axis) + 1 for axis in zip(*cells, strict=True)]
+        form = shapes.canonical(cells)
+        return shapes.text(form) if max(spans) <= _APART else f"{len(form)} tiles apart"
+
+    def ring(self, cells: list[shapes.Cell]) -> str:
+        """In which third of the way from the middle of the board to its edge the centre of the cells lies."""
+        middle = (self.size - 1) / 2
+        centre = (math.fsum(axis) / len(cells) for axis in zip(*cells, strict=True))
+        share = max(abs(place - middle) for place in centre) / (self.size / 2)
+        return _RINGS[min(2, int(3 * share))]
+
+    def placed(self, record: Record) -> Iterator[Placed]:
+        """See `Reader`; of spaces named, whether or not a tile came to lie there."""
+        if record.position:
+            return
+        for turn, move in enumerate(record.moves[: self.rounds]):
+            if turn >= record.opening:
+                for seat, action in enumerate(self.by_seat(move)):
+                    yield from (Placed(0, seat, turn, space) for space in self.spaces(action))

@@ -1,0 +1,209 @@
+"""What the moves of a game mean to an analysis: its openings, and which cells were claimed when.
+
+A reader knows how a game writes its moves and numbers its cells, never its rules. Games without one of their own
+(`READERS`) have openings, their first moves, and no heat maps.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from cellgames.arena.records.record_lines import Record, RecordError
+from cellgames.envs.core import Game
+
+from .layouts import Layout
+
+if TYPE_CHECKING:
+    from cellgames.envs.core.drawing import Picture
+
+__all__ = ["READERS", "Frame", "Opening", "Placed", "Reader", "make_reader", "read_all", "symmetric_actions"]
+
+READERS: dict[str, str] = {
+    "torus-v0": "cellgames.arena.insight.readers.torus_reader:TorusReader",
+    "cloth-of-gold-v0": "cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
+    "grid-adaptation-v0": "cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
+    "toroidal-cup-v0": "cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
+}
+"""Readers by a game's id; a game gets one by a line here."""
+
+T = TypeVar("T")
+
+_MOST_SYMMETRIES = 1 << 24  # numbers of a table of symmetries by actions
+
+
+class Opening(NamedTuple):
+    """How a game began, step by step; openings that begin alike are one branch of a tree.
+
+    steps:  names, up to symmetry, each of which stands below the one before it.
+    seats:  who made each step.
+    forced: how many of the first steps nobody chose.
+    """
+
+    steps: tuple[str, ...]
+    seats: tuple[int, ...]
+    forced: int
+
+
+class Placed(NamedTuple):
+    """A cell that a seat claimed.
+
+    frame: of `Reader.frames`, whose layout numbers the cell.
+    phase: of `Reader.phases`.
+    """
+
+    frame: int
+    seat: int
+    phase: int
+    cell: int
+
+
+@dataclass(frozen=True)
+class Frame:
+    """How cells are looked at.
+
+    name:   `board`, or from where they are counted.
+    title:  of a plot.
+    layout: of the cells.
+    marked: the cell from which the others are counted; -1 for none.
+    """
+
+    name: str
+    title: str
+    layout: Layout
+    marked: int = -1
+
+
+class Reader:
+    """The reader of any game: an opening is its first moves up to symmetry, and no cells are known.
+
+    Args:
+        game: the rules.
+    """
+
+    depth = 4
+    """Steps of an opening, at most."""
+
+    frames: tuple[Frame, ...] = ()
+    phases: tuple[str, ...] = ()
+
+    def __init__(self, game: Game[Any]) -> None:
+        self.game = game
+
+    @property
+    def about(self) -> str:
+        """What an opening is in this game, in a sentence."""
+        alike = " Openings that symmetries of the board turn into each other are one." if self._alike.size else ""
+        if self.game.info.simultaneous:
+            return "An opening is the first action of a seat."
+        return f"An opening is the first {self.depth} moves of a game.{alike}"
+
+    def openings(self, record: Record) -> Iterator[Opening]:
+        """One of the game, or one of each seat where all act at once; none of a game that began elsewhere."""
+        if record.position or not record.moves:
+            return
+        if self.game.info.simultaneous:
+            for seat, name in enumerate(self.by_seat(record.moves[0])):
+                yield Opening((name,), (seat,), min(1, record.opening))
+            return
+        moves = record.moves[: max(self.depth, record.opening + 1)]
+        steps = tuple(map(self.game.action_to_string, self.canonical([self.action(move) for move in moves])))
+        yield Opening(steps, self.movers(len(moves)), min(record.opening, len(moves)))
+
+    def placed(self, record: Record) -> Iterator[Placed]:
+        """All cells that agents chose; those of forced openings are left out."""
+        return iter(())
+
+    def picture(self, steps: Sequence[str]) -> Picture | None:
+        """The position after the steps of an opening; None where steps are not moves of a game in turns."""
+        from cellgames.arena.records.positions import after_moves
+
+        if self.game.info.simultaneous or self.game.info.stochastic:
+            return None
+        state = after_moves(self.game, list(steps))
+        return dataclasses.replace(self.game.picture(state), title="")
+
+    def by_seat(self, move: str) -> list[str]:
+        """The actions of a turn in which all act at once; a `ValueError` if there are more or fewer than seats."""
+        names, seats = move.split(" "), self.game.info.num_players
+        if len(names) != seats:
+            raise ValueError(f"expected {seats} actions in a turn, got {len(names)}")
+        return names
+
+    def movers(self, plies: int) -> tuple[int, ...]:
+        """Whose turn it is in the first moves of a game in turns; here the seats take turns."""
+        return tuple(ply % self.game.info.num_players for ply in range(plies))
+
+    def action(self, name: str) -> int:
+        """The number of an action, remembered, since there are few names and many moves."""
+        if name not in self._numbers:
+            self._numbers[name] = self.game.string_to_action(name)
+        return self._numbers[name]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {}
+
+    def canonical(self, actions: Sequence[int]) -> list[int]:
+        """The first actions of a game as they are in the least of all games that symmetries make of it.
+
+        Of all sequences the least one, first action first; so what begins a canonical sequence is canonical.
+        """
+        if not len(actions) or not self._alike.size:
+            return list(actions)
+        rows = self._alike[:, list(actions)]
+        for place in range(len(actions)):
+            rows = rows[rows[:, place] == rows[:, place].min()]
+        return [int(action) for action in rows[0]]
+
+    @cached_property
+    def _alike(self) -> npt.NDArray[np.int64]:
+        return symmetric_actions(self.game)
+
+
+def read_all(game: Game[Any], records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
+    """What a method of a reader tells of each record.
+
+    Raises:
+        RecordError: a record has moves that the game does not know; the message says which of the games it is.
+    """
+    for number, record in enumerate(records, 1):
+        try:
+            found = list(read(record))
+        except (ValueError, LookupError) as error:
+            raise RecordError(
+                f"game {number} of {game}: a move that this game does not know ({error}); `cellgames replay` checks "
+                "every move"
+            ) from None
+        yield found
+
+
+def symmetric_actions(game: Game[Any]) -> npt.NDArray[np.int64]:
+    """Where the symmetries that keep the start of a game, seats and all, take each action: int64 [S, A].
+
+    Empty for games that know none but the one that moves nothing, or too many to list.
+    """
+    count, actions = game.symmetries, game.info.num_actions
+    if count == 1 or game.info.simultaneous or count * actions > _MOST_SYMMETRIES:
+        return np.empty((0, actions), dtype=np.int64)
+    start = game.init(torch.zeros(1, dtype=torch.int64))
+    seen = game.observe(start, start.current_player)
+    which = torch.arange(count)
+    numbers = torch.arange(actions).expand(count, -1)
+    moved, source = game.transform(seen.expand(count, *seen.shape[1:]), numbers, which)
+    keeps = (moved == seen).flatten(1).all(1)  # a symmetry that exchanges seats shows another player's view
+    return source[keeps].argsort(1).numpy()
+
+
+def make_reader(game: Game[Any]) -> Reader:
+    """The reader of a game."""
+    reader: Reader = resolve_name(READERS[game.id])(game) if game.id in READERS else Reader(game)
+    return reader

@@ -1,0 +1,110 @@
+"""Records to analyse, out of files and folders of runs, in groups of one game each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellgames.arena.play.chunks import RECORDS
+from cellgames.arena.records.record_lines import Record, RecordError, read
+from cellgames.arena.records.replays import game_of
+from cellgames.envs.core import Game
+from cellgames.utils.run_folders import PathLike
+
+__all__ = ["Games", "agents_of", "grouped", "read_paths", "scores"]
+
+
+@dataclass(frozen=True)
+class Games:
+    """Games under the same rules.
+
+    game:      the rules.
+    records:   in the order in which they were read; without those that ended by a forfeit, which say little of how
+               the game is played.
+    forfeited: how many of these there were.
+    """
+
+    game: Game[Any]
+    records: tuple[Record, ...]
+    forfeited: int = 0
+
+
+def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda message: None) -> list[Record]:
+    """All records of files, and of folders that runs of the arena have written (their `games.jsonl`).
+
+    Args:
+        paths: files of records, or folders of round robins, free-for-all games, evaluations and seasons.
+        warn: gets a line for a torn last line.
+
+    Raises:
+        RecordError: no records there, or a line that is none; the message names file and line.
+        OSError: a file cannot be read.
+    """
+    from cellgames.arena.season import cup_replays as season_cup_replays
+
+    found: list[Record] = []
+    for given in map(Path, paths):
+        path = given / RECORDS if given.is_dir() else given
+        if given.is_dir() and not path.is_file():
+            raise RecordError(f"{given}: expected a folder with {RECORDS}, as runs of the arena write it, found none")
+        with path.open("rb") as file:
+            if season_cup_replays.recognises(file.readline()):
+                raise RecordError(
+                    f"{path} holds games of a season without agents: arrangements, and no moves to analyse; give "
+                    "games of agents, such as those of `cellgames free-for-all`"
+                )
+        reading = read(path)
+        if reading.torn:
+            warn(reading.torn)
+        if not reading.records:
+            raise RecordError(f"{path} holds no records")
+        found += reading.records
+    return found
+
+
+def grouped(records: Iterable[Record]) -> list[Games]:
+    """The records by game and parameters, in the order of their first ones.
+
+    Raises:
+        ReplayError: no such game or parameter.
+        RecordError: a record tells of more or fewer seats than its game has.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in records:
+        groups.setdefault(json.dumps([record.game, record.parameters], sort_keys=True), []).append(record)
+    return [_games(group) for group in groups.values()]
+
+
+def _games(group: list[Record]) -> Games:
+    game = game_of(group[0])
+    seats = game.info.num_players
+    for record in group:
+        told = len(record.agents), len(record.result.outcome), len(record.result.scores)
+        if told != (seats, seats, seats):
+            raise RecordError(
+                f"a game of {game}: expected agents, outcomes and scores of {seats} seats, got {told[0]}, {told[1]} "
+                f"and {told[2]}; was the file changed?"
+            )
+    played = tuple(record for record in group if record.result.forfeit is None)
+    return Games(game, played, len(group) - len(played))
+
+
+def agents_of(records: Iterable[Record]) -> tuple[str, ...]:
+    """The names of all who play, sorted."""
+    return tuple(sorted({name for record in records for name in record.agents}))
+
+
+def scores(record: Record) -> tuple[float, ...]:
+    """How each seat fared, from 0 to 1.
+
+    In games for two a win is 1 and a draw 1/2; in larger ones it is the share of the other seats that have a lower
+    final score, a tie half.
+    """
+    result = record.result
+    if len(result.outcome) == 2:
+        return tuple({"win": 1.0, "draw": 0.5, "loss": 0.0}[outcome] for outcome in result.outcome)
+    others = len(result.scores) - 1
+    return tuple((sum((a > b) + (a == b) / 2 for b in result.scores) - 0.5) / others for a in result.scores)

@@ -1,0 +1,341 @@
+"""What a search says of one position: as numbers, as a table, drawn on the board.
+
+A win chance is (value + 1) / 2 for a value from -1 (lost) to 1 (won); a draw counts half.
+
+Letters: `E` edges of the root of a search, `P` players.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent, StateAgent, acting, draw_seeds, takes_states
+from cellgames.agents.loading import AGENTS, load
+from cellgames.arena.play.match import derive
+from cellgames.arena.records.positions import check_unfinished
+from cellgames.arena.report.report_parts import percent, plain_table, rounded
+from cellgames.envs.core import Game, State
+from cellgames.utils.run_folders import PathLike
+
+if TYPE_CHECKING:
+    from cellgames.agents.search import SearchResult
+    from cellgames.envs.core.drawing import Picture
+
+__all__ = [
+    "DEFAULT_AGENTS",
+    "SUFFIXES",
+    "Analysis",
+    "LineMove",
+    "MoveReport",
+    "Searcher",
+    "analyse",
+    "check_suffix",
+    "content",
+    "default_agent",
+    "line_text",
+    "picture",
+    "summary",
+    "table",
+    "to_data",
+]
+
+DEFAULT_AGENTS = ("gumbel:256", "mcts:1000")
+"""Specs of who analyses if nobody is named: the first that can in the game."""
+
+SUFFIXES = (".svg", ".png", ".html")
+"""Of files of a drawn analysis."""
+
+_SEARCHING = ("gumbel", "mcts")  # names of the agents that search trees
+
+
+@runtime_checkable
+class Searcher(StateAgent, Protocol):
+    """An agent that says what it has found, not only what it plays."""
+
+    def search(self, state: Any, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+        """The arguments are those of `StateAgent.act_on_state`."""
+
+
+@dataclass(frozen=True)
+class MoveReport:
+    """A move that the search knows of.
+
+    name:       as the game writes it.
+    action:     its number.
+    visits:     simulations that began with it.
+    share:      of all visits, 0 to 1.
+    policy:     the chance that the search would give it, 0 to 1.
+    win_chance: of the player to move, 0 to 1; NaN where it was never visited.
+    """
+
+    name: str
+    action: int
+    visits: int
+    share: float
+    policy: float
+    win_chance: float
+
+
+@dataclass(frozen=True)
+class LineMove:
+    """A move to come: its name and number, and the seat that makes it."""
+
+    name: str
+    action: int
+    player: int
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Of one position.
+
+    agent:    who searched.
+    position: as the game writes positions.
+    player:   the seat to move.
+    mover:    its name.
+    turn:     steps played before.
+    value:    [P], what each player can expect, -1 to 1.
+    chosen:   the move that the agent would play.
+    moves:    the most visited first.
+    line:     the moves that the search expects, beginning with `chosen`.
+    """
+
+    agent: str
+    position: str
+    player: int
+    mover: str
+    turn: int
+    value: tuple[float, ...]
+    chosen: str
+    moves: tuple[MoveReport, ...]
+    line: tuple[LineMove, ...]
+
+    @property
+    def win_chance(self) -> float:
+        """Of the player to move, 0 to 1."""
+        return _chance(self.value[self.player])
+
+    @property
+    def visits(self) -> int:
+        """Of all moves."""
+        return sum(move.visits for move in self.moves)
+
+
+def _chance(value: float) -> float:
+    return (value + 1) / 2
+
+
+# ---------------------------------------------------------------- the search
+
+
+def default_agent(game: Game[Any]) -> AnyAgent:
+    """The first of `DEFAULT_AGENTS` that can search in the game; a `ValueError` by the last one if none can."""
+    *better, last = DEFAULT_AGENTS
+    for spec in better:
+        try:
+            return load(spec, game)
+        except (ValueError, ImportError):  # no weights for this game, or nothing that reads them
+            continue
+    return load(last, game)
+
+
+def analyse(game: Game[Any], state: State, agent: AnyAgent, seed: int = 0) -> Analysis:
+    """Let an agent search a position, as if the game began there.
+
+    Args:
+        game: in turns, with perfect information.
+        state: one unfinished game, a batch of one; not changed.
+        agent: one with a method `search`, such as `mcts:400`; it is started.
+        seed: of the search's chance. In games of chance the dice to come are drawn from it.
+
+    Raises:
+        ValueError: the game is over, the agent does not search, or it cannot play the game.
+    """
+    if len(state) != 1:
+        raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[lane : lane + 1] is one")
+    searcher = acting(agent, game)
+    if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
+        known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
+        raise ValueError(f"agent {agent.name!r} does not search, so it cannot analyse; agents that do: {known}")
+    check_unfinished(game, state)
+    lanes, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
+    random.manual_seed(derive(seed, "analysis"))
+    searcher.start(game, state.current_player, lanes)
+    searched = state.clone()
+    if game.info.stochastic:
+        searched = searched.replace(seed=draw_seeds(1, random, state.device))
+    found = searcher.search(searched, lanes, random)
+    return _report(game, state, agent.name, found)
+
+
+def _report(game: Game[Any], state: State, agent: str, found: SearchResult) -> Analysis:
+    """The result of a search of one position in words."""
+    player, chosen = int(state.current_player), int(found.chosen)
+    return Analysis(
+        agent=agent,
+        position=game.state_to_string(state),
+        player=player,
+        mover=game.info.players[player],
+        turn=int(state.turn),
+        value=tuple(map(float, found.value[0].tolist())),
+        chosen=game.action_to_string(chosen),
+        moves=_moves(game, found, chosen),
+        line=_line(game, state, found.lines[0]),
+    )
+
+
+def _moves(game: Game[Any], found: SearchResult, chosen: int) -> tuple[MoveReport, ...]:
+    """The edges; of equally visited ones first the one to play, then the likelier ones."""
+    columns = (found.actions[0], found.visits[0], found.policy[0], found.values[0])  # [E] each
+    edges = [edge for edge in zip(*(column.tolist() for column in columns), strict=True) if edge[0] >= 0]
+    total = max(1, sum(visits for _, visits, _, _ in edges))
+    edges.sort(key=lambda edge: (-edge[1], edge[0] != chosen, -edge[2], edge[0]))
+    return tuple(
+        MoveReport(game.action_to_string(action), action, visits, visits / total, policy, _chance(value))
+        for action, visits, policy, value in edges
+    )
+
+
+def _line(game: Game[Any], state: State, actions: Sequence[int]) -> tuple[LineMove, ...]:
+    """The moves with those who make them, played by checked steps."""
+    moves = []
+    for action in actions:
+        moves.append(LineMove(game.action_to_string(action), action, int(state.current_player)))
+        state = game.step(state, torch.tensor([action], device=state.device))
+    return tuple(moves)
+
+
+# ---------------------------------------------------------------- as text
+
+
+def summary(analysis: Analysis) -> str:
+    """Whose move it is and what it is worth, in one line without the final stop."""
+    return (
+        f"{analysis.mover} to move, win chance {percent(analysis.win_chance)} %, best {analysis.chosen} "
+        f"({analysis.agent}, {analysis.visits} visits)"
+    )
+
+
+def table(analysis: Analysis, top: int = 8) -> str:
+    """The most visited moves as columns of text, and a line on the others."""
+    return "\n".join([plain_table(_rows(analysis, top)), *_others(analysis, top)])
+
+
+def _rows(analysis: Analysis, top: int) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("move", "visits", "visits %", "win chance %", "policy %")]
+    for move in analysis.moves[:top]:
+        won = "-" if math.isnan(move.win_chance) else percent(move.win_chance)
+        rows.append((move.name, str(move.visits), percent(move.share), won, percent(move.policy)))
+    return rows
+
+
+def _others(analysis: Analysis, top: int) -> list[str]:
+    others = analysis.moves[top:]
+    if not others:
+        return []
+    moves = "1 more move has" if len(others) == 1 else f"{len(others)} more moves have"
+    return [f"{moves} {percent(sum(move.share for move in others))} % of the visits"]
+
+
+def line_text(analysis: Analysis) -> str:
+    """The moves that the search expects."""
+    return " ".join(move.name for move in analysis.line)
+
+
+def to_data(analysis: Analysis) -> dict[str, Any]:
+    """As JSON takes it; shares and chances from 0 to 1, null where there is none."""
+    return {
+        "agent": analysis.agent,
+        "position": analysis.position,
+        "mover": analysis.mover,
+        "turn": analysis.turn,
+        "visits": analysis.visits,
+        "value": [rounded(value) for value in analysis.value],
+        "win_chance": rounded(analysis.win_chance),
+        "chosen": analysis.chosen,
+        "moves": [
+            {
+                "move": move.name,
+                "action": move.action,
+                "visits": move.visits,
+                "share": rounded(move.share),
+                "win_chance": rounded(move.win_chance),
+                "policy": rounded(move.policy),
+            }
+            for move in analysis.moves
+        ],
+        "line": [move.name for move in analysis.line],
+    }
+
+
+# ---------------------------------------------------------------- drawn
+
+
+def picture(game: Game[Any], state: State, analysis: Analysis) -> Picture:
+    """The position with shares of visits, win chances and the line on its board, as far as the game can draw them."""
+    from cellgames.envs.core.notes import Notes
+
+    seen = [move for move in analysis.moves if move.visits]
+    mover = analysis.mover.capitalize()
+    return game.annotated(
+        state,
+        Notes(
+            title=f"{mover} to move, turn {analysis.turn + 1}: win chance {100 * analysis.win_chance:.0f} %, "
+            f"best {analysis.chosen} ({analysis.agent})",
+            shares={move.action: move.share for move in seen},
+            numbers={move.action: f"{100 * move.win_chance:.0f}" for move in seen},
+            meaning=f"win chance of {mover} in %",
+            line=tuple((move.action, move.player) for move in analysis.line),
+        ),
+    )
+
+
+def content(game: Game[Any], state: State, analysis: Analysis, suffix: str, top: int = 8) -> str | bytes:
+    """What a file of a drawn analysis holds, by its suffix, one of `SUFFIXES`.
+
+    Raises:
+        ValueError: another suffix.
+        ImportError: .png, and Pillow is not installed.
+    """
+    check_suffix(f"file{suffix}")
+    shown = picture(game, state, analysis)
+    if suffix == ".png":
+        from cellgames.arena.season.bracket_picture import png
+
+        return png(shown)
+    from cellgames.envs.core.drawing import to_svg
+
+    return to_svg(shown) if suffix == ".svg" else _page(analysis, to_svg(shown), top)
+
+
+def check_suffix(path: PathLike) -> None:
+    """Raise a `ValueError` unless `content` knows how to fill a file of this name."""
+    if PurePath(path).suffix not in SUFFIXES:
+        raise ValueError(f"expected a file that ends in {', '.join(SUFFIXES)}, got {path}")
+
+
+def _page(analysis: Analysis, svg: str, top: int) -> str:
+    """One page without links: the drawing, the table, the line, the position."""
+    header, *rows = _rows(analysis, top)
+    cells = ["".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows]
+    body = "\n".join(f"<tr>{row}</tr>" for row in cells)
+    title = html.escape(summary(analysis))
+    texts = [*_others(analysis, top), f"Line: {line_text(analysis)}", f"Position: {analysis.position}"]
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n'
+        f"<title>{title}</title>\n"
+        "<style>body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }\n"
+        "svg { max-width: 100%; height: auto } th, td { padding: 0.15em 0.8em; text-align: right }</style>\n"
+        f"<h1>{title}</h1>\n{svg}"
+        f"<table>\n<tr>{''.join(f'<th>{name}</th>' for name in header)}</tr>\n{body}\n</table>\n"
+        + "".join(f"<p>{html.escape(text)}</p>\n" for text in texts)
+        + "</html>\n"
+    )

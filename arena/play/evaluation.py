@@ -1,0 +1,157 @@
+"""One agent against others: a match, or shared tables, against each, and what came of it as a table.
+
+Letters: `P` players.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.defaults import CHUNK, OPENING_PLIES
+from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.arena.stats.free_for_all_tables import make_tables as tables_of_many
+from cellgames.arena.stats.payoffs import by_order
+from cellgames.arena.stats.tables import distinct, make_tables, tally
+from cellgames.envs.core import Game
+from cellgames.utils.progress import progress
+
+from . import free_for_all, match
+
+__all__ = ["Row", "measure", "meet", "note", "ratings_of", "table"]
+
+Row = Mapping[str, Any]
+"""A line of the table: numbers by column, shares from 0 to 1, NaN where there is nothing to tell."""
+
+
+def meet(
+    game: Game[Any],
+    agents: Mapping[str, AnyAgent],
+    games: int,
+    *,
+    seed: int = 0,
+    opening_plies: int = OPENING_PLIES,
+    chunk: int = CHUNK,
+    shown: bool = False,
+    keep: Callable[[Sequence[Record]], None] = lambda records: None,
+) -> list[Record]:
+    """The games of two agents.
+
+    Games for two are a match: random openings, each in both seats. In larger ones the agents take turns on all seats,
+    half of them each, and no move is forced.
+
+    Args:
+        game: the rules.
+        agents: two, by name.
+        games: even.
+        seed: all chance follows from it.
+        opening_plies: random moves before the agents take over, in games for two.
+        chunk: openings played side by side, in games for two; part of what chance follows from.
+        shown: whether to report progress on standard error.
+        keep: gets each chunk of games as it ends, such as `store_feed.feeding` gives it.
+    """
+    found: list[Record] = []
+    with progress(games, label=" against ".join(agents), shown=shown) as finished:
+        if game.info.num_players == 2:
+            schedule = match.Schedule(games, seed, opening_plies, chunk)
+            for openings in schedule.chunks():
+                found += (played := match.play_chunk(game, dict(agents), schedule, openings, finished))
+                keep(played)
+            return found
+        many = free_for_all.Schedule(games, seed, 0)
+        tables = free_for_all.seatings(2, game.info.num_players, games, seed)
+        for numbers in many.chunks():
+            pairings = [Pairing(free_for_all.MATCH, number, tables[number]) for number in numbers]
+            found += (played := match.play_games(game, dict(agents), many, pairings, finished))
+            keep(played)
+    return found
+
+
+def measure(game: Game[Any], records: Sequence[Record], agent: str) -> Row:
+    """What the games of `meet` say of one of the agents."""
+    return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
+
+
+def ratings_of(game: Game[Any], records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
+    """Elo with its 95 % interval, best first: (agent, elo, low, high); `anchor` has 0."""
+    make = make_tables if game.info.num_players == 2 else tables_of_many
+    standings = make(records, anchor=anchor).standings
+    nan = math.nan
+    return [(s.agent, s.elo, nan if s.low is None else s.low, nan if s.high is None else s.high) for s in standings]
+
+
+def _for_two(game: Game[Any], records: Sequence[Record], agent: str) -> dict[str, Any]:
+    all_games = tally(records, agent)
+    low, high = all_games.interval()
+    both = sum(record.result.outcome == ("loss", "loss") for record in records)
+    decided = all_games.wins + all_games.losses - both
+    seats = {
+        f"as {player}": tally([record for record in records if record.agents[seat] == agent], agent).score
+        for seat, player in enumerate(game.info.players)
+    }
+    return {
+        "score": all_games.score,
+        "low": low,
+        "high": high,
+        "wins": all_games.wins,
+        "draws": all_games.draws,
+        "losses": all_games.losses - both,
+        "both lose": both,
+        "of decided": all_games.wins / decided if decided else math.nan,
+        **seats,
+        "distinct": all_games.distinct,
+    }
+
+
+def _for_more(records: Sequence[Record], agent: str) -> dict[str, Any]:
+    shares: list[float] = []
+    own: list[float] = []
+    others: list[float] = []
+    for record in records:
+        ends = [("first" if r.first == agent else "second", r.outcome) for r in by_order(record, 0) if agent in r[:2]]
+        if ends:  # all seats may have failed at once
+            shares.append(statistics.fmean((outcome == seat) + (outcome == "draw") / 2 for seat, outcome in ends))
+        for name, score in zip(record.agents, record.result.scores, strict=True):
+            (own if name == agent else others).append(score)
+    mean = statistics.fmean(shares) if shares else math.nan
+    spread = statistics.stdev(shares) if len(shares) > 1 else math.nan
+    margin = 1.959964 * spread / math.sqrt(max(1, len(shares)))  # games are independent, pairs are not
+    return {
+        "score": mean,
+        "low": mean - min(margin, mean) if len(shares) > 1 else math.nan,
+        "high": mean + min(margin, 1 - mean) if len(shares) > 1 else math.nan,
+        "points": statistics.fmean(own),
+        "their points": statistics.fmean(others),
+        "distinct": distinct(records),
+    }
+
+
+_COUNTS = ("wins", "draws", "losses", "both lose", "distinct")
+_POINTS = ("points", "their points")
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """A header and a line each, for people."""
+
+    def text(name: str, value: Any) -> str:
+        if name in ("against", *_COUNTS):
+            return str(value)
+        return f"{value:.2f}" if name in _POINTS else "" if math.isnan(value) else f"{100 * value:.1f}"
+
+    return [list(rows[0]), *([text(name, value) for name, value in row.items()] for row in rows)]
+
+
+def note(game: Game[Any]) -> str:
+    """What the columns are."""
+    if game.info.num_players == 2:
+        return (
+            "score: a win 1, a draw 1/2, with its 95 % interval from low to high; of decided: wins among the games "
+            "with one winner;\ndistinct: how many games differ."
+        )
+    return (
+        "score: pairs of seats in which the agent finished ahead, a tie half, with its 95 % interval from low to high "
+        "(over games);\npoints: mean final score; distinct: how many games differ."
+    )

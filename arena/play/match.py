@@ -1,0 +1,343 @@
+"""A match: two agents, random openings, each opening played in both seats.
+
+Chance is derived, not consumed: every generator is seeded by a hash of (seed, match, chunk, role). A chunk of
+openings is one batched call of `agents.play`, so its games are the same whatever was played before or beside
+it. All matches with the same seed and schedule use the same openings and the same seeds of games.
+
+Letters: `B` games (in a match two an opening), `P` players.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import torch
+
+import cellgames
+from cellgames.agents import play as loop
+from cellgames.agents.base import AnyAgent, takes_states
+from cellgames.agents.loading import load
+from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
+from cellgames.arena.records.replays import results
+from cellgames.arena.stats.tables import Tally, tally
+from cellgames.envs.core import Game, State
+from cellgames.envs.kernels.parameters import check_whole
+
+from .random_openings import lengths, match_openings
+
+__all__ = [
+    "MatchResult",
+    "Schedule",
+    "both_seats",
+    "counter",
+    "derive",
+    "entrants",
+    "generator",
+    "hire",
+    "match",
+    "match_id",
+    "play_chunk",
+    "play_games",
+    "record",
+    "records_of",
+]
+
+
+def derive(*parts: str | int) -> int:
+    """A seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
+    digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What is played in every match of a run.
+
+    Attributes:
+        games: in a match; even, since each opening is played in both seats.
+        seed: all chance of the run follows from it.
+        opening_plies: random moves before the agents take over, at most.
+        chunk: openings played side by side, and kept or lost together when a run is interrupted. Part of what
+            the games depend on.
+    """
+
+    games: int = GAMES
+    seed: int = 0
+    opening_plies: int = OPENING_PLIES
+    chunk: int = CHUNK
+
+    per_opening: ClassVar[int] = 2
+    """Games from each opening: one in either seat."""
+
+    def __post_init__(self) -> None:
+        for name, low in (("games", self.per_opening), ("opening_plies", 0), ("chunk", 1)):
+            check_whole(name, getattr(self, name), low)
+        check_whole("seed", self.seed)
+        if self.games % self.per_opening:
+            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+
+    def chunks(self) -> list[range]:
+        """The numbers of the openings of each chunk; only the last one may be short."""
+        openings = self.games // self.per_opening
+        return [range(start, min(start + self.chunk, openings)) for start in range(0, openings, self.chunk)]
+
+
+def match_id(first: str, second: str) -> str:
+    """The same for both orders."""
+    return " vs ".join(sorted((first, second)))
+
+
+def entrants(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+    """Agents by name, for a game of two players; otherwise like `hire`.
+
+    Raises:
+        ValueError: a game not for two players, or what `hire` refuses.
+    """
+    if game.info.num_players != 2:
+        raise ValueError(
+            f"matches are for games of two players; {game.id} has {game.info.num_players}, "
+            "which free-for-all games take"
+        )
+    return hire(game, agents)
+
+
+def hire(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+    """Agents by name; specs are loaded.
+
+    Raises:
+        ValueError: fewer than two, two of one name, one that cannot be printed, a spec that cannot be loaded, an
+            agent that cannot play this kind of game.
+    """
+    names = [agent if isinstance(agent, str) else agent.name for agent in agents]
+    if len(names) < 2:
+        raise ValueError(f"expected at least two agents, got {', '.join(names) or 'none'}")
+    if hidden := [name for name in names if not name.isprintable()]:
+        raise ValueError(f"expected agents with names that can be printed, got {', '.join(map(repr, hidden))}")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
+    hired = {
+        name: load(agent, game) if isinstance(agent, str) else agent for name, agent in zip(names, agents, strict=True)
+    }
+    for agent in hired.values():
+        takes_states(agent, game)
+    return hired
+
+
+def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
+    """The games of a match from some openings; of each opening first the one that agent 0 of the match id begins."""
+    id = match_id(first, second)
+    return [Pairing(id, opening, seats) for opening in openings for seats in ((0, 1), (1, 0))]
+
+
+def play_chunk(
+    game: Game[Any],
+    agents: dict[str, AnyAgent],
+    schedule: Schedule,
+    openings: range,
+    finished: Callable[[int], None] | None = None,
+) -> list[Record]:
+    """The games of a chunk of a match, in the order of `both_seats`.
+
+    Args:
+        game: the rules.
+        agents: two, by name, in any order.
+        schedule: of the match.
+        openings: one of `schedule.chunks()`.
+        finished: called after each turn with the number of games that it ended.
+    """
+    first, second = agents
+    return play_games(game, agents, schedule, both_seats(first, second, openings), finished)
+
+
+def play_games(
+    game: Game[Any],
+    agents: dict[str, AnyAgent],
+    schedule: Schedule,
+    pairings: Sequence[Pairing],
+    finished: Callable[[int], None] | None = None,
+) -> list[Record]:
+    """The games of a chunk, for any number of seats, in the order of the pairings.
+
+    An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
+
+    Args:
+        game: the rules.
+        agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
+        schedule: of the match.
+        pairings: of one match, ascending by opening, from all openings of one of `schedule.chunks()`.
+        finished: called after each turn with the number of games that it ended.
+    """
+    names, id, start = sorted(agents), pairings[0].match, pairings[0].opening
+    number = start // schedule.chunk
+    # Always drawn for a whole chunk: a match that is continued keeps its openings.
+    whole = range(start, start + schedule.chunk)
+    seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
+    drawn = match_openings(game, seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
+    forced = lengths(drawn)
+    places = [pairing.opening - start for pairing in pairings]
+    played = loop.play(
+        game,
+        [agents[name] for name in names],
+        torch.tensor([pairing.seats for pairing in pairings]),  # [B, P]
+        seeds[places],
+        [generator(schedule.seed, "agent", id, number, name) for name in names],
+        opening=drawn[places] if schedule.opening_plies else None,
+        on_turn=None if finished is None else counter(finished),
+        forfeits=True,
+    )
+    return records_of(
+        game,
+        played,
+        seeds=seeds[places].tolist(),
+        agents=[tuple(names[seat] for seat in pairing.seats) for pairing in pairings],
+        openings=[forced[place] for place in places],
+        pairings=pairings,
+    )
+
+
+def records_of(
+    game: Game[Any],
+    played: loop.Played,
+    *,
+    seeds: Sequence[int],
+    agents: Sequence[tuple[str, ...]],
+    openings: Sequence[int],
+    pairings: Sequence[Pairing | None] | None = None,
+) -> list[Record]:
+    """All games that were played, or forfeited; the keywords are the records', one a lane."""
+    lanes = range(len(played.turns))
+    failures = [played.failures.get(lane) for lane in lanes]
+    forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
+    ends = results(game, played.state, forfeits)
+    parameters = json.dumps(game.parameters)
+    told = type(game).story is not Game.story
+    found = []
+    for lane in lanes:
+        moves = tuple(loop.moves(game, played, lane))
+        found.append(
+            Record(
+                game=game.id,
+                version=cellgames.__version__,
+                parameters=json.loads(parameters),
+                seed=seeds[lane],
+                agents=agents[lane],
+                opening=min(openings[lane], len(moves)),  # an agent that fails at the start stops the game before it
+                moves=moves,
+                result=ends[lane],
+                pairing=None if pairings is None else pairings[lane],
+                story=game.story(played.state[lane]) if told and forfeits[lane] is None else {},
+            )
+        )
+    return found
+
+
+def record(
+    game: Game[Any],
+    played: loop.Played,
+    lane: int,
+    *,
+    seed: int,
+    agents: tuple[str, ...],
+    opening: int,
+    pairing: Pairing | None = None,
+) -> Record:
+    """One of the games that were played, or forfeited; the keywords are the record's."""
+    one = loop.Played(
+        played.actions[:, lane : lane + 1],
+        played.turns[lane : lane + 1],
+        played.state[lane],
+        {0: played.failures[lane]} if lane in played.failures else {},
+    )
+    (found,) = records_of(game, one, seeds=[seed], agents=[agents], openings=[opening], pairings=[pairing])
+    return found
+
+
+def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
+    """For `play`'s `on_turn`: tells how many more games are over."""
+    before = 0
+
+    def count(turn: int, state: State) -> None:
+        nonlocal before
+        over = int(state.over.sum())
+        finished(over - before)
+        before = over
+
+    return count
+
+
+def generator(*parts: str | int) -> torch.Generator:
+    """A new one, with a seed from `derive`."""
+    return torch.Generator().manual_seed(derive(*parts))
+
+
+@dataclass(frozen=True)
+class MatchResult:
+    """A match as its first agent sees it.
+
+    agents:  first and second.
+    records: of all games.
+    tally:   wins, draws and losses of the first agent, and how many games differ.
+    """
+
+    agents: tuple[str, str]
+    records: tuple[Record, ...]
+    tally: Tally
+
+    @property
+    def score(self) -> float:
+        """The first agent's share: a win 1, a draw 1/2."""
+        return self.tally.score
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Of the score, as if the games were independent (`ratings.win_probability_interval`)."""
+        return self.tally.interval(level)
+
+    def __str__(self) -> str:
+        low, high = self.interval()
+        t = self.tally
+        return (
+            f"{self.agents[0]} scores {self.score:.1%} against {self.agents[1]} (95 % interval {low:.1%} to "
+            f"{high:.1%}): {t.wins} wins, {t.draws} draws, {t.losses} losses; "
+            f"{t.distinct} of {t.games} games differ"
+        )
+
+
+def match(
+    game: Game[Any],
+    first: str | AnyAgent,
+    second: str | AnyAgent,
+    *,
+    games: int = GAMES,
+    seed: int = 0,
+    opening_plies: int = OPENING_PLIES,
+    chunk: int = CHUNK,
+) -> MatchResult:
+    """Play a match; see `Schedule` for the numbers.
+
+    The games are those that a round robin with these agents and numbers plays, and in whichever order the
+    agents are given.
+
+    Args:
+        game: for two players.
+        first: an agent, or a spec for `agents.load`.
+        second: another one, with another name.
+        games: even.
+        seed: all chance of the match follows from it.
+        opening_plies: random moves before the agents take over, at most.
+        chunk: openings played side by side.
+    """
+    agents = entrants(game, [first, second])
+    schedule = Schedule(games, seed, opening_plies, chunk)
+    records = tuple(record for part in _parts(game, agents, schedule) for record in part)
+    one, two = agents
+    return MatchResult((one, two), records, tally(records, one))
+
+
+def _parts(game: Game[Any], agents: dict[str, AnyAgent], schedule: Schedule) -> Iterator[list[Record]]:
+    for openings in schedule.chunks():
+        yield play_chunk(game, agents, schedule, openings)

@@ -1,0 +1,150 @@
+"""Games until the order is certain: which pairs of a round robin get more of them, and when it is enough.
+
+After the first games of all pairs come rounds. In each, every two neighbours in the ranking whose order is not certain
+(`order`) get one chunk of games, of that pair of agents whose games narrow their difference most; mostly it is their
+own. The rounds follow from the games before them, so a run that is killed and continued ends the same. They end when
+all neighbours are certain, or when the next chunk would exceed the budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.report.report_parts import csv_text, escape, markdown_table
+from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
+from cellgames.arena.stats.tables import pair_result
+
+from .chunks import Chunk, Key
+from .match import Schedule, both_seats, match_id
+
+__all__ = ["ORDER", "TIMES", "UntilCertain", "order_csv", "order_rows", "order_section", "order_text"]
+
+ORDER = "order.csv"
+
+TIMES = 10
+"""The budget, unless another is asked for, in first games of all pairs."""
+
+
+class UntilCertain:
+    """The chunks after the first ones; a `chunks.Growth`.
+
+    Args:
+        names: of the agents, sorted.
+        schedule: of the run; `games` are the first ones of each pair.
+        plan: their chunks.
+        budget: games in all, at most; None is `TIMES` the first ones.
+
+    Raises:
+        ValueError: first games that are no whole chunks, or more of them than the budget allows.
+    """
+
+    def __init__(
+        self, names: Sequence[str], schedule: Schedule, plan: Mapping[Key, Chunk], budget: int | None = None
+    ) -> None:
+        self._names, self._schedule = tuple(names), schedule
+        self._per_chunk = 2 * schedule.chunk
+        self._first_games = sum(len(chunk.pairings) for chunk in plan.values())
+        self._first: Evidence | None = None
+        if schedule.games % self._per_chunk:
+            raise ValueError(
+                f"until the order is certain, games are added by whole chunks: expected games a pair in multiples of "
+                f"{self._per_chunk}, twice the chunk (--chunk), got {schedule.games}"
+            )
+        self.budget = TIMES * self._first_games if budget is None else budget
+        if self.budget < self._first_games:
+            raise ValueError(
+                f"budget must be at least {self._first_games}, the first games of all pairs, got {self.budget}"
+            )
+        self._pairs = {match_id(*pair): pair for pair in combinations(self._names, 2)}
+
+    def possible(self, key: Key) -> Chunk | None:
+        """See `chunks.Growth`."""
+        match, start = key
+        pair = self._pairs.get(match)
+        within = self._first_games + 2 * start - self._schedule.games + self._per_chunk <= self.budget
+        if pair is None or start % self._schedule.chunk or 2 * start < self._schedule.games or not within:
+            return None
+        return Chunk(pair, tuple(both_seats(*pair, range(start, start + self._schedule.chunk))))
+
+    def more(self, records: Sequence[Record]) -> dict[Key, Chunk]:
+        """See `chunks.Growth`."""
+        evidence, chunks = self._evidence(records), dict[Key, Chunk]()
+        room = (self.budget - len(records)) // self._per_chunk
+        place = {name: k for k, name in enumerate(evidence.agents)}
+        for pair in adjacencies(evidence, self._at_first(records)):
+            if pair.certain or len(chunks) >= room:
+                continue
+            one, other = sorted(evidence.best_pair(pair.better, pair.worse, self._per_chunk))
+            key = match_id(one, other), int(evidence.played[place[one], place[other]]) // 2
+            chunk = self.possible(key)
+            assert chunk is not None  # whole chunks within the budget
+            chunks[key] = chunk
+        return chunks
+
+    def order(self, records: Sequence[Record]) -> tuple[Adjacency, ...]:
+        """How certain the order is after all games, the first ones first."""
+        return tuple(adjacencies(self._evidence(records), self._at_first(records)))
+
+    def _evidence(self, records: Sequence[Record]) -> Evidence:
+        return Evidence(map(pair_result, records), self._names)
+
+    def _at_first(self, records: Sequence[Record]) -> Evidence:
+        if self._first is None:
+            self._first = self._evidence(records[: self._first_games])
+        return self._first
+
+
+# ---------------------------------------------------------------- tables
+
+
+def order_rows(order: Sequence[Adjacency]) -> list[Sequence[object]]:
+    """A header and a line for each two neighbours, for people."""
+    header = ("agent", "ahead of", "Elo apart", "games", "z", "needed", "order")
+    rows: list[Sequence[object]] = [header]
+    for pair in order:
+        word = "certain" if pair.certain else "undecided"
+        numbers = (f"{pair.elo:.0f}", pair.games, f"{pair.z:.1f}", f"{pair.needed:.1f}")
+        rows.append((pair.better, pair.worse, *numbers, word))
+    return rows
+
+
+def order_text(order: Sequence[Adjacency], games: int) -> str:
+    """Whether the order is certain, and of whom it is not, as sentences."""
+    undecided = [f"{pair.better} and {pair.worse}" for pair in order if not pair.certain]
+    if not undecided:
+        return f"The order of all neighbours in the ranking is certain at 95 % after {games} games."
+    return (
+        f"After {games} games the order is undecided between {'; '.join(undecided)}. A larger budget may decide it, if "
+        "they differ."
+    )
+
+
+def order_section(order: Sequence[Adjacency], games: int) -> str:
+    """The same for a page."""
+    parts = (
+        "## Is the order certain?",
+        escape(order_text(order, games)),
+        markdown_table(order_rows(order), left=("agent", "ahead of", "order")),
+        "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; `games` "
+        "are those of the two, and games with others count, too.",
+    )
+    return "\n\n".join(parts)
+
+
+def order_csv(order: Sequence[Adjacency]) -> str:
+    """The content of `ORDER`."""
+    lines = [
+        (
+            pair.better,
+            pair.worse,
+            f"{pair.elo:.1f}",
+            pair.games,
+            f"{pair.z:.4f}",
+            f"{pair.needed:.4f}",
+            int(pair.certain),
+        )
+        for pair in order
+    ]
+    return csv_text([("better", "worse", "elo_apart", "games", "z", "z_needed", "certain"), *lines])

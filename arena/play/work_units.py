@@ -1,0 +1,159 @@
+"""A game and its agents on their way to another process, which may be on another machine.
+
+Agents given by spec are loaded there anew, and must be what they are here (`agents.identity`): one's own bots with the
+same source, shipped weights of the same package. Files of weights travel with the parcel. Agents given as objects
+travel pickled. The game is made there by its id, so it must be known in that process, too.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from cellgames.agents.base import AnyAgent, takes_states
+from cellgames.agents.identity import digest, identity
+from cellgames.agents.loading import WEIGHTS_FILE, WEIGHTS_SUFFIX, load, weights_path
+from cellgames.cluster.connection import ClusterError, packed, unpacked
+from cellgames.envs.core import Game
+from cellgames.envs.registry import PLUGINS, VARIABLE
+
+__all__ = ["Parcel"]
+
+
+@dataclass(frozen=True)
+class _Sent:
+    """An agent.
+
+    name:     that it has in records.
+    identity: here, "" for an unknown one.
+    spec:     to load it by, "" for an object. With weights, the text before their path.
+    weights:  the content of its file.
+    object:   the pickled agent.
+    """
+
+    name: str
+    identity: str
+    spec: str = ""
+    weights: bytes | None = None
+    object: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """See the module; made by `pack`, can be pickled."""
+
+    game: str
+    parameters: Mapping[str, Any]
+    agents: tuple[_Sent, ...]
+
+    @classmethod
+    def pack(cls, game: Game[Any], agents: Sequence[str | AnyAgent]) -> Parcel:
+        """Get a game and agents, specs or objects, ready to travel.
+
+        Raises:
+            ValueError: a game that its id does not make, an agent that cannot be pickled, weights that are not there.
+        """
+        try:
+            made = cellgames.make(game.id, **game.parameters)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"workers make games by their ids, but {game.id!r} cannot be made: {error}; a game of your own must be "
+                f"registered (cellgames.register) and its module be named in {VARIABLE}, so that workers know it"
+            ) from error
+        if made != game:
+            raise ValueError(
+                f"workers make games by their ids, but cellgames.make({game.id!r}) gives another game than {game}"
+            )
+        return cls(game.id, dict(game.parameters), tuple(_packed(agent, game) for agent in agents))
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """Of the agents that it holds, by name (`agents.identity`)."""
+        return {sent.name: sent.identity for sent in self.agents}
+
+    def unpack(self) -> tuple[Game[Any], dict[str, AnyAgent]]:
+        """The game, and the agents by name.
+
+        Raises:
+            ClusterError: a game that is not known here, an agent that is not what it was.
+            ValueError: an agent that cannot be loaded here; the message says why.
+        """
+        try:
+            game = cellgames.make(self.game, **self.parameters)
+        except ValueError as error:
+            raise ClusterError(
+                f"the worker on {platform.node()} cannot make the game {self.game!r}: {error}; for a game of your own "
+                f"name its module in {VARIABLE} before the cluster is begun, on every machine, or in an entry point of "
+                f"the group {PLUGINS!r}"
+            ) from error
+        return game, {sent.name: _unpacked(sent, game) for sent in self.agents}
+
+
+def _packed(agent: str | AnyAgent, game: Game[Any]) -> _Sent:
+    if isinstance(agent, str):
+        if (found := _weights_of(agent)) is None:
+            return _Sent(agent, identity(agent, game), spec=agent)
+        before, path = found
+        try:
+            weights = path.read_bytes()
+        except OSError as error:
+            raise ValueError(f"agent {agent!r}: {path} cannot be read: {error.strerror}") from error
+        return _Sent(agent, digest(weights), spec=before, weights=weights)
+    try:
+        return _Sent(agent.name, identity(agent, game), object=packed(agent))
+    except Exception as error:  # whatever the parts of an agent raise
+        raise ValueError(
+            f"agent {agent.name!r} cannot be sent to workers ({type(error).__name__}: {error}); give its spec instead, "
+            "such as my_bots:MyBot"
+        ) from error
+
+
+def _weights_of(spec: str) -> tuple[str, Path] | None:
+    """The file that a spec names and the text before it, None for agents without one."""
+    if (path := weights_path(spec)) is not None:
+        return "", path
+    name, _, argument = spec.partition(":")
+    number, colon, text = argument.partition(":")
+    if name != "gumbel" or not colon:
+        return None
+    path = Path(text)
+    return f"{name}:{number}:", path / WEIGHTS_FILE if path.is_dir() else path
+
+
+def _unpacked(sent: _Sent, game: Game[Any]) -> AnyAgent:
+    """The agent, ready to play the game."""
+    if sent.object is not None:
+        agent: AnyAgent = unpacked(sent.object)
+        # One that was typed at a prompt or in a script came by value, and has no source here.
+        _compare(sent, identity(agent, game), unknown_is_fine=True)
+        return agent
+    if sent.weights is None:
+        agent = load(sent.spec, game)
+        _compare(sent, identity(sent.spec, game))
+        return agent
+    with tempfile.TemporaryDirectory(prefix="cellgames-") as folder:
+        path = os.path.join(folder, f"agent{WEIGHTS_SUFFIX}")
+        Path(path).write_bytes(sent.weights)
+        agent = load(sent.spec + path)
+        agent.name = sent.name  # before it makes others of that name
+        takes_states(agent, game)
+        check: Callable[[Game[Any]], None] | None = getattr(agent, "check_game", None)
+        if check is not None:  # reads the file
+            check(game)
+    return agent
+
+
+def _compare(sent: _Sent, found: str, *, unknown_is_fine: bool = False) -> None:
+    """Raise a `ClusterError` unless the agent is the one that was sent."""
+    if found != sent.identity and not (unknown_is_fine and not found):
+        raise ClusterError(
+            f"the worker on {platform.node()} has another agent {sent.name!r}: expected identity "
+            f"{sent.identity or 'unknown'}, got {found or 'unknown'}; its source or weights must be the same on every "
+            "machine of the cluster"
+        )

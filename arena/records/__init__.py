@@ -1,0 +1,1 @@
+"""Records of games, their replays and the positions in them."""

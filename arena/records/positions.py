@@ -1,0 +1,75 @@
+"""Positions to look at: after some moves, or at a moment of a recorded game; each a batch of one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from cellgames.agents.play import parse_move
+from cellgames.envs.core import Game, State
+from cellgames.utils.run_folders import PathLike
+
+from .record_lines import Outcome, Record, RecordError, read
+from .replays import replay, result, start
+
+__all__ = ["after_moves", "at_ply", "check_unfinished", "pick"]
+
+_ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
+
+
+def after_moves(game: Game[Any], moves: Sequence[str], *, position: str = "", seed: int = 0) -> State:
+    """The game after moves from a position, "" for the usual start.
+
+    Raises:
+        ValueError: a bad position; a move that is illegal or comes after the end, with its number from 1.
+    """
+    state = start(game, seed, position)
+    for number, move in enumerate(moves, 1):
+        if bool(state.over):
+            raise ValueError(f"move {number}, {move!r}: the game is over after move {number - 1}")
+        try:
+            state = game.step(state, parse_move(game, move)[None])
+        except ValueError as error:
+            reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+            raise ValueError(f"move {number}, {move!r}: {reason}") from None
+    return state
+
+
+def pick(path: PathLike, number: int | None = None) -> Record:
+    """The record of a line of a file, from 1; a file of one needs no number.
+
+    Raises:
+        RecordError: no records, no such number, or none given among many; what `records.read` raises.
+        OSError: the file cannot be read.
+    """
+    records = read(path).records
+    if not records:
+        raise RecordError(f"{path} holds no records")
+    if number is None and len(records) > 1:
+        raise RecordError(f"{path} holds {len(records)} games; choose one by its number from 1")
+    if number is not None and not 1 <= number <= len(records):
+        raise RecordError(f"{path} holds games 1 to {len(records)}, got number {number}")
+    return records[(number or 1) - 1]
+
+
+def at_ply(record: Record, ply: int | None = None) -> State:
+    """The recorded game after `ply` moves; None is before the last one.
+
+    Raises:
+        ValueError: there are not so many moves.
+        ReplayError: the record does not reproduce.
+    """
+    states, most = replay(record), len(record.moves)
+    if ply is not None and not 0 <= ply <= most:
+        raise ValueError(f"expected a ply from 0 to {most - 1}, got {ply}; the game is over after {most} moves")
+    return states[most - 1 if ply is None else ply]
+
+
+def check_unfinished(game: Game[Any], state: State) -> None:
+    """Raise a `ValueError` that says how the game ended if the position, a batch of one, is a finished one."""
+    if bool(state.over):
+        ended = result(game, state)
+        ends = zip(game.info.players, ended.outcome, strict=True)
+        said = ", ".join(f"{player} {_ENDS[outcome]}" for player, outcome in ends)
+        raise ValueError(f"the game is over in this position: {said}, turn {ended.turns}; give an earlier one")

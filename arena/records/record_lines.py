@@ -1,0 +1,390 @@
+"""Games as lines of text: one JSON object a line, enough to play the game again and to check the result.
+
+Files are written so that a process may be killed at any moment: whole files appear by renaming, lines are
+appended and synced, and a torn last line is dropped when the file is read. Reading and writing need no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
+
+from cellgames.utils.run_folders import PathLike
+
+__all__ = [
+    "Forfeit",
+    "Outcome",
+    "Pairing",
+    "Reader",
+    "Reading",
+    "Record",
+    "RecordError",
+    "Result",
+    "append",
+    "plain",
+    "read",
+    "read_lines",
+    "to_line",
+]
+
+Outcome = Literal["win", "draw", "loss"]
+T = TypeVar("T")
+
+_MOST_REASON = 1000  # characters; games keep theirs shorter
+
+
+def plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    """As they come back from a file: lists for tuples."""
+    copy: dict[str, Any] = json.loads(json.dumps(values))
+    return copy
+
+
+class RecordError(ValueError):
+    """A file of records that cannot be read or continued; the message names file and line."""
+
+
+@dataclass(frozen=True)
+class Forfeit:
+    """Why a game stopped before its end: an agent failed to act.
+
+    seat:   that it held, the first one if several failed in the same turn.
+    reason: what it did, on one line (bounded where games are played).
+    also:   other seats that failed in that turn, ascending.
+    """
+
+    seat: int
+    reason: str
+    also: tuple[int, ...] = ()
+
+    @property
+    def seats(self) -> tuple[int, ...]:
+        """All seats that failed."""
+        return self.seat, *self.also
+
+    def outcome(self, players: int) -> tuple[Outcome, ...]:
+        """By seat: those who failed lose; in a game for two the other wins, in larger ones the others draw."""
+        rest: Outcome = "win" if players == 2 else "draw"
+        return tuple("loss" if seat in self.seats else rest for seat in range(players))
+
+
+@dataclass(frozen=True)
+class Result:
+    """How a game ended.
+
+    outcome:   one a player, by seat.
+    scores:    one a player, the game's own measure.
+    turns:     steps played, as the final state counts them.
+    truncated: cut off by a limit.
+    forfeit:   None for a game that came to its end.
+    """
+
+    outcome: tuple[Outcome, ...]
+    scores: tuple[float, ...]
+    turns: int
+    truncated: bool
+    forfeit: Forfeit | None = None
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """Where in a match a game belongs, or in a run of free-for-all games.
+
+    match:   the match's id, the same for all games of a pair of agents; "free-for-all" there.
+    opening: number of the opening within the match; its games are one cluster for statistics. There the game's number.
+    seats:   by seat, which of the match's agents sits there (0 the first in the match's id); there of all agents,
+             sorted by name.
+    """
+
+    match: str
+    opening: int
+    seats: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """One finished game.
+
+    game:       id that `cellgames.make` takes together with `parameters`.
+    version:    of this package.
+    parameters: all of them, defaults too.
+    seed:       int64, of the lane.
+    agents:     names by seat.
+    opening:    how many of the first moves were forced.
+    moves:      one string a turn, as the game writes actions (`cellgames.agents.play.moves`).
+    result:     how it ended.
+    pairing:    None for a game outside a match.
+    position:   where it started, as the game writes positions; "" is the usual start.
+    story:      numbers of the game that `result` does not tell (`Game.story`), JSON of any kind by name.
+    """
+
+    game: str
+    version: str
+    parameters: Mapping[str, Any]
+    seed: int
+    agents: tuple[str, ...]
+    opening: int
+    moves: tuple[str, ...]
+    result: Result
+    pairing: Pairing | None = None
+    position: str = ""
+    story: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_data(self) -> dict[str, Any]:
+        """The fields as JSON takes them; parameters and story are the record's own."""
+        # Not `asdict`, which copies every move: runs write records by the thousand.
+        data = dict(vars(self))
+        data["result"] = result = dict(vars(self.result))
+        if self.pairing is None:
+            del data["pairing"]
+        else:
+            data["pairing"] = dict(vars(self.pairing))
+        for name in ("position", "story"):
+            if not data[name]:
+                del data[name]
+        if (forfeit := self.result.forfeit) is None:
+            del result["forfeit"]
+        else:
+            result["forfeit"] = dict(vars(forfeit))
+            if not forfeit.also:
+                del result["forfeit"]["also"]
+        return data
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+        return to_line(self.to_data())
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Record:
+        """The inverse of `to_json`. Unknown fields are left out.
+
+        Raises:
+            ValueError: not a JSON object, fields missing, or a value of another kind; the message names them.
+        """
+        try:
+            data = json.loads(line, parse_constant=_no_number)
+        except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
+            raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
+        optional = ("pairing", "position", "story")
+        top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
+        result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
+        forfeit = data["result"].get("forfeit")
+        pairing = data.get("pairing")
+        record = cls(
+            game=top.text("game"),
+            version=top.text("version"),
+            parameters=top.mapping("parameters"),
+            seed=top.integer("seed", -(1 << 63)),
+            agents=top.texts("agents"),
+            opening=top.integer("opening", 0),
+            moves=top.texts("moves"),
+            result=Result(
+                outcome=result.outcomes("outcome"),
+                scores=result.numbers("scores"),
+                turns=result.integer("turns", 0),
+                truncated=result.flag("truncated"),
+                forfeit=None if forfeit is None else _forfeit(forfeit),
+            ),
+            pairing=None if pairing is None else _pairing(pairing),
+            position=top.text("position") if "position" in data else "",
+            story=top.mapping("story") if "story" in data else {},
+        )
+        record.check()
+        return record
+
+    def check(self) -> None:
+        """Raise a `ValueError` unless the parts fit together, and names can be printed."""
+        seats, result = len(self.agents), self.result
+        if not seats == len(result.outcome) == len(result.scores):
+            raise ValueError(
+                f"expected an agent, an outcome and a score for each seat, got {seats} agents, {len(result.outcome)} "
+                f"outcomes and {len(result.scores)} scores"
+            )
+        if result.forfeit is not None and not all(0 <= seat < seats for seat in result.forfeit.seats):
+            raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
+        for name in (self.game, self.version, *self.agents):
+            if not name.isprintable():
+                raise ValueError(f"expected names that can be printed, got {_shortened(name)}")
+
+
+def to_line(data: Mapping[str, Any]) -> str:
+    """One line of JSON, without the newline."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def _no_number(word: str) -> float:
+    """NaN and the infinities are no JSON, but Python reads them."""
+    raise ValueError(f"{word} is not a number of JSON")
+
+
+def _pairing(data: Any) -> Pairing:
+    reader = Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
+    return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
+
+
+def _forfeit(data: Any) -> Forfeit:
+    reader = Reader(data, "result.forfeit.", needed=("seat", "reason"))
+    also = reader.integers("also") if "also" in data else ()
+    if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
+        raise ValueError(
+            f"result.forfeit.reason must be a line of {_MOST_REASON} characters at most, got {reason!r:.60}"
+        )
+    return Forfeit(reader.integer("seat", 0), reason, also)
+
+
+def _shortened(line: object) -> str:
+    shown = line.decode(errors="replace") if isinstance(line, bytes) else str(line)
+    return repr(shown if len(shown) <= 60 else shown[:57] + "...")
+
+
+class Reader:
+    """Values of a JSON object, each checked for its kind; a `ValueError` says what was expected.
+
+    Args:
+        data: any JSON, to be an object with the needed names.
+        prefix: of the names in messages.
+        needed: names.
+    """
+
+    def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
+        if not isinstance(data, dict):
+            where = f"{prefix[:-1]!r} must be" if prefix else "expected"
+            raise ValueError(f"{where} a JSON object, got {_shortened(data)}")
+        if missing := [name for name in needed if name not in data]:
+            raise ValueError(f"missing fields: {', '.join(prefix + name for name in missing)}")
+        self._data, self._prefix = data, prefix
+
+    def _wrong(self, name: str, expected: str) -> ValueError:
+        return ValueError(f"{self._prefix}{name} must be {expected}, got {_shortened(self._data[name])}")
+
+    def _list(self, name: str, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
+        values = self._data[name]
+        if not isinstance(values, list) or not all(_is(value, kinds) for value in values):
+            raise self._wrong(name, expected)
+        return tuple(values)
+
+    def text(self, name: str) -> str:
+        """A string."""
+        if not isinstance(value := self._data[name], str):
+            raise self._wrong(name, "a string")
+        return value
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list of strings."""
+        return self._list(name, (str,), "a list of strings")
+
+    def integer(self, name: str, low: int) -> int:
+        """A whole number from `low` to 2^63 - 1."""
+        value = self._data[name]
+        if not _is(value, (int,)) or not low <= value < 1 << 63:
+            raise self._wrong(name, f"a whole number from {low} to 2^63 - 1")
+        return int(value)
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        return self._list(name, (int,), "a list of whole numbers")
+
+    def numbers(self, name: str) -> tuple[float, ...]:
+        """A list of numbers."""
+        values = self._list(name, (int, float), "a list of numbers")
+        try:
+            found = tuple(map(float, values))
+        except OverflowError:
+            raise self._wrong(name, "a list of numbers up to 1e308") from None
+        if not all(map(math.isfinite, found)):
+            raise self._wrong(name, "a list of numbers up to 1e308")
+        return found
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        if not isinstance(value := self._data[name], bool):
+            raise self._wrong(name, "true or false")
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """An object."""
+        if not isinstance(value := self._data[name], dict):
+            raise self._wrong(name, "a JSON object")
+        return value
+
+    def outcomes(self, name: str) -> tuple[Outcome, ...]:
+        """A list of outcomes."""
+        known = get_args(Outcome)
+        values = self._list(name, (str,), "a list of strings")
+        if any(value not in known for value in values):
+            raise self._wrong(name, f"a list of {', '.join(known)}")
+        return values
+
+
+def _is(value: object, kinds: tuple[type, ...]) -> bool:
+    return isinstance(value, kinds) and not isinstance(value, bool)
+
+
+# ---------------------------------------------------------------- files
+
+
+class Reading(NamedTuple):
+    """Records of a file; `torn` says what was dropped at its end, "" for nothing."""
+
+    records: list[Record]
+    torn: str
+
+
+def read(path: PathLike) -> Reading:
+    """All records of a file.
+
+    A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
+
+    Raises:
+        RecordError: any other line that is no record; the message names file and line.
+        OSError: the file cannot be read.
+    """
+    return Reading(*read_lines(path, Record.from_json))
+
+
+def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
+    """Every line as `parse` (which raises `ValueError`s) understands it, and what was dropped; see `read`."""
+    lines = Path(path).read_bytes().split(b"\n")
+    found, last = [], lines.pop()
+    for number, line in enumerate(lines, 1):
+        try:
+            found.append(parse(line))
+        except ValueError as error:
+            raise RecordError(f"{path}, line {number}: {error}") from None
+    torn = ""
+    if last:
+        try:
+            found.append(parse(last))
+        except ValueError:
+            torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {_shortened(last)}"
+    return found, torn
+
+
+class Line(Protocol):
+    """What a file of games holds."""
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+
+
+def append(path: PathLike, records: Iterable[Line]) -> None:
+    """Add records to a file in one write, and wait until they are on the disk.
+
+    A crash in the middle leaves some of the lines and perhaps a torn one.
+
+    Raises:
+        RecordError: the file does not end with a newline, so that the lines would run into one.
+    """
+    data = "".join(record.to_json() + "\n" for record in records).encode()
+    with open(path, "a+b") as file:
+        if file.tell() > 0:
+            file.seek(-1, os.SEEK_END)
+            if file.read(1) != b"\n":
+                raise RecordError(f"{path}: expected a newline at the end, got a torn line; remove it first")
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,264 @@
+"""Records played again: every move checked, the result compared, and pictures of the way.
+
+Letters: `B` games, `P` players, `K` components of an action.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, zip_longest
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from cellgames.agents.play import parse_move
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
+from cellgames.envs.registry import make
+from cellgames.utils.run_folders import PathLike
+
+from .record_lines import Forfeit, Outcome, Record, Result
+
+__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "results", "start", "verify"]
+
+_FILM_SPEED = 5  # pictures within a step in the time of one position
+
+_OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
+
+
+class ReplayError(ValueError):
+    """A record that does not reproduce; the message says where and how it differs."""
+
+
+def result(game: Game[Any], state: State, lane: int = 0, forfeit: Forfeit | None = None) -> Result:
+    """How the game of a lane ended, which is finished or, with a forfeit, stopped before its end."""
+    return results(game, state[lane], [forfeit])[0]
+
+
+def results(game: Game[Any], state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
+    """How all games ended; those with a forfeit were stopped before."""
+    columns = (x.tolist() for x in (game.outcome(state), state.scores, state.turn, state.truncated))
+    found = []
+    for forfeit, outcome, scores, turn, truncated in zip(forfeits, *columns, strict=True):
+        ended = tuple(_OUTCOMES[value] for value in outcome) if forfeit is None else forfeit.outcome(len(outcome))
+        found.append(Result(ended, tuple(map(float, scores)), turn, truncated and forfeit is None, forfeit))
+    return found
+
+
+def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object]) -> str:
+    """In words how a game ended differently from its record, by the names in `recorded`; "" if it did not."""
+
+    def shown(value: object) -> str:
+        return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+    differ = [
+        f"{name} recorded {shown(value)}, replayed {shown(replayed[name])}"
+        for name, value in recorded.items()
+        if value != replayed[name]
+    ]
+    return f"the result differs: {'; '.join(differ)}" if differ else ""
+
+
+def game_of(record: Record) -> Game[Any]:
+    """The rules with the record's parameters.
+
+    Raises:
+        ReplayError: no such game or parameter.
+    """
+    try:
+        return make(record.game, **record.parameters)
+    except ValueError as error:
+        raise ReplayError(str(error)) from None
+
+
+def start(game: Game[Any], seed: int, position: str = "") -> State:
+    """A batch of one: a new game, or the game from a position; a `ValueError` says what is wrong with it."""
+    if not -(1 << 63) <= seed < 1 << 63:
+        raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
+    state: State = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
+    return state
+
+
+def replay(record: Record) -> list[State]:
+    """The game again, by checked steps: all its states, batches of one, the first before any move.
+
+    Raises:
+        ReplayError: unknown game, a move that is illegal or missing or comes after the end, another result.
+    """
+    states: list[State] = []
+    message = _execute(game_of(record), [record], states.append)[0]
+    if message:
+        raise ReplayError(message)
+    return states
+
+
+def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, ReplayError]]:
+    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that fail.
+
+    Each is executed as by `replay`; games with the same rules are stepped side by side.
+    """
+    groups: dict[str, list[int]] = {}
+    for number, record in enumerate(records):
+        key = json.dumps([record.game, record.parameters], sort_keys=True)
+        groups.setdefault(key, []).append(number)
+    for group in groups.values():
+        try:
+            game = game_of(records[group[0]])
+        except ReplayError as error:
+            yield from ((number, error) for number in group)
+            continue
+        numbers = iter(group)
+        while part := list(islice(numbers, batch)):
+            messages = _execute(game, [records[number] for number in part])
+            for number, message in zip(part, messages, strict=True):
+                if message:
+                    yield number, ReplayError(message)
+
+
+def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
+    """Save the game as a GIF, one frame a position; the last one stays longer.
+
+    Where a step is a film (`Game.film`), as when Life runs, its pictures take a fifth of a frame's time each.
+
+    Raises:
+        ReplayError: the record does not reproduce.
+        ImportError: Pillow is not installed.
+    """
+    from cellgames.envs.core.drawing import save_gif, to_rgb
+
+    game, states = game_of(record), replay(record)
+    films = [[game.picture(states[0])], *(list(game.film(*step)) for step in pairwise(states))]
+    hold = _FILM_SPEED if any(len(film) > 1 for film in films) else 1
+
+    def frames() -> Iterator[npt.NDArray[np.uint8]]:
+        for film in films:
+            for picture in film:
+                yield from [to_rgb(picture, scale)] * (hold if len(film) == 1 else 1)
+
+    save_gif(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
+
+
+# ---------------------------------------------------------------- execution
+
+
+def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
+    """For each record what is wrong with it, "" for nothing.
+
+    `on_state` sees the batch before each turn, and at the end. A lane leaves the batch when its game is over
+    or has failed.
+    """
+    messages = [""] * len(records)
+    actions: list[list[Tensor]] = []
+    first: list[State] = []
+    lanes: list[int] = []  # the record of each lane of the batch
+    for number, record in enumerate(records):
+        try:
+            actions.append([])
+            actions[-1] += _actions(game, record)
+            first.append(_start(game, record))
+            lanes.append(number)
+        except ReplayError as error:
+            messages[number] = str(error)
+    if not lanes:
+        return messages
+    state = type(first[0]).cat(first)
+    turn = 0
+    while True:
+        if on_state is not None:
+            on_state(state)
+        going = []
+        for lane, over in enumerate(state.over.tolist()):
+            record, count = records[lanes[lane]], len(actions[lanes[lane]])
+            if over:
+                messages[lanes[lane]] = _after(game, state, lane, record, turn)
+            elif turn == count and record.result.forfeit is not None:
+                messages[lanes[lane]] = _forfeited(game, state, lane, record, record.result.forfeit)
+            elif turn == count:
+                messages[lanes[lane]] = f"too few moves: after the last one, move {count}, the game goes on"
+            else:
+                going.append(lane)
+        state, lanes = _keep(state, lanes, going)
+        if not lanes:
+            return messages
+        chosen = torch.stack([actions[number][turn] for number in lanes])
+        try:
+            state = game.step(state, chosen)
+        except ValueError:
+            going = []
+            for lane, number in enumerate(lanes):
+                try:
+                    game.check(state[lane], chosen[lane : lane + 1])
+                    going.append(lane)
+                except ValueError as error:
+                    reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+                    messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {reason}"
+            state, lanes = _keep(state, lanes, going)
+            if not lanes:
+                return messages
+            state = game.step(state, chosen[going])
+        turn += 1
+
+
+def _keep(state: State, lanes: list[int], going: list[int]) -> tuple[State, list[int]]:
+    """Only the lanes in `going`."""
+    if len(going) == len(lanes):
+        return state, lanes
+    return state[going], [lanes[lane] for lane in going]
+
+
+def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) -> str:
+    """What is wrong with a record whose game is over after `turn` moves."""
+    if more := len(record.moves) - turn:
+        word = "move follows" if more == 1 else "moves follow"
+        return f"moves after the end: the game is over after move {turn}, but {more} {word}"
+    if record.result.forfeit is not None:
+        return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
+    told = list(_told("story", record.story, game.story(state[lane])))
+    recorded = vars(record.result) | {name: was for name, was, _ in told}
+    return result_differs(recorded, vars(result(game, state, lane)) | {name: now for name, _, now in told})
+
+
+def _forfeited(game: Game[Any], state: State, lane: int, record: Record, forfeit: Forfeit) -> str:
+    """What is wrong with a record of a forfeited game, of which all moves are played."""
+    players, seats = game.info.num_players, forfeit.seats
+    if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
+        return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
+    # Agents fail on the move, or all at once, or when a game begins.
+    if not game.info.simultaneous and record.moves and seats != (mover := int(state.current_player[lane]),):
+        return f"forfeit: expected seat {mover}, whose turn it is after move {len(record.moves)}, got {list(seats)}"
+    return result_differs(vars(record.result), vars(result(game, state, lane, forfeit)))
+
+
+def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
+    """What two stories tell as far as both have it: name, recorded and replayed value; of lists what differs first."""
+    if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
+        for key in recorded:
+            if key in replayed:
+                yield from _told(f"{name}.{key}", recorded[key], replayed[key])
+    elif isinstance(recorded, list) and isinstance(replayed, list):
+        pairs = enumerate(zip_longest(recorded, replayed))
+        yield from islice(((f"{name}[{place}]", was, now) for place, (was, now) in pairs if was != now), 1)
+    else:
+        yield name, recorded, replayed
+
+
+def _actions(game: Game[Any], record: Record) -> list[Tensor]:
+    """One tensor a move."""
+    actions = []
+    for number, move in enumerate(record.moves, 1):
+        try:
+            actions.append(parse_move(game, move))
+        except ValueError as error:
+            raise ReplayError(f"move {number}, {move!r}: {error}") from None
+    return actions
+
+
+def _start(game: Game[Any], record: Record) -> State:
+    try:
+        return start(game, record.seed, record.position)
+    except ValueError as error:
+        raise ReplayError(f"the starting position: {error}") from None

@@ -1,0 +1,1 @@
+"""The store of games: one SQLite file that grows over time."""

@@ -1,0 +1,117 @@
+"""The games of a store as a table for other programs: CSV, or Parquet (`pip install "cellgames[research]"`)."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.utils.run_folders import PathLike
+
+if TYPE_CHECKING:
+    from .store import Store
+
+__all__ = ["COLUMNS", "export"]
+
+COLUMNS = {
+    "number": "int",
+    "game": "text",
+    "parameters": "text",
+    "seed": "int",
+    "opening": "int",
+    "agents": "texts",
+    "identities": "texts",
+    "outcome": "texts",
+    "scores": "numbers",
+    "turns": "int",
+    "truncated": "flag",
+    "forfeit": "text",
+    "version": "text",
+    "kind": "text",
+    "source": "text",
+    "added": "text",
+    "record": "text",
+}
+"""Of a table, with their kinds: `agents`, `identities`, `outcome` and `scores` are lists by seat (in CSV as JSON has
+them), `parameters` and `forfeit` are JSON, `record` is the game's line of games.jsonl."""
+
+_GROUP = 5000  # games held in memory at once
+
+
+def export(
+    store: Store, path: PathLike, *, game: str | None = None, parameters: Mapping[str, Any] | None = None
+) -> int:
+    """Write games to a file, which appears whole or not at all.
+
+    Args:
+        store: open.
+        path: ends in `.csv` or `.parquet`.
+        game: id; None for all.
+        parameters: all of them; None for any.
+
+    Returns:
+        How many games it holds.
+
+    Raises:
+        ValueError: another kind of file.
+        ImportError: pyarrow is missing.
+    """
+    path = Path(path)
+    writers: dict[str, Callable[[Path, Iterator[list[Any]]], int]] = {".csv": _csv, ".parquet": _parquet}
+    if path.suffix not in writers:
+        raise ValueError(f"{path}: expected a file that ends in .csv or .parquet, got {path.suffix or 'no ending'!r}")
+    with _atomic(path) as part:
+        return writers[path.suffix](part, store.rows(game, parameters))
+
+
+@contextmanager
+def _atomic(path: Path) -> Iterator[Path]:
+    """A file beside it that takes its place at the end; larger than memory, unlike `folders.write_atomic`."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield part
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _csv(path: Path, rows: Iterator[list[Any]]) -> int:
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(COLUMNS)
+        for row in rows:
+            writer.writerow([json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in row])
+            count += 1
+    return count
+
+
+def _parquet(path: Path, rows: Iterator[list[Any]]) -> int:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise ImportError(f'Parquet needs pyarrow ({error}): pip install "cellgames[research]"') from None
+    kinds = {
+        "int": pyarrow.int64(),
+        "flag": pyarrow.bool_(),
+        "text": pyarrow.string(),
+        "texts": pyarrow.list_(pyarrow.string()),
+        "numbers": pyarrow.list_(pyarrow.float64()),
+    }
+    schema = pyarrow.schema([(name, kinds[kind]) for name, kind in COLUMNS.items()])
+    count = 0
+    with pyarrow.parquet.ParquetWriter(path, schema, compression="zstd") as writer:
+        while group := list(islice(rows, _GROUP)):
+            columns = {name: list(column) for name, column in zip(COLUMNS, zip(*group, strict=True), strict=True)}
+            writer.write_table(pyarrow.table(columns, schema=schema))
+            count += len(group)
+    return count

@@ -1,0 +1,59 @@
+"""How runs add their games to the store as they are played."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TypeAlias
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.utils.run_folders import PathLike
+
+from .store import Store, StoreError
+
+__all__ = ["AnyStore", "feeding"]
+
+AnyStore: TypeAlias = PathLike | Store | None
+"""Where games are added: a file, an open store, or nowhere."""
+
+
+@contextmanager
+def feeding(
+    store: AnyStore,
+    kind: str,
+    place: PathLike,
+    identities: Mapping[str, str],
+    warn: Callable[[str], None] = lambda message: None,
+) -> Iterator[Callable[[Sequence[Record]], None]]:
+    """A function that adds games to a store; while a run lasts.
+
+    The store must be fit for use at the beginning. If it fails later, as on a full disk, one line says so and the run
+    goes on: its games are in its folder, from which `cellgames leaderboard --add` and the continued run add them.
+
+    Args:
+        store: None for a function that does nothing.
+        kind: of the run, as in `store.Source`.
+        place: its folder.
+        identities: of its agents.
+        warn: gets that line.
+
+    Raises:
+        StoreError: the file is no store, or cannot be made.
+    """
+    if store is None:
+        yield lambda records: None
+        return
+    with nullcontext(store) if isinstance(store, Store) else Store(store) as open_store:
+        failed = False
+
+        def keep(records: Sequence[Record]) -> None:
+            nonlocal failed
+            if failed:
+                return
+            try:
+                open_store.add(records, source=(kind, place), identities=identities)
+            except StoreError as error:
+                failed = True
+                warn(f"{error}; the run goes on, and `cellgames leaderboard --add {place}` adds its games later")
+
+        yield keep

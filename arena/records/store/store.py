@@ -1,0 +1,375 @@
+"""Games of all runs in one place, a file that grows over time: SQLite, embedded, with nothing to start.
+
+    with Store("results/store.sqlite") as store:
+        store.import_run("results/torus5")
+        for line in store.settings():
+            print(line.game, line.parameters, line.games)
+
+A game counts once, however often it is added: it is known by the text of its record and by the identities of its
+agents (`agents.identity`). The text is kept word for word, so every table can be made again from the store alone.
+
+Several processes may read and write at once. The journal is a write-ahead log (WAL): readers never wait, writers wait
+for each other, and what `add` got is there as a whole or not at all, also after `kill -9`. `synchronous` is NORMAL: if
+the machine itself stops, the last moments may be missing, never half there; runs keep their games in files of their
+own first (`records.append`) and add them again when they continue. WAL needs the file on a local disk.
+
+Reading and writing need no torch.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from cellgames.agents.identity import is_program
+from cellgames.arena.records.record_lines import Record
+from cellgames.utils.run_folders import PathLike
+
+from .database import StoreError, StoreFile
+from .rows import Row, canonical, compressed, decompressed, light, row
+
+__all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
+
+DEFAULT_STORE = Path("results") / "store.sqlite"
+"""Where the command line keeps games, unless the environment variable `CELLGAMES_STORE` names another file."""
+
+_PART = 1000  # games added in one transaction at most, so that others need not wait long
+
+
+def default_store() -> Path:
+    """`CELLGAMES_STORE`, or `DEFAULT_STORE`."""
+    return Path(os.environ.get("CELLGAMES_STORE") or DEFAULT_STORE)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game with all its parameters, and what the store has of it.
+
+    agents:   (name, identity), sorted; one name may have had several identities, and "" is an unknown one.
+    versions: of the package, by which the games were played.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    games: int
+    agents: tuple[tuple[str, str], ...]
+    versions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where games came from.
+
+    kind:  "round robin", "free-for-all", "evaluation", "season", "file", or another word.
+    place: the folder or file.
+    added: when it was first seen, in UTC as ISO 8601 has it.
+    games: that came from there first.
+    """
+
+    kind: str
+    place: str
+    added: str
+    games: int
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game with its number in the store, for lists.
+
+    identities: of the agents, by seat.
+    record:     as `Store.results` gives it.
+    source:     kind and place.
+    """
+
+    number: int
+    record: Record
+    identities: tuple[str, ...]
+    source: tuple[str, str]
+    added: str
+
+
+class Store(StoreFile):
+    """An open store; a context manager. One process or thread has its own.
+
+    Args:
+        path: of the file. Made, with its folder, where it is missing.
+        create: False refuses a missing file.
+        wait_s: how long to wait for other processes that write, in seconds.
+
+    Raises:
+        StoreError: not a store, a store of a newer version, missing, or no place for a file.
+    """
+
+    # ------------------------------------------------------------ writing
+
+    def add(
+        self,
+        records: Iterable[Record],
+        *,
+        source: tuple[str, PathLike],
+        identities: Mapping[str, str] | None = None,
+    ) -> int:
+        """Add games; those that are there already count once.
+
+        Up to a thousand games are there as a whole or not at all; more are added a thousand at a time.
+
+        Args:
+            records: in any order.
+            source: kind and place, see `Source`.
+            identities: of agents by name (`agents.identity.identities`). Of those left out the package's own programs
+                have the version that the record names, others are not known. A game that is there without identities
+                gets those that become known.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            StoreError: the file cannot be written, as on a full disk.
+        """
+        known, new, part = identities or {}, 0, list[Row]()
+        for record in records:
+            part.append(row(record))
+            if len(part) == _PART:
+                new += self._add(part, source, known)
+                part.clear()
+        return new + self._add(part, source, known)
+
+    def _add(self, rows: Sequence[Row], source: tuple[str, PathLike], identities: Mapping[str, str]) -> int:
+        if not rows:
+            return 0
+        packed = [compressed(one.text) for one in rows]  # before others have to wait
+        try:
+            with self._writing():
+                now = datetime.now(UTC).isoformat(timespec="seconds")
+                self._known.clear()
+                origin = self._id("sources", {"kind": source[0], "place": os.fspath(source[1])}, {"added": now})
+                return sum(
+                    self._add_row(one, data, origin, identities, now) for one, data in zip(rows, packed, strict=True)
+                )
+        except sqlite3.Error as error:
+            raise StoreError(f"{self.path}: games cannot be added: {error}") from None
+
+    def _add_row(self, one: Row, data: bytes, source: int, identities: Mapping[str, str], now: str) -> bool:
+        """Whether the game is new."""
+        version = one.columns[-1]
+        own = [identities.get(agent) or (version if is_program(agent) else "") for agent in one.agents]
+        there = self._db.execute(
+            "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?", (one.hash,)
+        ).fetchall()
+        for number, text in there:
+            before = json.loads(text)
+            if all(a == b or not a or not b for a, b in zip(own, before, strict=True)):
+                both = [a or b for a, b in zip(own, before, strict=True)]
+                if both != before:
+                    self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
+                return False
+        game, parameters = one.setting
+        setting = self._id("settings", {"game": game, "parameters": parameters})
+        seed, opening, *result, _ = one.columns
+        found = self._db.execute(
+            "INSERT INTO games (hash, setting, lineup, source, seed, opening, start, course, outcome, scores, turns, "
+            "truncated, forfeit, version, added) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+            (
+                *(one.hash, setting, self._lineup(one, own), source, seed, opening, one.start, one.course),
+                *(*result, version, now),
+            ),
+        )
+        self._db.execute("INSERT INTO records VALUES (?, ?)", (found.lastrowid, data))
+        return True
+
+    def _lineup(self, one: Row, identities: Sequence[str]) -> int:
+        return self._id("lineups", {"agents": _words(one.agents), "identities": _words(identities)})
+
+    def _id(self, table: str, key: Mapping[str, str], more: Mapping[str, str] | None = None) -> int:
+        """Of a line of one of the small tables, made where it is missing."""
+        asked = (table, *key.values())
+        if asked not in self._known:
+            where = " AND ".join(f"{name} = ?" for name in key)
+            found = self._db.execute(f"SELECT id FROM {table} WHERE {where}", (*key.values(),)).fetchone()
+            if found is None:
+                values = {**key, **(more or {})}
+                marks = ", ".join("?" * len(values))
+                insert = f"INSERT INTO {table} ({', '.join(values)}) VALUES ({marks})"
+                found = (self._db.execute(insert, (*values.values(),)).lastrowid,)
+            self._known[asked] = int(found[0])
+        return self._known[asked]
+
+    def import_run(self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None) -> int:
+        """Add the games of a run's folder, or of a file of records; see `store_import.import_run`."""
+        from .import_runs import import_run
+
+        return import_run(self, path, warn=warn)
+
+    # ------------------------------------------------------------ reading
+
+    def __len__(self) -> int:
+        """Games."""
+        return int(self._db.execute("SELECT count(*) FROM games").fetchone()[0])
+
+    @property
+    def last(self) -> int:
+        """The number of the newest game, 0 for none: what was made of a store is up to date while this stays."""
+        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM games").fetchone()[0])
+
+    def settings(self) -> list[Setting]:
+        """What was played, by game and parameters."""
+        found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
+        lines = self._db.execute(
+            "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "
+            "FROM games GROUP BY setting, version, lineup) JOIN settings ON settings.id = setting "
+            "JOIN lineups ON lineups.id = lineup ORDER BY game, parameters"
+        )
+        for game, parameters, version, agents, identities, games in lines:
+            count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
+            count.append(games)
+            names.update(zip(json.loads(agents), json.loads(identities), strict=True))
+            versions.add(version)
+        return [
+            Setting(game, json.loads(parameters), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
+            for (game, parameters), (count, names, versions) in found.items()
+        ]
+
+    def sources(self) -> list[Source]:
+        """Where games came from, the first ones first."""
+        lines = self._db.execute(
+            "SELECT kind, place, sources.added, count(games.id) FROM sources LEFT JOIN games ON source = sources.id "
+            "GROUP BY sources.id ORDER BY sources.id"
+        )
+        return [Source(*line) for line in lines]
+
+    def results(
+        self,
+        game: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        agents: Collection[str] | None = None,
+        version: str | None = None,
+    ) -> Iterator[tuple[Record, tuple[str, ...]]]:
+        """Games as far as tables need them, in the order in which they were added, without reading moves or stories.
+
+        A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
+        `pairing` numbers what it started from (`store_rows.Row.start`), so that `tables` and `free_for_all_tables`
+        resample games from one start together, and not those that two runs have numbered alike.
+
+        Args:
+            game: id; None for any.
+            parameters: all of them; None for any.
+            agents: names; games in which others took part are left out. None for any.
+            version: of the package; None for any.
+
+        Yields:
+            The record and the identities of its agents by seat.
+        """
+        for _, record, identities, _, _ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
+            yield record, identities
+
+    def entries(
+        self,
+        game: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> list[Entry]:
+        """A page of the list of games, the newest first; `game` and `parameters` as in `results`."""
+        tail = f"ORDER BY games.id DESC LIMIT {int(limit)} OFFSET {int(offset)}"
+        return [Entry(*found) for found in self._entries(game, parameters, None, None, tail)]
+
+    def games(
+        self,
+        game: str | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        *,
+        agents: Collection[str] | None = None,
+        version: str | None = None,
+    ) -> Iterator[Record]:
+        """Whole records, in the order in which they were added; the arguments are those of `results`."""
+        for number, *_ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
+            yield self.record(number)
+
+    def rows(self, game: str | None = None, parameters: Mapping[str, Any] | None = None) -> Iterator[list[Any]]:
+        """Games as lines of a table, see `store_export.COLUMNS`; the arguments are those of `results`."""
+        for number, light_one, identities, source, added in self._entries(
+            game, parameters, None, None, "ORDER BY games.id"
+        ):
+            text, result = self.text(number), light_one.result
+            forfeit = light_one.to_data()["result"].get("forfeit")
+            yield [
+                *(number, light_one.game, canonical(light_one.parameters), light_one.seed, light_one.opening),
+                *(list(light_one.agents), list(identities), list(result.outcome), list(result.scores)),
+                *(result.turns, result.truncated, None if forfeit is None else canonical(forfeit)),
+                *(light_one.version, *source, added, text),
+            ]
+
+    def record(self, number: int) -> Record:
+        """The game of a number (`Entry.number`).
+
+        Raises:
+            StoreError: there is none.
+        """
+        return Record.from_json(self.text(number))
+
+    def text(self, number: int) -> str:
+        """The record of a number, word for word as it was added; errors are those of `record`."""
+        found = self._db.execute("SELECT data FROM records WHERE game = ?", (number,)).fetchone()
+        if found is None:
+            raise StoreError(f"{self.path}: expected the number of a game, got {number}")
+        return decompressed(found[0])
+
+    def _entries(
+        self,
+        game: str | None,
+        parameters: Mapping[str, Any] | None,
+        agents: Collection[str] | None,
+        version: str | None,
+        tail: str,
+    ) -> Iterator[tuple[int, Record, tuple[str, ...], tuple[str, str], str]]:
+        """Number, light record, identities, source and time of each game."""
+        text = None if parameters is None else canonical(parameters)
+        wanted = {"settings.game": game, "parameters": text, "version": version}
+        given = {name: value for name, value in wanted.items() if value is not None}
+        where = " AND ".join(f"{name} = ?" for name in given) or "1"
+        settings: dict[int, tuple[str, dict[str, Any]]] = {}
+        lineups: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        lines = self._db.execute(
+            "SELECT games.id, setting, lineup, start, course, kind, place, games.added, seed, opening, outcome, "
+            "scores, turns, truncated, forfeit, version FROM games JOIN settings ON settings.id = setting "
+            f"JOIN sources ON sources.id = source WHERE {where} {tail}",
+            (*given.values(),),
+        )
+        for number, setting, lineup, start, course, kind, place, added, *columns in lines:
+            if setting not in settings:  # looked up when met: others may add some meanwhile
+                settings[setting] = self._setting(setting)
+            if lineup not in lineups:
+                lineups[lineup] = self._names(lineup)
+            names, identities = lineups[lineup]
+            if agents is None or {*names} <= {*agents}:
+                record = light(settings[setting], names, tuple(columns), start, course)
+                yield number, record, identities, (kind, place), added
+
+    def _setting(self, number: int) -> tuple[str, dict[str, Any]]:
+        """Game and parameters."""
+        name, values = self._db.execute("SELECT game, parameters FROM settings WHERE id = ?", (number,)).fetchone()
+        return name, json.loads(values)
+
+    def _names(self, lineup: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Agents and their identities, by seat."""
+        found = self._db.execute("SELECT agents, identities FROM lineups WHERE id = ?", (lineup,)).fetchone()
+        agents, identities = (tuple(json.loads(text)) for text in found)
+        return agents, identities
+
+    def export(self, path: PathLike, **which: Any) -> int:
+        """Write games to a file `.csv` or `.parquet`; see `store_export.export`."""
+        from .export_table import export
+
+        return export(self, path, **which)
+
+
+def _words(words: Sequence[str]) -> str:
+    return json.dumps(list(words), ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Reports: sections, tables and plots as files."""

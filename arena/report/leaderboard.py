@@ -1,0 +1,369 @@
+"""Tables of all games in a store, whatever runs they come from; nothing but the store is needed to make them.
+
+Games are kept apart by game and parameters. Within them every pair of agents counts, from all runs, so what is in one
+table may come from many days. Three things make that sound:
+
+- An agent whose name has had several identities (`agents.identity`) is several agents, `name@1a2b3c`.
+- Games from one start (seed, position, forced moves) are resampled together, in whatever run they were played; two
+  runs that number their openings alike do not share them.
+- Ratings have one zero: the anchor. Tables of two days compare where they have the same anchor, and as well as games
+  with and around the anchor allow: the same agents keep their distances but for chance, and that chance is in the
+  intervals. Where games link two agents only by others, their distance leans on the model (transitive strengths).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.store import Setting, Store
+from cellgames.arena.stats import free_for_all_tables, tables
+from cellgames.arena.stats.free_for_all_tables import FreeForAllTables
+from cellgames.arena.stats.tables import Standing, Tables
+from cellgames.envs import registry
+
+from .payoff_sections import cycles_data
+from .report_parts import ratings_data, rounded, standing_data, tally_data
+
+if TYPE_CHECKING:
+    from cellgames.arena.stats.cycles import Cycle
+    from cellgames.arena.stats.payoffs import NashAverage, Payoffs
+
+    from .sections import Section
+
+__all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
+
+T = TypeVar("T")
+
+ANCHOR = "random"
+"""The agent at 0, where it has played, unless another one is asked for."""
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """All tables of one game with one set of parameters.
+
+    game, parameters: as `cellgames.make` takes them.
+    versions: of the package, by which the games were played.
+    players: names of the seats.
+    tables:  ratings, cross table, seats; of `tables`, or of `free_for_all_tables` where there are more than two seats.
+    notes:   what a reader must know, one sentence a line.
+    """
+
+    game: str
+    parameters: Mapping[str, Any]
+    versions: tuple[str, ...]
+    players: tuple[str, ...]
+    tables: Tables | FreeForAllTables
+    notes: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """The id that is nearest to the parameters, and what differs from it."""
+        return title(self.game, self.parameters)
+
+    @property
+    def standings(self) -> tuple[Standing, ...]:
+        """Best first."""
+        return self.tables.standings
+
+    @property
+    def payoffs(self) -> Payoffs:
+        """How agents score against each other."""
+        return self.tables.payoffs
+
+    @cached_property
+    def nash(self) -> NashAverage | None:
+        """Nash averaging of the payoffs; None without SciPy."""
+        return _if_installed(lambda: self.payoffs.average)
+
+    @cached_property
+    def alpha_rank(self) -> Sequence[float] | None:
+        """The share of alpha-Rank's stationary distribution by agent of `payoffs`; None without OpenSpiel."""
+        shares = _if_installed(lambda: self.payoffs.shares)
+        return None if shares is None else list(map(float, shares))
+
+    @property
+    def cycles(self) -> tuple[Cycle, ...]:
+        """Who beats whom in a ring."""
+        return self.payoffs.rings
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """Payoffs, Nash averaging, alpha-Rank and cycles in words, tables and plots."""
+        from cellgames.arena.stats.payoffs import sections
+
+        return tuple(sections(self.payoffs))
+
+    @property
+    def nash_shares(self) -> NDArray[np.float64] | None:
+        """Of the payoffs' agents in Nash averaging; NaN for those left out, None without it."""
+        return None if self.nash is None else np.where(np.isnan(self.nash.rating), np.nan, self.nash.strategy)
+
+    def to_data(self) -> dict[str, Any]:
+        """All numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
+        nash = self._by_agent(self.nash_shares)
+        skill = self._by_agent(None if self.nash is None else self.nash.rating)
+        alpha = self._by_agent(self.alpha_rank)
+        agents = [
+            {
+                **standing_data(line),
+                **tally_data(line.tally),
+                **self._finish(line.agent),
+                "forfeits": self.tables.forfeits[line.agent].games if line.agent in self.tables.forfeits else 0,
+                "nash": nash.get(line.agent),
+                "nash_rating": skill.get(line.agent),
+                "alpha_rank": alpha.get(line.agent),
+            }
+            for line in self.standings
+        ]
+        pairs = [
+            {"agent": agent, "opponent": opponent, **tally_data(self.tables.cross[agent, opponent])}
+            for agent in self.tables.agents
+            for opponent in self.tables.agents
+            if (agent, opponent) in self.tables.cross
+        ]
+        return {
+            "game": self.game,
+            "parameters": dict(self.parameters),
+            "title": self.title,
+            "versions": list(self.versions),
+            "players": list(self.players),
+            "games": self.tables.games,
+            "distinct": self.tables.distinct,
+            **ratings_data(self.tables.ratings),
+            "agents": agents,
+            "pairs": pairs,
+            "seats": self._seats(),
+            "cycles": cycles_data(self.cycles),
+            "notes": list(self.notes),
+        }
+
+    def _by_agent(self, values: Iterable[float] | None) -> dict[str, float | None]:
+        """Of the payoffs' agents."""
+        if values is None:
+            return {}
+        return {agent: rounded(float(value)) for agent, value in zip(self.payoffs.agents, values, strict=True)}
+
+    def _finish(self, agent: str) -> dict[str, Any]:
+        """Of games of more than two: how an agent finished."""
+        if isinstance(self.tables, Tables):
+            return {}
+        finish = self.tables.finishes[agent]
+        return {"seats_taken": finish.seats, "first": finish.first, **_finish_data(finish)}
+
+    def _seats(self) -> dict[str, Any]:
+        if isinstance(self.tables, Tables):
+            return {name: tally_data(tally) for name, tally in zip(self.players, self.tables.seats, strict=True)}
+        return {name: _finish_data(finish) for name, finish in zip(self.players, self.tables.seats, strict=True)}
+
+
+def leaderboards(
+    store: Store,
+    game: str | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    *,
+    agents: Collection[str] | None = None,
+    anchor: str | None = None,
+    version: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> list[Leaderboard]:
+    """The tables of everything in a store, or of a part of it.
+
+    Args:
+        store: open.
+        game: an id that `cellgames list` shows, presets too; None for all.
+        parameters: those that are named must be so; the others may be anything.
+        agents: names, with or without identity; only games among these count. None for all.
+        anchor: a name, with or without identity, of the agent whose rating is 0; None is `ANCHOR`, and where it has
+            not played the mean of all agents is 0.
+        version: of the package, whose games alone count; None for all.
+        resamples: for the intervals of ratings.
+        seed: of the resampling.
+
+    Returns:
+        One for each game and set of parameters with games of two agents or more, the most games first.
+
+    Raises:
+        ValueError: an anchor that took part nowhere.
+    """
+    boards, seen = [], set[str]()
+    for setting in matching(store.settings(), game, parameters):
+        found = [
+            (record, identities)
+            for record, identities in store.results(setting.game, setting.parameters, version=version)
+            if len({*zip(record.agents, identities, strict=True)}) > 1
+        ]
+        named = labels(pair for record, known in found for pair in zip(record.agents, known, strict=True))
+        records = [
+            replace(record, agents=tuple(named[pair] for pair in zip(record.agents, known, strict=True)))
+            for record, known in found
+        ]
+        if found:
+            seats = Counter(len(record.agents) for record in records).most_common(1)[0][0]
+            records = [record for record in records if len(record.agents) == seats]  # a file may claim any number
+        if agents is not None:
+            wanted = {label for (name, _), label in named.items() if name in agents or label in agents}
+            records = [record for record in records if wanted.issuperset(record.agents)]
+        there = {name for record in records for name in record.agents}
+        seen.update(there, (name for (name, _), label in named.items() if label in there))
+        if records:
+            zero, note = _anchor(anchor, records)
+            boards.append(_board(setting, records, zero, note, resamples, seed))
+    if anchor is not None and boards and anchor not in seen:
+        raise ValueError(f"anchor must be one of the agents ({', '.join(sorted(seen))}), got {anchor!r}")
+    return sorted(boards, key=lambda board: (-board.tables.games, board.title))
+
+
+def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[str, Any] | None) -> list[Setting]:
+    """The settings of a game whose parameters agree with those given.
+
+    A preset stands for its parameters, unless they are given otherwise, and for whatever is named after it (`title`).
+    """
+    given, own = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
+    spec = registry.REGISTRY.get(game or "")
+    if spec is not None and spec.parameters:
+        same = [known.id for known in registry.REGISTRY.values() if known.entry_point == spec.entry_point]
+        own = {id: {**spec.parameters, **given} for id in same}
+
+    def agree(setting: Setting, wanted: Mapping[str, Any]) -> bool:
+        there = setting.parameters
+        return all(name in there and _same(there[name], value) for name, value in wanted.items())
+
+    return [
+        setting
+        for setting in settings
+        if agree(setting, given)
+        and (
+            game is None
+            or (setting.game in own and agree(setting, own[setting.game]))
+            or _nearest(setting.game, setting.parameters)[0] == game
+        )
+    ]
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two parameters are equal; JSON has lists for tuples."""
+    return (list(one) if isinstance(one, tuple) else one) == (list(other) if isinstance(other, tuple) else other)
+
+
+def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
+    """What tables call agents, by (name, identity): the name alone while it has one identity, else `name@1a2b3c`.
+
+    Of an identity in hexadecimal digits as many are shown as tell those of one name apart, six at least; of one that
+    is not known a question mark.
+    """
+    by_name: dict[str, set[str]] = {}
+    for name, identity in agents:
+        by_name.setdefault(name, set()).add(identity)
+    found = {}
+    for name, identities in by_name.items():
+        length = 6
+        while len({_short(identity, length) for identity in identities}) < len(identities):
+            length += 1
+        for identity in identities:
+            found[name, identity] = name if len(identities) == 1 else f"{name}@{_short(identity, length) or '?'}"
+    return found
+
+
+def _short(identity: str, length: int) -> str:
+    """Versions stay whole."""
+    return identity if "." in identity else identity[:length]
+
+
+def _anchor(anchor: str | None, records: Sequence[Record]) -> tuple[str | None, str]:
+    """Who is at 0 in these games, and what is to be said of it."""
+    wanted = anchor or ANCHOR
+    games = Counter(name for record in records for name in record.agents)
+    known = sorted((name for name in games if wanted in (name, name.rpartition("@")[0])), key=lambda n: (-games[n], n))
+    if len(known) > 1:
+        return known[0], f"{wanted} has had several identities: {', '.join(known)}; {known[0]} is at 0."
+    if known or anchor is None:
+        return (known[0] if known else None), ""
+    return None, f"{anchor} has not played here, so the mean of all agents is 0: not to be compared with other tables."
+
+
+def _board(
+    setting: Setting, records: Sequence[Record], anchor: str | None, note: str, resamples: int, seed: int
+) -> Leaderboard:
+    seats = len(records[0].agents)
+    make = tables.make_tables if seats == 2 else free_for_all_tables.make_tables
+    made = make(records, anchor=anchor, resamples=resamples, seed=seed)
+    versions = tuple(sorted({record.version for record in records}))
+    said = [note] if note else []
+    if len(versions) > 1:
+        said.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
+    return Leaderboard(
+        game=setting.game,
+        parameters=setting.parameters,
+        versions=versions,
+        players=_players(setting, seats),
+        tables=made,
+        notes=(*said, *_table_notes(made)),
+    )
+
+
+def _table_notes(made: Tables | FreeForAllTables) -> list[str]:
+    """What the reports of runs say."""
+    from . import free_for_all_reports, reports
+
+    return reports.notes(made) if isinstance(made, Tables) else free_for_all_reports.notes(made)
+
+
+def _players(setting: Setting, seats: int) -> tuple[str, ...]:
+    """Names of the seats, as far as this version still knows the game."""
+    try:
+        names = tuple(registry.make(setting.game, **setting.parameters).info.players)
+    except (ValueError, TypeError, ImportError):
+        names = ()
+    return names if len(names) == seats else tuple(f"player_{seat}" for seat in range(seats))
+
+
+def _if_installed(make: Callable[[], T]) -> T | None:
+    try:
+        return make()
+    except ImportError:
+        return None
+
+
+def title(game: str, parameters: Mapping[str, Any]) -> str:
+    """The id that is nearest to the parameters, and what differs from it."""
+    name, different = _nearest(game, parameters)
+    return " ".join([name, *(f"{key}={value}" for key, value in different.items())])
+
+
+def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The id under which fewest parameters differ from the defaults, and those."""
+    own = registry.REGISTRY.get(game)
+    if own is None:
+        return game, dict(parameters)
+    found = []
+    for spec in registry.REGISTRY.values():
+        if spec.entry_point == own.entry_point:
+            different = {
+                name: value
+                for name, value in parameters.items()
+                if name not in spec.defaults or not _same(spec.defaults[name], value)
+            }
+            found.append((spec.id, different))
+    return min(found, key=lambda pair: (len(pair[1]), pair[0] != game))
+
+
+# ---------------------------------------------------------------- data
+
+
+def _finish_data(finish: free_for_all_tables.Finish) -> dict[str, Any]:
+    return {
+        "mean_place": rounded(finish.place),
+        "mean_score": rounded(finish.score),
+        "first_share": rounded(finish.first / finish.seats) if finish.seats else None,
+        "alone_first_share": rounded(finish.alone / finish.seats) if finish.seats else None,
+    }

@@ -1,0 +1,1 @@
+"""Seasons of teams, and their playoffs."""

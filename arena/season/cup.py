@@ -1,0 +1,146 @@
+"""A season of the Toroidal Cup as the real one is played: random arrangements, and Life decides.
+
+Every game draws a pattern from the season's, and an arrangement of it. The team with the first seat is team 1.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+
+from cellgames.arena.play.match import derive
+from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.kernels.parameters import check_whole
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.utils.run_folders import differences
+
+from .games import Fixture, PackedUmpire, Played
+
+__all__ = ["CUP", "ENDED", "PARAMETERS", "CupUmpire", "start_of"]
+
+CUP = "toroidal-cup-v0"
+"""The game of the suite whose rules these are."""
+
+PARAMETERS = ("max_generations", "survivors")
+"""Of the rules that a season may change, as `CupUmpire` takes them."""
+
+ENDED = ("scores", "generations", "winner", "truncated")
+"""Of `Result`, what a record holds."""
+
+
+class CupUmpire:
+    """Plays the games of teams that are not bots.
+
+    Args:
+        patterns: names in `PATTERNS`; None for all of them.
+        max_generations: where a game is cut off.
+        survivors: "recolour" or "keep", see `simulate`.
+        chunk: games played side by side, about.
+        compile: as `simulate` takes it; no result depends on it.
+
+    Raises:
+        ValueError: unknown patterns or one twice, numbers out of range.
+    """
+
+    def __init__(
+        self,
+        patterns: Sequence[str] | None = None,
+        *,
+        max_generations: int = MAX_GENERATIONS,
+        survivors: Survivors = "recolour",
+        chunk: int = 250,
+        compile: Compile = "auto",
+    ) -> None:
+        if isinstance(patterns, str):
+            raise ValueError(f"expected a list of patterns, got {patterns!r} alone; did you mean [{patterns!r}]?")
+        names = list(PATTERNS if patterns is None else patterns)
+        if unknown := [name for name in names if name not in PATTERNS]:
+            raise ValueError(f"unknown pattern {unknown[0]!r}; known: {', '.join(PATTERNS)}")
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"expected one or more different patterns, got {', '.join(names) or 'none'}")
+        check_whole("max_generations", max_generations, 1)
+        check_whole("chunk", chunk, 1)
+        if survivors not in get_args(Survivors):
+            raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
+        self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
+        self.chunk, self._compile = chunk, compile
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """See `Umpire.settings`."""
+        return {
+            "game": CUP,
+            "patterns": self.patterns,
+            "max_generations": self.max_generations,
+            "survivors": self.survivors,
+            "chunk": self.chunk,
+        }
+
+    def packed(self) -> PackedUmpire:
+        """See `PortableUmpire.packed`."""
+        rules = {name: getattr(self, name) for name in PARAMETERS}
+        return partial(CupUmpire, self.patterns, **rules, chunk=self.chunk, compile=self._compile)
+
+    def play(
+        self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
+    ) -> list[Played]:
+        """See `Umpire.play`; a game does not depend on those beside it."""
+        games = [self._start(fixture, seed) for fixture in fixtures]
+        ended = simulate(
+            [start_of(game) for game in games],
+            ROWS,
+            COLS,
+            max_generations=self.max_generations,
+            survivors=self.survivors,
+            compile=self._compile,
+        )
+        if finished is not None:
+            finished(len(games))
+        facts = zip(
+            ended.scores.tolist(),
+            ended.generations.tolist(),
+            ended.winner.tolist(),
+            ended.truncated.tolist(),
+            strict=True,
+        )
+        return [
+            _played(fixture, {**game, **dict(zip(ENDED, values, strict=True))})
+            for fixture, game, values in zip(fixtures, games, facts, strict=True)
+        ]
+
+    def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
+        """See `Umpire.read`."""
+        data = json.loads(line)
+        start = self._start(fixture, seed)
+        if missing := [name for name in (*start, *ENDED) if name not in data]:
+            raise ValueError(f"missing fields: {', '.join(missing)}")
+        if wrong := differences(start, data):
+            raise ValueError(wrong)
+        return _played(fixture, {name: data[name] for name in (*start, *ENDED)})
+
+    def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
+        """Pattern, which replays keep, the seed of the arrangement, and the rules."""
+        number = derive(seed, "pattern", fixture.stage, fixture.game) % len(self.patterns)
+        rules = {name: getattr(self, name) for name in PARAMETERS}
+        return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **rules}
+
+
+def start_of(record: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    """The start of a game from its record, a line of games.jsonl as JSON; the flat cells of `arrange`."""
+    return arrange(record["pattern"], np.random.default_rng(record["seed"]))
+
+
+def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
+    try:
+        first, second = map(float, data["scores"])
+        winner = {0: None, 1: 0, 2: 1}[data["winner"]]
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(
+            f"expected two scores and a winner from 0 to 2, got {data['scores']!r} and {data['winner']!r}"
+        ) from None
+    return Played(fixture, (first, second), winner, data)

@@ -1,0 +1,150 @@
+"""Games of the Cup's own seasons played again from their records: results compared, and pictures of the way."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Any, get_args
+
+import numpy as np
+
+from cellgames.arena.records.record_lines import Reader
+from cellgames.arena.records.replays import ReplayError, result_differs
+from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
+from cellgames.envs.toroidal_cup import rendering as drawn
+from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
+from cellgames.utils.run_folders import PathLike
+
+from .cup import ENDED, PARAMETERS, start_of
+from .games import Fixture
+
+__all__ = ["CupRecord", "gif", "recognises", "texts", "verify"]
+
+
+@dataclass(frozen=True)
+class CupRecord:
+    """A finished game, as `season_cup.CupUmpire` writes it.
+
+    fixture:         which game of the season it is; the first team is number 1.
+    pattern:         a name in `PATTERNS`.
+    seed:            of the arrangement.
+    max_generations: where it was to be cut off.
+    survivors:       "recolour" or "keep".
+    scores:          live cells of both teams.
+    generations:     at which it ended.
+    winner:          1 or 2, 0 for nobody.
+    truncated:       cut off.
+    """
+
+    fixture: Fixture
+    pattern: str
+    seed: int
+    max_generations: int
+    survivors: Survivors
+    scores: tuple[int, ...]
+    generations: int
+    winner: int
+    truncated: bool
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> CupRecord:
+        """From a line of games.jsonl. Unknown fields are left out.
+
+        Raises:
+            ValueError: no game of a season, fields missing, or a value that cannot be; the message names them.
+        """
+        fixture = Fixture.from_json(line)
+        reader = Reader(json.loads(line), "", needed=["pattern", "seed", *PARAMETERS, *ENDED])
+        known: dict[str, Sequence[str]] = {"pattern": tuple(PATTERNS), "survivors": get_args(Survivors)}
+        for name, names in known.items():
+            if (value := reader.text(name)) not in names:
+                raise ValueError(f"{name} must be one of {', '.join(names)}, got {value!r}")
+        scores = reader.integers("scores")
+        if len(scores) != 2:
+            raise ValueError(f"expected two scores, got {len(scores)}")
+        survivors: Any = reader.text("survivors")
+        return cls(
+            fixture=fixture,
+            pattern=reader.text("pattern"),
+            seed=reader.integer("seed", 0),
+            max_generations=reader.integer("max_generations", 1),
+            survivors=survivors,
+            scores=scores,
+            generations=reader.integer("generations", 0),
+            winner=reader.integer("winner", 0),
+            truncated=reader.flag("truncated"),
+        )
+
+
+def recognises(line: bytes) -> bool:
+    """Whether a line of a file of records is meant for this module, rather than one of moves (`records`)."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(data, dict) and {"season", "pattern"} <= data.keys()
+
+
+def verify(
+    records: Sequence[CupRecord], batch: int = 250, *, compile: Compile = "auto"
+) -> Iterator[tuple[int, ReplayError]]:
+    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that differ."""
+    groups: dict[tuple[int, Survivors], list[int]] = {}
+    for number, record in enumerate(records):
+        groups.setdefault((record.max_generations, record.survivors), []).append(number)
+    for group in groups.values():
+        numbers = iter(group)
+        while part := list(islice(numbers, batch)):
+            games = [records[number] for number in part]
+            ended = _simulate(games, compile=compile)
+            for lane, (number, game) in enumerate(zip(part, games, strict=True)):
+                recorded = {name: getattr(game, name) for name in ENDED}
+                if message := result_differs(recorded, _ended(ended, lane)):
+                    yield number, ReplayError(message)
+
+
+def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
+    """Games with the same rules."""
+    rules = {name: getattr(records[0], name) for name in PARAMETERS}
+    return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
+
+
+def _ended(result: Result, lane: int) -> dict[str, object]:
+    """How the game of a lane ended, as `CupRecord` holds it."""
+    values = {name: getattr(result, name)[lane].tolist() for name in ENDED}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+
+
+# ---------------------------------------------------------------- pictures
+
+
+def _title(record: CupRecord) -> str:
+    return f"{PATTERNS[record.pattern].title}, {record.fixture.occasion}"
+
+
+@lru_cache(maxsize=1)
+def _end(record: CupRecord) -> drawn.View:
+    return drawn.end_of(_simulate([record], trajectory=True), record.fixture.teams, _title(record))
+
+
+def texts(record: CupRecord) -> tuple[str, str]:
+    """The arrangement, and the end, for a terminal."""
+    start: np.ndarray[Any, np.dtype[np.int8]] = boards([start_of(vars(record))], ROWS, COLS)[0].numpy()
+    end = _end(record)
+    return drawn.text(drawn.moment(end, _title(record), 0, start)), drawn.text(end)
+
+
+def gif(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int = 60, last_ms: int = 3000) -> None:
+    """Save Life from the arrangement to the end as a GIF of some 120 frames; the last one stays longer.
+
+    Raises:
+        ImportError: Pillow is not installed.
+    """
+    from cellgames.envs.core.drawing import save_gif, to_rgb
+
+    film = drawn.course(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+    save_gif((to_rgb(picture, scale) for picture in film), path, frame_ms=frame_ms, last_ms=last_ms)

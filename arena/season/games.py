@@ -1,0 +1,189 @@
+"""The games of a season, whoever plays them: what is fixed before a game, what is known after it, and replays.
+
+How games are played is up to an `Umpire`: bots on any game of the suite (`season_bots`), or random arrangements on
+the Toroidal Cup (`season_cup`). The season knows neither.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from cellgames.arena.play.match import derive
+from cellgames.arena.records.record_lines import Record, to_line
+
+from .standings import SIDES, Die, GameResult, roll_off
+
+__all__ = [
+    "REPLAYS",
+    "AgentUmpire",
+    "Fixture",
+    "PackedUmpire",
+    "Played",
+    "PortableUmpire",
+    "Umpire",
+    "make_die",
+    "settle",
+]
+
+REPLAYS = 5
+"""How often a game without a winner is played again, at most."""
+
+
+@dataclass(frozen=True)
+class Fixture:
+    """A game to be played.
+
+    stage:   the day of the season ("day 7"), or the series (`playoffs.Series.key`).
+    game:    its number in the stage, from 1.
+    teams:   the one with the first seat, the other one.
+    attempt: 0, or the number of the replay.
+    """
+
+    stage: str
+    game: int
+    teams: tuple[str, str]
+    attempt: int = 0
+
+    def derive(self, seed: int, purpose: str) -> int:
+        """A seed of the game's own, from the season's; every attempt has another one."""
+        return derive(seed, purpose, self.stage, self.game, self.attempt)
+
+    @classmethod
+    def from_json(cls, line: str | bytes) -> Fixture:
+        """From a line of games.jsonl; a `ValueError` if it holds no game of a season."""
+        try:
+            season = json.loads(line)["season"]
+            first, second = map(str, season["teams"])
+            return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"expected a game of a season, got {line[:60]!r}: {error!r}") from None
+
+    @property
+    def occasion(self) -> str:
+        """Which game it is, without the teams."""
+        return f"{self.stage}, game {self.game}" + (f", replay {self.attempt}" if self.attempt else "")
+
+    def __str__(self) -> str:
+        return f"{self.occasion}: {' v '.join(self.teams)}"
+
+
+@dataclass(frozen=True)
+class Played:
+    """A finished game.
+
+    scores:  by seat, the game's own measure.
+    winner:  0 or 1, a seat, or None: nobody won.
+    data:    what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
+    """
+
+    fixture: Fixture
+    scores: tuple[float, float]
+    winner: int | None
+    data: Mapping[str, Any]
+
+    def to_json(self) -> str:
+        """One line, without the newline."""
+        fixture = self.fixture
+        season = {
+            "stage": fixture.stage,
+            "game": fixture.game,
+            "attempt": fixture.attempt,
+            "teams": fixture.teams,
+        }
+        return to_line({"season": season, **self.data})
+
+
+class Umpire(Protocol):
+    """How the games of a season are played.
+
+    `chunk` is about how many games are played side by side, kept together, and lost together by a kill.
+    """
+
+    chunk: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All that the games depend on besides teams, seed and schedule, as season.json shows it."""
+
+    def play(
+        self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
+    ) -> list[Played]:
+        """Play games; the same ones with the same seed end the same.
+
+        Args:
+            fixtures: one or more.
+            seed: the season's.
+            finished: called with the number of games that are over since the last call.
+        """
+
+    def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
+        """A game that was played before, from its line.
+
+        Raises:
+            ValueError: the line is no game, or not of this fixture; the message says why.
+        """
+
+
+@runtime_checkable
+class AgentUmpire(Umpire, Protocol):
+    """An umpire whose games are games of agents, which the store takes."""
+
+    @property
+    def identities(self) -> Mapping[str, str]:
+        """Of the agents, by name (`agents.identity`)."""
+
+    def records(self, played: Sequence[Played]) -> list[Record]:
+        """The games, one record each."""
+
+
+PackedUmpire: TypeAlias = Callable[[], Umpire]
+"""Makes an umpire again, in another process too; can be pickled."""
+
+
+@runtime_checkable
+class PortableUmpire(Umpire, Protocol):
+    """An umpire that can also work elsewhere (`season_ahead`)."""
+
+    def packed(self) -> PackedUmpire:
+        """What makes an umpire that plays the same games.
+
+        Raises:
+            ValueError: something that it needs cannot be pickled.
+        """
+
+
+def make_die(seed: int, *occasion: str | int) -> Die:
+    """A die whose rolls follow from the season's seed."""
+    return lambda team, number: 1 + derive(seed, "die", *occasion, team, number) % SIDES
+
+
+def settle(
+    fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], seed: int, *, dice: bool
+) -> Iterator[GameResult]:
+    """The results of games, of which those without a winner are replayed, all at once.
+
+    Args:
+        fixtures: first attempts.
+        play: plays them.
+        seed: the season's.
+        dice: whether a die decides what `REPLAYS` replays have not; else it ends without a winner.
+    """
+    ended: dict[Fixture, Played] = {}
+    left = list(fixtures)
+    for attempt in range(1 + REPLAYS):
+        if not left:
+            break
+        played = play([replace(fixture, attempt=attempt) for fixture in left])
+        ended.update(zip(left, played, strict=True))
+        left = [fixture for fixture in left if ended[fixture].winner is None]
+    for fixture in fixtures:
+        last = ended[fixture]
+        winner = None if last.winner is None else fixture.teams[last.winner]
+        rolls: tuple[tuple[int, int], ...] = ()
+        if winner is None and dice:
+            thrown = dict(roll_off(fixture.teams, make_die(seed, fixture.stage, fixture.game)))
+            winner, rolls = next(iter(thrown)), tuple(zip(*(thrown[team] for team in fixture.teams), strict=True))
+        yield GameResult(fixture.teams, last.scores, winner, 1 + last.fixture.attempt, rolls)

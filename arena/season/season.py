@@ -1,0 +1,265 @@
+"""A season and its playoffs, in a folder that a killed season leaves ready to be continued.
+
+    season.json       the settings, written first
+    schedule.json     who plays whom, and how fair it is
+    games.jsonl       one line a game, appended batch by batch (`season_journal`)
+    standings.json    written when the last day is over
+    bracket.*, report.md   written when there is a champion (`season_reports`)
+
+All games follow from the settings. So a continued season plays only what is missing, and the files are the same, byte
+for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from cellgames.arena.play.chunks import refuse_changed
+from cellgames.arena.play.match import derive
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.stats.tables import forfeits
+from cellgames.cluster.workers import Workers
+from cellgames.envs.kernels.parameters import check_whole
+from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.run_folders import (
+    START_OVER,
+    PathLike,
+    RunError,
+    differences,
+    opened,
+    refuse_foreign,
+    write_atomic,
+)
+
+from . import season_reports as reports
+from .games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
+from .journal import Journal
+from .playoffs import Bracket, bracket
+from .prefetch import Ahead, Batch, beside_bar
+from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
+from .standings import GameResult, Line, seed_teams, standings
+from .teams import Leagues, Team, by_league, check_names
+
+__all__ = ["Season", "play_season"]
+
+SETTINGS, GAMES = "season.json", "games.jsonl"
+_FILES = (SETTINGS, GAMES, *reports.FILES)
+
+
+@dataclass(frozen=True)
+class Season:
+    """A season that is over.
+
+    out:      its folder.
+    teams:    in the order given.
+    schedule: its days.
+    table:    the standings of all teams.
+    bracket:  the playoffs.
+    games:    how many were played in all, replays too.
+    played:   how many of them by this call.
+    files:    all files of the folder that belong to the season.
+    """
+
+    out: Path
+    teams: tuple[Team, ...]
+    schedule: SeasonSchedule
+    table: tuple[Line, ...]
+    bracket: Bracket
+    games: int
+    played: int
+    files: tuple[Path, ...]
+
+
+def play_season(
+    teams: Sequence[Team],
+    umpire: Umpire,
+    *,
+    out: PathLike,
+    days: int = DAYS,
+    within: float = WITHIN,
+    seed: int = 0,
+    resume: bool = True,
+    store: AnyStore = None,
+    workers: Workers | None = None,
+    progress: bool = False,
+    say: Callable[[str], None] = lambda message: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Season:
+    """Play the days and the playoffs, keep the games and write the tables; see the module.
+
+    Args:
+        teams: with leagues and divisions, as `season_teams.place` gives them.
+        umpire: plays the games.
+        out: the folder; made where it is missing. One that holds this season is continued.
+        days: odd.
+        within: the share of games within the divisions, 0 to 1; the nearest that can be had is taken.
+        seed: all chance of the season follows from it.
+        resume: False deletes the season in the folder first.
+        store: gets the games of agents too, batch by batch (`store.Store`).
+        workers: play the days, some batches ahead (`season_ahead`); None for this process. The season is the same.
+        progress: whether to report on games on standard error.
+        say: gets the standings from time to time, and the results of the playoffs.
+        warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
+
+    Raises:
+        RunError: the folder holds something else, or another season, or another process is at work in it.
+        RecordError: games.jsonl has a line that no crash can explain.
+        StoreError: the store is another kind of file, or cannot be made.
+        ClusterError: workers could not play a batch; those before it are in the folder.
+        ValueError: settings that make no sense, or agents that cannot be handed to workers.
+    """
+    check_names(teams)
+    check_whole("seed", seed)
+    leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
+    schedule = draw_schedule([divisions.values() for divisions in leagues.values()], days, within, rng)
+    settings = {
+        **umpire.settings,
+        "teams": [asdict(team) for team in teams],
+        "days": days,
+        "within": within,
+        "seed": seed,
+        "version": cellgames.__version__,
+        **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
+    }
+    folder = Path(out)
+    failed: list[Record] = []
+    batches = list(_batches(schedule, umpire.chunk))
+    player: AbstractContextManager[Umpire] = nullcontext(umpire)
+    if workers is not None:
+        label = f"{days} days" if progress else ""
+        player = Ahead(umpire, workers, seed, batches, label)
+        progress, say = False, beside_bar(say)
+    with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep, player as plays:
+        if not resume and (folder / SETTINGS).exists():
+            for name in _FILES[1:]:
+                (folder / name).unlink(missing_ok=True)
+        else:
+            _check_folder(folder, settings)
+        write_atomic(folder / SETTINGS, reports.to_text(settings))
+        write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
+        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, plays, seed, warn, keep), progress, say)
+        table = run.days(batches)
+        seeds = seed_teams(table, leagues)
+        write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
+        playoffs = run.playoffs(table, seeds)
+        run.journal.close()
+        told = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
+        files = reports.write_reports(folder, told, warn)
+    games, played = run.journal.games, run.journal.played
+    paths = (folder / SETTINGS, folder / GAMES, *files)
+    return Season(folder, told.teams, schedule, told.table, playoffs, games, played, paths)
+
+
+@contextmanager
+def _feeding(
+    store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], failed: list[Record]
+) -> Iterator[Callable[[Sequence[Played]], None]]:
+    """What adds games to the store, and those that agents forfeited to `failed`; without agents there is nothing."""
+    if not isinstance(umpire, AgentUmpire):
+        yield lambda played: None
+        return
+    with feeding(store, "season", folder, umpire.identities, warn) as keep:
+
+        def keep_all(played: Sequence[Played]) -> None:
+            records = umpire.records(played)
+            failed.extend(record for record in records if record.result.forfeit is not None)
+            keep(records)
+
+        yield keep_all
+
+
+def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
+    """The games of the days, of whole days side by side: about `chunk` games each, as even as they can be."""
+    days = len(schedule.days)
+    parts = min(days, -(-schedule.games // chunk))
+    for part in range(parts):
+        first, last = days * part // parts + 1, days * (part + 1) // parts
+        games = (
+            Fixture(f"day {day}", number, pair)
+            for day in range(first, last + 1)
+            for number, pair in enumerate(schedule.days[day - 1], 1)
+        )
+        yield Batch(f"days {first} to {last} of {days}", tuple(games))
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the parts of a season share."""
+
+    teams: Sequence[Team]
+    leagues: Leagues
+    schedule: SeasonSchedule
+    seed: int
+    journal: Journal
+    progress: bool
+    say: Callable[[str], None]
+
+    def days(self, batches: Iterable[Batch]) -> list[Line]:
+        """Play the days; the standings after them."""
+        names, die = [team.name for team in self.teams], make_die(self.seed, "standings")
+        results: list[GameResult] = []
+        for batch in batches:
+            before = self.journal.played
+            results += self._settle(batch.fixtures, batch.label, dice=False)
+            if self.journal.played > before:
+                self.say(reports.leaders_text(standings(names, results, die), self.leagues, batch.label))
+        return standings(names, results, die)
+
+    def playoffs(self, table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> Bracket:
+        """Play the series; those of a round side by side, a game each at a time."""
+        order = [line.team for line in table]
+        results: dict[str, list[GameResult]] = {}
+        state = bracket(seeds, order, results)
+        while state.champion is None:
+            pending = state.pending
+            fixtures = [Fixture(series.key, 1 + len(series.results), series.seats()) for series in pending]
+            number, before = max(fixture.game for fixture in fixtures), self.journal.played
+            ended = self._settle(fixtures, dice=True)
+            for series, result in zip(pending, ended, strict=True):
+                results.setdefault(series.key, []).append(result)
+            state = bracket(seeds, order, results)
+            if self.journal.played > before:
+                self.say("\n  ".join([f"{pending[0].round}, game {number}:", *map(reports.result_text, ended)]))
+        return state
+
+    def _settle(self, fixtures: Sequence[Fixture], label: str = "", *, dice: bool) -> list[GameResult]:
+        """Results; progress is shown where there is a label and something to play."""
+
+        def play(batch: Sequence[Fixture]) -> list[Played]:
+            shown = self.progress and bool(label) and not self.journal.holds(batch)
+            replays = f", replay {batch[0].attempt}" if batch[0].attempt else ""
+            with show_progress(len(batch), label=label + replays, shown=shown) as finished:
+                return self.journal.play(batch, finished)
+
+        return list(settle(fixtures, play, self.seed, dice=dice))
+
+
+def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
+    """Raise a `RunError` unless the folder is empty or holds this season."""
+    refuse_foreign(folder, SETTINGS)
+    path = folder / SETTINGS
+    if not path.exists():
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        expected = _flat(found)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+    refuse_changed(folder, found.get("identities"), settings.get("identities", {}))
+    wanted = _flat(settings)
+    if wrong := differences({**dict.fromkeys(wanted), **expected}, wanted):
+        raise RunError(f"{folder} holds another season. {wrong}; {START_OVER}")
+
+
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings with a field for each team, so that what differs can be said shortly."""
+    teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
+    return {**{name: value for name, value in settings.items() if name not in ("teams", "identities")}, **teams}

@@ -1,0 +1,282 @@
+"""A season as files: JSON for programs, Markdown and a picture of the bracket for people.
+
+The files hold nothing but what follows from the settings and the games: no dates, no durations.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cellgames.arena.report.report_parts import forfeited
+from cellgames.arena.report.reports import escape, markdown_table, plain_table
+from cellgames.arena.stats.tables import Forfeits
+from cellgames.envs.core.drawing import to_svg
+from cellgames.utils.run_folders import write_atomic
+
+from .bracket_picture import bracket_picture, png, score_text
+from .playoffs import Bracket, Series
+from .schedule import SeasonSchedule, league_counts
+from .standings import GameResult, Line
+from .teams import Leagues, Team, by_league
+
+__all__ = [
+    "FILES",
+    "SCHEDULE",
+    "STANDINGS",
+    "Summary",
+    "bracket_text",
+    "leaders_text",
+    "result_text",
+    "schedule_data",
+    "standings_data",
+    "table_text",
+    "to_text",
+    "write_reports",
+]
+
+SCHEDULE, STANDINGS = "schedule.json", "standings.json"
+FILES = (SCHEDULE, STANDINGS, "bracket.json", "report.md", "bracket.svg", "bracket.png")
+"""What this module writes, some of it before the season is over."""
+
+Rows = Sequence[Sequence[object]]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A season that is over, as its report tells it.
+
+    settings: what season.json holds.
+    teams:    in the order given.
+    schedule: its days.
+    table:    the standings of all teams, best first.
+    bracket:  the playoffs.
+    forfeits: by agent, the games that it forfeited.
+    """
+
+    settings: Mapping[str, Any]
+    teams: tuple[Team, ...]
+    schedule: SeasonSchedule
+    table: tuple[Line, ...]
+    bracket: Bracket
+    forfeits: Mapping[str, Forfeits] = field(default_factory=dict)
+
+    @cached_property
+    def leagues(self) -> Leagues:
+        """Names of the teams by league and division."""
+        return by_league(self.teams)
+
+
+def to_text(data: Mapping[str, Any]) -> str:
+    """As JSON files hold it, with lists of plain values in a line each."""
+    text = json.dumps(data, indent=2, ensure_ascii=False)  # its strings hold no line breaks
+    lists = re.compile(r"\[\n([^\[\]{}]*)\n *\]")
+    return lists.sub(lambda match: "[" + re.sub(r"\n +", " ", match[1]).strip() + "]", text) + "\n"
+
+
+# ---------------------------------------------------------------- data
+
+
+def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
+    """Games by day, the first seat in front, and how even each league's schedule is."""
+    return {
+        "days": [list(map(list, day)) for day in schedule.days],
+        "fairness": {
+            league: asdict(league_counts(schedule, divisions.values())) for league, divisions in leagues.items()
+        },
+    }
+
+
+def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """A line a team, best first, and the seeds of the playoffs."""
+    about = {team.name: team for team in teams}
+    lines = [
+        {
+            **asdict(line),
+            "losses": line.losses,
+            "league": about[line.team].league,
+            "division": about[line.team].division,
+        }
+        for line in table
+    ]
+    return {"standings": lines, "seeds": {league: list(names) for league, names in seeds.items()}}
+
+
+def bracket_data(bracket: Bracket) -> dict[str, Any]:
+    """The series round by round."""
+    return {
+        "champion": bracket.champion,
+        "seeds": {league: list(names) for league, names in bracket.seeds.items()},
+        "series": [
+            {**asdict(series), "wins": series.wins, "winner": series.winner}
+            for number in bracket.rounds
+            for series in number
+        ],
+    }
+
+
+# ---------------------------------------------------------------- text
+
+
+def _wins(wins: float) -> str:
+    return f"{wins:g}"
+
+
+def _table_rows(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Rows:
+    """A header and a line for each of the teams named; rolls only where there are any."""
+    agents = {team.name: team.agent for team in teams}
+    lines = [line for line in table if line.team in names]
+    bots, dice = any(agents.values()), any(line.rolls for line in lines)
+    rows: list[Sequence[object]] = [("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)]
+    rows += [
+        (
+            line.rank,
+            line.team,
+            *[agents[line.team]] * bots,
+            _wins(line.wins),
+            _wins(line.losses),
+            score_text(line.points),
+            *[" ".join(map(str, line.rolls))] * dice,
+        )
+        for line in lines
+    ]
+    return rows
+
+
+def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:
+    """The standings of every division for a terminal."""
+    return "\n\n".join(
+        f"{league}, {division}\n{plain_table(_table_rows(table, teams, names))}"
+        for league, divisions in leagues.items()
+        for division, names in divisions.items()
+    )
+
+
+def leaders_text(table: Sequence[Line], leagues: Leagues, label: str) -> str:
+    """The four best of each league in a line."""
+    lines = [f"After {label}:"]
+    for league, divisions in leagues.items():
+        names = {name for members in divisions.values() for name in members}
+        best = [line for line in table if line.team in names][:4]
+        lines.append(f"  {league}: " + ", ".join(f"{line.team} {_wins(line.wins)}" for line in best))
+    return "\n".join(lines)
+
+
+def result_text(result: GameResult) -> str:
+    """A game in a line, the winner in front."""
+    sides = sorted(zip(result.teams, result.scores, strict=True), key=lambda side: side[0] != result.winner)
+    (one, ours), (two, theirs) = sides
+    notes = f" ({_notes(result)})" if _notes(result) else ""
+    return f"{one} {'beats' if result.winner else 'and'} {two} {score_text(ours)} : {score_text(theirs)}{notes}"
+
+
+def _notes(result: GameResult) -> str:
+    """What was needed for a winner, "" for a single game."""
+    notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
+    notes += ["dice " + ", ".join(f"{one} : {two}" for one, two in result.rolls)] * bool(result.rolls)
+    return "; ".join(notes)
+
+
+def bracket_text(bracket: Bracket) -> str:
+    """The series for a terminal, a line each, and the champion."""
+    lines = [_series_text(series) for number in bracket.rounds for series in number]
+    return "\n".join([*lines, f"Champion: {bracket.champion}"])
+
+
+def _series_text(series: Series) -> str:
+    (high, low), (won, lost) = series.teams, series.wins
+    first, second = ((high, won), (low, lost)) if won >= lost else ((low, lost), (high, won))
+    return f"{series.key}: {first[0]} {first[1]} : {second[1]} {second[0]}"
+
+
+def _markdown(season: Summary) -> str:
+    settings, bracket = season.settings, season.bracket
+    parts = [
+        f"# A season of {settings['game']}",
+        f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
+        f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
+        f"seed {settings['seed']}, cellgames {settings['version']}. "
+        "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
+        "## Playoffs",
+        "![The bracket](bracket.svg)",
+    ]
+    for number in bracket.rounds:
+        parts.append(f"### {escape(number[0].round)}")
+        parts += [_series_markdown(series) for series in number]
+    parts.append("## Standings")
+    parts.append(
+        "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game "
+        "that nobody won. Ranks are among all teams. [As data](standings.json)."
+    )
+    for league, divisions in season.leagues.items():
+        parts.append(f"### {escape(league)}")
+        seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(bracket.seeds[league], 1))
+        parts.append(f"Seeds: {seeds}.")
+        for division, names in divisions.items():
+            rows = _table_rows(season.table, season.teams, names)
+            parts += [f"#### {escape(division)}", markdown_table(rows, ("team", "agent", "die"))]
+    if season.forfeits:
+        parts += ["## Forfeits", *map(escape, forfeited(season.forfeits))]
+    parts += ["## Schedule", _fairness(season.schedule, season.leagues)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _series_markdown(series: Series) -> str:
+    rows: list[Sequence[object]] = [("game", "first seat", "second seat", "score", "winner", "notes")]
+    for number, result in enumerate(series.results, 1):
+        rows.append((number, *result.teams, " : ".join(map(score_text, result.scores)), result.winner, _notes(result)))
+    table = markdown_table(rows, ("first seat", "second seat", "winner", "notes"))
+    return f"**{escape(_series_text(series))}**\n\n{table}"
+
+
+def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
+    """How even the schedule is, in words."""
+    lines = []
+    for league, divisions in leagues.items():
+        counts = league_counts(schedule, divisions.values())
+        lines.append(
+            f"- {escape(league)}: {_counted(_span(counts.games), 'game')} a team, {_span(counts.first)} of them in the "
+            f"first seat; {counts.share:.1%} within the divisions, {_span(counts.within)} a pair of rivals there and "
+            f"{_span(counts.across)} a pair across."
+        )
+    return "\n".join(lines)
+
+
+def _counted(number: object, noun: str) -> str:
+    """`1 game`, `49 games`, `48 to 49 games`."""
+    return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
+
+
+def _span(span: tuple[int, int]) -> str:
+    return str(span[0]) if span[0] == span[1] else f"{span[0]} to {span[1]}"
+
+
+# ---------------------------------------------------------------- files
+
+
+def write_reports(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
+    """Write the end of a season into its folder; schedule and standings are there already.
+
+    Returns:
+        The files there are, in the order of `FILES`.
+    """
+    settings, bracket = season.settings, season.bracket
+    picture = bracket_picture(bracket, f"Playoffs of {settings['game']}, seed {settings['seed']}")
+    contents: dict[str, str | bytes] = {
+        "bracket.json": to_text(bracket_data(bracket)),
+        "report.md": _markdown(season),
+        "bracket.svg": to_svg(picture),
+    }
+    try:
+        contents["bracket.png"] = png(picture)
+    except ImportError as error:
+        warn(f"no bracket.png: {error}")
+        (folder / "bracket.png").unlink(missing_ok=True)  # left from a run with Pillow
+    for name, content in contents.items():
+        write_atomic(folder / name, content)
+    return [folder / name for name in FILES if (folder / name).exists()]

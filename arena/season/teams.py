@@ -1,0 +1,204 @@
+"""The teams of a season: read from a small file or made up, in two leagues of two divisions each."""
+
+from __future__ import annotations
+
+import csv
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import cycle
+from pathlib import Path
+from typing import TypeAlias
+
+from cellgames.utils.run_folders import PathLike
+
+__all__ = ["LEAST", "Leagues", "Team", "by_league", "check_names", "generate_names", "hire", "place", "read_teams"]
+
+Leagues: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
+"""Names of teams by league and division."""
+
+LEAST = 8
+"""Teams of a season: each league sends four of its own to the playoffs."""
+
+_COLUMNS = ("name", "agent", "league", "division")
+_LEAGUES = ("Glider League", "Beacon League")
+_DIVISIONS = ("Even Division", "Odd Division")
+
+_PLACES = (
+    "Ashmoor Brackenford Cinderwick Dunmere Eastwharf Fallowby Grimsel Hollowby Inkermoor Juniper Kestrelby "
+    "Larkmoor Mossgate Netherby Oxbow Pinemere Quillhaven Ravensby Saltmarsh Thornwick Umberfield Vinegate "
+    "Willowby Yarrowdale Amberwick Birchgate Coldwater Driftwood Elmhurst Flintby Gorsefield Heathermoor "
+    "Ironbridge Kelpwick Lowgate Mistral Northwharf Orchard Pebbleby Redcliff Stonemere Tidewater Upperby "
+    "Westmoor"
+)
+_NOUNS = (
+    "Herons Lamplighters Cartographers Kites Thimbles Badgers Clockmakers Swifts Otters Weavers Comets Foxes "
+    "Beekeepers Lanterns Magpies Millers Wrens Tinkers Pilots Hedgehogs Ferries Painters Gulls Archivists "
+    "Bellringers Hares Locksmiths Owls Potters Rooks Saddlers Terns Wagtails Cobblers Dippers Fiddlers Gardeners "
+    "Juggernauts Newts Moths"
+)
+
+
+@dataclass(frozen=True)
+class Team:
+    """A team; `league` and `division` are "" until it is placed, `agent` is a spec, "" for a team that is no bot."""
+
+    name: str
+    league: str = ""
+    division: str = ""
+    agent: str = ""
+
+
+def generate_names(count: int, seed: int) -> list[str]:
+    """Different names, a place and a noun; the same seed gives the same ones.
+
+    Raises:
+        ValueError: more than there are.
+    """
+    places, nouns = _PLACES.split(), _NOUNS.split()
+    most = len(places) * len(nouns)
+    if not 0 <= count <= most:
+        raise ValueError(f"expected 0 to {most} teams to make up names for, got {count}; more can come from a file")
+    rng = random.Random(seed)
+    rng.shuffle(places)
+    rng.shuffle(nouns)
+    # The next round of places meets the nouns one further on.
+    turns = (divmod(number, len(places)) for number in range(count))
+    return [f"{places[place]} {nouns[(place + turn) % len(nouns)]}" for turn, place in turns]
+
+
+def read_teams(path: PathLike) -> list[Team]:
+    """The teams of a file: a name a line, or CSV with a header that has `name` and any of agent, league, division.
+
+    Raises:
+        ValueError: no name, an unknown column, a line of another length; the message names file and line.
+        OSError: the file cannot be read.
+    """
+    try:
+        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: expected text in UTF-8, got {error.reason} at byte {error.start}") from None
+    rows = [(number, [cell.strip() for cell in row]) for number, row in enumerate(csv.reader(lines), 1)]
+    rows = [(number, row) for number, row in rows if any(row)]
+    header = [cell.lower() for cell in rows[0][1]] if rows else []
+    if "name" not in header:
+        header = ["name"]
+    elif unknown := [cell for cell in header if cell not in _COLUMNS]:
+        raise ValueError(f"{path}: unknown column {unknown[0]!r}; known: {', '.join(_COLUMNS)}")
+    else:
+        del rows[0]
+    teams = []
+    for number, row in rows:
+        if len(row) > len(header):
+            hint = f"; columns need a header line such as {','.join(_COLUMNS)}" if header == ["name"] else ""
+            raise ValueError(f"{path}, line {number}: expected {len(header)} values, got {len(row)}{hint}")
+        cells = dict(zip(header, row, strict=False))
+        if not cells.get("name") or not all(cell.isprintable() for cell in row):
+            raise ValueError(f"{path}, line {number}: expected a name in plain characters, got {row}")
+        teams.append(Team(**cells))
+    return teams
+
+
+def hire(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
+    """The teams, with the agents in turn for those that have none."""
+    specs = cycle(agents or [""])
+    return [team if team.agent else replace(team, agent=next(specs)) for team in teams]
+
+
+def check_names(teams: Sequence[Team]) -> list[str]:
+    """The names of the teams; a `ValueError` says which of them several teams have."""
+    names = [team.name for team in teams]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"expected teams with different names, got more than one {', '.join(twice)}")
+    return names
+
+
+def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
+    """The teams in two leagues of two divisions each, in their order.
+
+    Leagues and divisions that teams already have are kept. Else they are as even as can be, with leagues of even
+    size where possible, so that nobody rests.
+
+    Args:
+        teams: all with a league or none, all with a division or none.
+        sizes: of the two leagues, or of their four divisions; None for even ones.
+
+    Raises:
+        ValueError: too few teams, names that are not different, leagues or divisions that cannot be.
+    """
+    if len(teams) < LEAST:
+        raise ValueError(
+            f"a season needs {LEAST} teams or more, four for the playoffs of each league; got {len(teams)}"
+        )
+    names = check_names(teams)
+    given = {part: [team.name for team in teams if getattr(team, part)] for part in ("league", "division")}
+    for part, having in given.items():
+        if 0 < len(having) < len(teams):
+            without = next(name for name in names if name not in having)
+            raise ValueError(f"expected a {part} for every team or for none; {having[0]} has one, {without} has none")
+    if given["division"] and not given["league"]:
+        raise ValueError("expected leagues with the divisions, got divisions alone")
+    if given["league"] and sizes is not None:
+        raise ValueError("expected either sizes or teams with leagues, got both")
+    placed = _divide(teams) if given["league"] else _fill(teams, sizes)
+    _check(placed)
+    return tuple(placed)
+
+
+def _divide(teams: Sequence[Team]) -> list[Team]:
+    """Divisions within the leagues that the teams have, where they have none."""
+    if teams[0].division:
+        return list(teams)
+    leagues: dict[str, list[Team]] = {}
+    for team in teams:
+        leagues.setdefault(team.league, []).append(team)
+    division = {
+        team.name: _DIVISIONS[number >= -(-len(members) // 2)]
+        for members in leagues.values()
+        for number, team in enumerate(members)
+    }
+    return [replace(team, division=division[team.name]) for team in teams]
+
+
+def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
+    """Leagues and divisions, one after the other."""
+    count = len(teams)
+    if sizes is None:
+        half = -(-count // 2)
+        half += count % 2 == 0 and half % 2
+        sizes = (half, count - half)
+    if len(sizes) not in (2, 4) or min(sizes) < 1 or sum(sizes) != count:
+        raise ValueError(
+            f"expected the sizes of 2 leagues or of their 4 divisions that add up to {count} teams, "
+            f"got {' '.join(map(str, sizes))}"
+        )
+    if len(sizes) == 2:
+        sizes = [part for size in sizes for part in (-(-size // 2), size // 2)]
+    labels = [(league, division) for league in _LEAGUES for division in _DIVISIONS]
+    places = [label for label, size in zip(labels, sizes, strict=True) for _ in range(size)]
+    return [
+        replace(team, league=league, division=division) for team, (league, division) in zip(teams, places, strict=True)
+    ]
+
+
+def _check(teams: Iterable[Team]) -> None:
+    leagues: dict[str, dict[str, int]] = {}
+    for team in teams:
+        divisions = leagues.setdefault(team.league, {})
+        divisions[team.division] = divisions.get(team.division, 0) + 1
+    if len(leagues) != 2:
+        raise ValueError(f"expected two leagues, got {len(leagues)}: {', '.join(leagues)}")
+    for league, divisions in leagues.items():
+        sizes = ", ".join(f"{division} ({size})" for division, size in divisions.items())
+        if len(divisions) != 2:
+            raise ValueError(f"{league}: expected two divisions, got {len(divisions)}: {sizes}")
+        if sum(divisions.values()) < LEAST // 2:
+            raise ValueError(f"{league}: expected {LEAST // 2} teams or more, for the playoffs; got {sizes}")
+
+
+def by_league(teams: Sequence[Team]) -> Leagues:
+    """Names by league and division, in the order of the teams."""
+    leagues: dict[str, dict[str, list[str]]] = {}
+    for team in teams:
+        leagues.setdefault(team.league, {}).setdefault(team.division, []).append(team.name)
+    return leagues

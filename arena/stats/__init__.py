@@ -1,0 +1,1 @@
+"""Ratings, payoffs and tables of games that were played."""

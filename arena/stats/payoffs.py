@@ -1,0 +1,357 @@
+"""Who beats whom: the payoff matrix of a set of games, Nash averaging and alpha-Rank.
+
+A rating is one number an agent, which cannot say that rock loses to paper. The matrix keeps every pair, and two
+solutions of the game "choose an agent" weigh it: the equilibrium of greatest entropy (Balduzzi, Tuyls, Perolat and
+Graepel 2018, "Re-evaluating Evaluation", NeurIPS 31), which copies of an agent do not move, and the long-run shares of
+a population that imitates whoever does better (Omidshafiei and others 2019, "alpha-Rank: Multi-Agent Evaluation by
+Evolution", Scientific Reports 9).
+
+Letters: `K` agents, `C` clusters of games of one pair.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellgames.arena.records.record_lines import Record
+
+from .equilibrium import equilibrium
+from .ratings import Outcome, PairResult, student_t
+
+if TYPE_CHECKING:
+    from cellgames.arena.report.sections import Section
+
+    from .cycles import Cycle
+
+__all__ = [
+    "NashAverage",
+    "Payoffs",
+    "alpha_rank",
+    "by_order",
+    "compared",
+    "nash",
+    "payoffs",
+    "payoffs_of",
+    "sections",
+]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+_POINTS: dict[Outcome, tuple[float, float]] = {
+    "first": (1.0, 0.0),
+    "second": (0.0, 1.0),
+    "draw": (0.5, 0.5),
+    "both_lose": (0.0, 0.0),
+}
+_VIRTUAL = 2.0  # clusters won, and as many lost, that an interval adds: Agresti and Coull's "plus four"
+
+
+@dataclass(frozen=True, eq=False)
+class Payoffs:
+    """The matrix; arrays are [K, K], the row's agent against the column's.
+
+    agents: names, sorted.
+    score:  float64, mean of the row's points: a win 1, a draw 1/2; NaN on the diagonal and where they never met. In
+            games of more than two by pairs of seats: ahead 1, level 1/2, behind 0.
+    games:  int64, how many (pairs of seats) that is.
+    middle, error: float64, centre and standard error of the score's interval, NaN like `score`.
+    clusters: int64, how many sets of games that depend on each other, such as the two of an opening.
+    level:  coverage that `low` and `high` aim at, pair by pair.
+    """
+
+    agents: tuple[str, ...]
+    score: FloatArray
+    games: NDArray[np.int64]
+    middle: FloatArray
+    error: FloatArray
+    clusters: NDArray[np.int64]
+    level: float = 0.95
+
+    @cached_property
+    def low(self) -> FloatArray:
+        """Lower bound of the score's interval."""
+        return self.interval(self.level)[0]
+
+    @cached_property
+    def high(self) -> FloatArray:
+        """Upper bound of the score's interval."""
+        return self.interval(self.level)[1]
+
+    @property
+    def advantage(self) -> FloatArray:
+        """Float64 [K, K], (score - the opponent's score) / 2, antisymmetric; from -1/2 to 1/2, diagonal 0.
+
+        The score minus 1/2, except where both can lose.
+        """
+        found = (self.score - self.score.T) / 2
+        np.fill_diagonal(found, 0.0)
+        return found
+
+    def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Bounds of the scores; games of one cluster, such as the two of an opening, are not taken as independent.
+
+        Agresti and Coull's interval (1998, "Approximate Is Better than 'Exact'", The American Statistician 52), on
+        clusters: two clusters won and two lost are added, then it is the mean and its standard error over clusters
+        times the quantile of Student's t. So it has a width also for an agent that won every game.
+        """
+        if not 0 < level < 1:
+            raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+        freedom = self.clusters + 2 * _VIRTUAL - 1
+        t = np.vectorize(lambda degrees: student_t(level, degrees), otypes=[float])(freedom)
+        margin = t * self.error
+        return np.clip(self.middle - margin, 0, 1), np.clip(self.middle + margin, 0, 1)
+
+    def restricted(self, agents: Sequence[str]) -> Payoffs:
+        """The part of some agents."""
+        names = tuple(sorted(agents))
+        if missing := sorted(set(names) - set(self.agents)):
+            raise ValueError(f"expected some of {', '.join(self.agents)}, got {', '.join(missing)}")
+        places = [self.agents.index(name) for name in names]
+        part = np.ix_(places, places)
+        return Payoffs(
+            names,
+            self.score[part],
+            self.games[part],
+            self.middle[part],
+            self.error[part],
+            self.clusters[part],
+            self.level,
+        )
+
+    @cached_property
+    def average(self) -> NashAverage:
+        """`nash` of it; an `ImportError` without SciPy."""
+        return nash(self)
+
+    @cached_property
+    def shares(self) -> FloatArray:
+        """`alpha_rank` of it; an `ImportError` without OpenSpiel."""
+        return alpha_rank(self)
+
+    @cached_property
+    def rings(self) -> tuple[Cycle, ...]:
+        """`cycles.cycles` of it, at its level."""
+        from .cycles import cycles
+
+        return cycles(self, self.level)
+
+    def complete(self) -> tuple[str, ...]:
+        """The largest set of agents that have all met each other; of several the one with the most games."""
+        import networkx  # type: ignore[import-untyped]  # it has no types of its own
+
+        met = networkx.Graph()
+        met.add_nodes_from(range(len(self.agents)))
+        met.add_edges_from(np.argwhere(np.triu(self.games, 1) > 0).tolist())
+        if met.number_of_edges() == len(self.agents) * (len(self.agents) - 1) // 2:
+            return self.agents
+        found = (sorted(clique) for clique in networkx.find_cliques(met))
+        best = min(found, key=lambda clique: (-len(clique), -int(self.games[np.ix_(clique, clique)].sum()), clique))
+        return tuple(self.agents[k] for k in best)
+
+
+class NashAverage(NamedTuple):
+    """Nash averaging: the mixture of agents that none of them beats; arrays are [K], in the order of `agents`.
+
+    agents:   all of the matrix.
+    strategy: float64, the equilibrium of greatest entropy; sums to 1, 0 for those left out.
+    rating:   float64, advantage over that mixture, from -1/2 to 0; 0 for all in it; NaN for those left out.
+    low, high: float64, bounds of the strategy when the scores are drawn again from their errors; NaN without draws.
+    support:  float64, share of those draws in which the agent is in the mixture.
+    value:    largest of the ratings, 0 but for rounding: what the best answer to the mixture gains.
+    left_out: agents that have not met all others, see `Payoffs.complete`.
+    """
+
+    agents: tuple[str, ...]
+    strategy: FloatArray
+    rating: FloatArray
+    low: FloatArray
+    high: FloatArray
+    support: FloatArray
+    value: float
+    left_out: tuple[str, ...]
+
+
+# ---------------------------------------------------------------- the matrix
+
+
+def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
+    """The matrix of games of two or more; records need no moves.
+
+    Args:
+        records: in any order; games of an agent against itself say nothing and are left out.
+        level: of the intervals.
+
+    Raises:
+        ValueError: no game between different agents.
+    """
+    clusters: dict[tuple[int, int], int] = {}
+
+    def results() -> Iterator[PairResult]:
+        for record in records:
+            # Two runs count openings from 0 alike; the seed of the games tells them apart.
+            key = record.seed, 0 if record.pairing is None else record.pairing.opening
+            yield from compared(record, clusters.setdefault(key, len(clusters)))
+
+    return payoffs_of(results(), level)
+
+
+def compared(record: Record, cluster: int) -> Iterator[PairResult]:
+    """The pairs of seats of different agents in a game: by outcome with two seats, else `by_order`."""
+    if len(record.agents) != 2:
+        yield from by_order(record, cluster)
+    elif record.agents[0] != record.agents[1]:
+        first, second = record.result.outcome
+        outcome: Outcome = "first" if first == "win" else "second" if second == "win" else "draw"
+        yield PairResult(*record.agents, cluster, "both_lose" if first == second == "loss" else outcome)
+
+
+def by_order(record: Record, cluster: int) -> Iterator[PairResult]:
+    """The pairs of seats of different agents in a game by the order of their scores.
+
+    Who forfeits is behind all others; these are not compared with each other, since their game was stopped.
+    """
+    scores, forfeit = record.result.scores, record.result.forfeit
+    for one, other in combinations(range(len(record.agents)), 2):
+        outcome: Outcome = "draw"
+        if forfeit is not None:
+            out, also = one in forfeit.seats, other in forfeit.seats
+            if not (out or also):
+                continue
+            outcome = "both_lose" if out and also else "second" if out else "first"
+        elif scores[one] != scores[other]:
+            outcome = "first" if scores[one] > scores[other] else "second"
+        if record.agents[one] != record.agents[other]:
+            yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
+
+
+def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
+    """The matrix of comparisons as `ratings.rate` takes them, clusters too; the order does not matter.
+
+    Raises:
+        ValueError: no results, or an agent against itself.
+    """
+    # By pair (a < b) and cluster: [games, points of a, points of b].
+    pairs: dict[tuple[str, str], dict[int, list[float]]] = {}
+    for first, second, cluster, outcome in results:
+        if first == second:
+            raise ValueError(f"expected two different agents, got {first!r} against itself")
+        one, other = _POINTS[outcome]
+        if first > second:
+            first, second, one, other = second, first, other, one
+        total = pairs.setdefault((first, second), {}).setdefault(cluster, [0, 0.0, 0.0])
+        total[:] = total[0] + 1, total[1] + one, total[2] + other
+    if not pairs:
+        raise ValueError("expected at least one game between different agents, got none")
+    agents = tuple(sorted({name for pair in pairs for name in pair}))
+    index = {name: k for k, name in enumerate(agents)}
+    count = len(agents)
+    score, middle, error = np.full((3, count, count), np.nan)
+    games, sets = np.zeros((2, count, count), dtype=np.int64)
+    for (a, b), clusters in sorted(pairs.items()):
+        i, j = index[a], index[b]
+        sums = np.array(list(clusters.values()))  # [C, 3]
+        for row, column, points in ((i, j, sums[:, 1]), (j, i, sums[:, 2])):
+            games[row, column], sets[row, column] = round(math.fsum(sums[:, 0])), len(sums)
+            score[row, column] = math.fsum(points) / games[row, column]
+            middle[row, column], error[row, column] = _clustered(sums[:, 0], points)
+    return Payoffs(agents, score, games, middle, error, sets, level)
+
+
+def _clustered(sizes: FloatArray, points: FloatArray) -> tuple[float, float]:
+    """Mean of the points a game and its standard error over clusters, with the virtual ones; order does not matter."""
+    size = math.fsum(sizes) / len(sizes)  # of a virtual cluster
+    total = size * (len(sizes) + 2 * _VIRTUAL)
+    mean = (math.fsum(points) + size * _VIRTUAL) / total
+    spread = math.fsum((points - sizes * mean) ** 2) + _VIRTUAL * size**2 * (mean**2 + (1 - mean) ** 2)
+    count = len(sizes) + 2 * _VIRTUAL
+    return mean, math.sqrt(spread * count / (count - 1)) / total
+
+
+# ---------------------------------------------------------------- Nash averaging
+
+
+def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
+    """Nash averaging of the advantages; needs SciPy.
+
+    The matrix is `Payoffs.advantage`: scores, not their logarithms (which won or lost matches make infinite). It is a
+    symmetric zero-sum game, so its value is 0 and the strategies p with A p <= 0 are its equilibria. A linear program
+    finds which agents are in some equilibrium, a convex one the mixture of greatest entropy.
+
+    Args:
+        payoffs: the matrix; where pairs are missing, the largest complete part is taken.
+        draws: for the bounds; each draws every score from its interval's normal distribution. 0 for none.
+        seed: of the draws.
+
+    Raises:
+        ImportError: SciPy is missing.
+    """
+    names = payoffs.complete()
+    part = payoffs.restricted(names)
+    places = [payoffs.agents.index(name) for name in names]
+    advantage = part.advantage
+    strategy, rating, low, high, support = np.full((5, len(payoffs.agents)), np.nan)
+    strategy[:] = 0.0
+    strategy[places] = equilibrium(advantage)
+    rating[places] = advantage @ strategy[places]
+    if draws:
+        drawn = np.array([equilibrium(matrix) for matrix in _drawn(part, draws, np.random.default_rng(seed))])
+        low[places], high[places] = np.quantile(drawn, [(1 - part.level) / 2, (1 + part.level) / 2], axis=0)
+        support[places] = (drawn > 0).mean(axis=0)
+    left_out = tuple(name for name in payoffs.agents if name not in names)
+    return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)
+
+
+def _drawn(payoffs: Payoffs, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
+    """Matrices of advantages, each score drawn about the middle of its interval."""
+    middle = (payoffs.middle - payoffs.middle.T) / 2
+    np.fill_diagonal(middle, 0.0)
+    error = np.nan_to_num((payoffs.error + payoffs.error.T) / 2)
+    for _ in range(draws):
+        upper = np.triu(middle + error * rng.standard_normal(error.shape), 1)
+        yield np.clip(upper - upper.T, -0.5, 0.5)
+
+
+# ---------------------------------------------------------------- alpha-Rank
+
+
+def alpha_rank(payoffs: Payoffs, *, alpha: float | None = None, population: int = 50) -> FloatArray:
+    """Long-run share of each agent in a population that imitates, by OpenSpiel; float64 [K], NaN for those left out.
+
+    Args:
+        payoffs: the matrix; where pairs are missing, the largest complete part is taken.
+        alpha: how strongly a better score is followed; None for the limit of infinity, in which only who beats whom
+            matters, with a share of 0.01 of steps against it.
+        population: its size.
+
+    Raises:
+        ImportError: OpenSpiel is missing.
+    """
+    try:
+        from open_spiel.python.egt import alpharank
+    except ImportError as error:
+        raise ImportError(f'alpha-Rank needs OpenSpiel ({error}): pip install "cellgames[alpharank]"') from None
+    names = payoffs.complete()
+    places = [payoffs.agents.index(name) for name in names]
+    table = 0.5 + payoffs.restricted(names).advantage
+    limit = {"use_inf_alpha": True} if alpha is None else {"alpha": alpha}
+    shares = np.full(len(payoffs.agents), np.nan)
+    shares[places] = alpharank.compute([table], m=population, **limit)[2]
+    return shares
+
+
+# ---------------------------------------------------------------- a report
+
+
+def sections(payoffs: Payoffs) -> list[Section]:
+    """The matrix, Nash averaging (with SciPy), alpha-Rank (with OpenSpiel) and the cycles, for a report."""
+    from cellgames.arena.report.payoff_sections import sections as made
+
+    return made(payoffs)

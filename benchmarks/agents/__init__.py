@@ -1,0 +1,1 @@
+"""Speed of search, and strength of the agents."""

@@ -1,0 +1,261 @@
+"""How strong the shipped agents are: `python -m benchmarks.agents.strength`.
+
+In every game `trained` meets other agents, in both seats or in half of the seats, and in Torus so does a tree search.
+A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
+kept, so that the same command goes on after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shlex
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.agents.networks.saved import read_about
+from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
+from cellgames.arena.defaults import CHUNK
+from cellgames.arena.play import evaluation
+from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.report.report_parts import markdown_table
+from cellgames.envs.core import Game
+from cellgames.utils.run_folders import write_atomic
+
+__all__ = ["SETTINGS", "Setting", "main"]
+
+ANCHOR = "random"
+OUT = Path("results/strength")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game as it is measured.
+
+    Attributes:
+        game: an id.
+        opening_plies: random moves before agents move; none where a turn is several actions or where all act at once
+            and cannot see each other: games differ anyway.
+        opponents: whom the agent meets.
+        agent: who is measured.
+        games: of each match, at most.
+        chunk: openings played side by side; searches are faster the more there are.
+    """
+
+    game: str
+    opening_plies: int = 0
+    opponents: tuple[str, ...] = ("random", "greedy", "rollout:64")
+    agent: str = "trained"
+    games: int = 1_000_000
+    chunk: int = CHUNK
+
+    @property
+    def page(self) -> str:
+        """The name of its page, without an ending."""
+        return self.game if self.agent == "trained" else f"{self.game}-{self.agent.replace(':', '')}"
+
+    def made(self, game: Game[Any]) -> dict[str, Any]:
+        """What made the weights of the agent."""
+        folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
+        found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
+        return found
+
+
+SETTINGS = (
+    Setting("torus-small-v0", 2),
+    Setting("torus-v0", 2, ("random", "greedy")),  # weights of size 5; rollouts take an hour here
+    Setting("grid-adaptation-v0"),
+    Setting("cloth-of-gold-small-v0", opponents=("random", "greedy", "rollout:16")),  # of 64 an hour
+    Setting("toroidal-cup-small-v0"),
+    Setting(
+        "torus-small-v0",
+        2,
+        ("trained", "mcts:1600", "mcts:400", "mcts:100", "greedy", "gumbel:16", "gumbel:256"),
+        agent="gumbel:64",
+        games=400,
+        chunk=200,
+    ),
+    Setting(
+        "torus-v0",
+        2,
+        ("trained", "mcts:400", "mcts:100", "greedy", "gumbel:16"),
+        agent="gumbel:64",
+        games=200,  # twice as long, with almost three times as many cells
+        chunk=100,
+    ),
+)
+
+
+def _learned(spec: str) -> bool:
+    """Whether an agent has weights that come with the package."""
+    return spec.partition(":")[0] in ("trained", "gumbel")
+
+
+def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
+    """The games against one opponent; read from the folder of matches if they have been played."""
+    count = min(options.games, setting.games)
+    asked = {
+        "version": cellgames.__version__,
+        "weights": [Setting(setting.game, agent=name).made(game) for name in (setting.agent, spec) if _learned(name)],
+        "game": game.id,
+        "parameters": plain(game.parameters),
+        **{
+            "agent": setting.agent,
+            "against": spec,
+            "games": count,
+            "chunk": setting.chunk,
+            "seed": options.seed,
+            "plies": setting.opening_plies,
+        },
+    }
+    path = options.out / "matches" / f"{setting.page} {spec.replace(':', '')}.jsonl"
+    if path.is_file():
+        first, *lines = path.read_text(encoding="utf-8").splitlines()
+        if json.loads(first) == asked:
+            return [Record.from_json(line) for line in lines]
+    agents = {name: load(name, game) for name in (setting.agent, spec)}
+    records = evaluation.meet(
+        game,
+        agents,
+        count,
+        seed=options.seed,
+        opening_plies=setting.opening_plies,
+        chunk=setting.chunk,
+        shown=not options.quiet,
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
+    return records
+
+
+def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> list[list[str]]:
+    """Write the page of a game; its lines for the table of all, and a header."""
+    rows: list[evaluation.Row] = []
+    records: list[Record] = []
+    for spec in setting.opponents:
+        met = _meet(game, setting, spec, options)
+        rows.append({"against": spec, **evaluation.measure(game, met, setting.agent)})
+        records += met
+    table = evaluation.table(rows)
+    anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
+    ratings = evaluation.ratings_of(game, records, anchor)
+    made, count = setting.made(game), min(options.games, setting.games)
+    settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
+    page = [
+        f"# {setting.agent} in {setting.game}",
+        f"`{options.command}`: {count} games each, {setting.opening_plies} random moves first, seed "
+        f"{options.seed}; cellgames {cellgames.__version__}. {settings}.",
+        markdown_table(table, left=("against",)),
+        evaluation.note(game),
+        markdown_table(
+            [["agent", "Elo", "95 % interval"], *([name, *_elo(elo, low, high)] for name, elo, low, high in ratings)],
+            left=("agent",),
+        ),
+        f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
+        f"## How the weights of {setting.agent} were made",
+        _made(made),
+    ]
+    options.out.mkdir(parents=True, exist_ok=True)
+    write_atomic(options.out / f"{setting.page}.md", "\n\n".join(page) + "\n")
+    about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
+    data: dict[str, Any] = {**about, "rows": rows}
+    data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
+    text = json.dumps(data, indent=1, default=str)
+    write_atomic(options.out / f"{setting.page}.json", text.replace("NaN", "null") + "\n")
+    return _lines(setting, rows)
+
+
+def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[list[str]]:
+    """The lines of a page in the table of all."""
+    table = evaluation.table(rows)
+    columns = [table[0].index(name) for name in ("against", "score", "low", "high")]
+    return [
+        [setting.game, setting.agent, *(line[column] for column in columns), _more(row)]
+        for line, row in zip(table[1:], rows, strict=True)
+    ]
+
+
+def _known(setting: Setting, out: Path) -> list[list[str]]:
+    """The lines of a page that is there already; none if it is not."""
+    path = out / f"{setting.page}.json"
+    if not path.is_file():
+        return []
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return _lines(setting, [{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
+
+
+def _elo(elo: float, low: float, high: float) -> tuple[str, str]:
+    return f"{elo:+.0f}", "" if math.isnan(low) else f"{low:+.0f} to {high:+.0f}"
+
+
+def _more(row: evaluation.Row) -> str:
+    """What else the table of all should tell of a match."""
+    if "points" in row:
+        ahead = row["points"] / row["their points"] - 1
+        return f"mean points {row['points']:.0f} to {row['their points']:.0f} ({ahead:+.1%})"
+    told = [f"{name} {row[name]}" for name in ("draws", "both lose") if row[name]]
+    return "; ".join([*told, f"of decided games {row['of decided']:.1%}"] if told else [])
+
+
+def _made(made: dict[str, Any]) -> str:
+    machine = ", ".join(f"{name} {value}" for name, value in made.get("machine", {}).items())
+    lines = [
+        "\n\n".join(f"`{command}`" for command in [*made.get("stages", []), made.get("command", "")]),
+        f"{made.get('steps', 0):,} steps, seed {made.get('seed')}, {made.get('seconds', 0) / 60:.0f} minutes",
+    ]
+    return "\n\n".join([lines[0], f"{lines[1]}; {machine}."])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, or go on measuring; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.agents.strength", description=__doc__.split("\n")[0])
+    parser.add_argument("--games", type=int, default=1000, metavar="N", help="of each match, even (default 1000)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
+    parser.add_argument("--only", nargs="+", metavar="PAGE", help="pages to measure now; others stay")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
+    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(given)
+    known = [setting.page for setting in SETTINGS]
+    if unknown := [id for id in options.only or [] if id not in known]:
+        parser.error(f"unknown page {unknown[0]!r}; known: {', '.join(known)}")
+    if options.games < 2 or options.games % 2:
+        parser.error(f"--games must be even and at least 2, got {options.games}")
+    words = [word for word in given if word != "--quiet"]
+    options.command = shlex.join(["python", "-m", "benchmarks.agents.strength", *words])
+    lines: list[list[str]] = []
+    try:
+        for setting in SETTINGS:
+            if options.only and setting.page not in options.only:
+                lines += _known(setting, options.out)
+                continue
+            began = time.perf_counter()
+            lines += _page(cellgames.make(setting.game), setting, options)
+            print(f"{setting.page}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
+        return 130
+    header = ["game", "agent", "against", "score", "low", "high", ""]
+    text = markdown_table([header, *lines], left=("game", "agent", "against", ""))
+    print(text)
+    page = [
+        "# How strong the shipped agents are",
+        f"`python -m benchmarks.agents.strength`: {options.games} games each (of searches 400, on the larger board "
+        "200), in both seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % intervals; "
+        "where more than two play, of the pairs of seats.",
+        text,
+        "Each agent has a page for each game, with ratings, and with what made the weights.",
+    ]
+    write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

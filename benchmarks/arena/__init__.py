@@ -1,0 +1,1 @@
+"""Speed of round robins, the census and the page."""

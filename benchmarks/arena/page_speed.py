@@ -1,0 +1,230 @@
+"""How long the page waits for a move, in all games: `python -m benchmarks.arena.page_speed`.
+
+A server as `cellgames serve` starts it, on a free port, is asked as the page asks it, over one kept connection: a
+person, in one seat after the other, plays legal moves against `random`, whose own thinking takes next to nothing. Two
+times count from sending the move: to the answer, in which the own move is played and drawn, unless it ends a round of
+Life that takes longer; and to the last picture that follows from it, with the agent's moves and Life's generations. A
+page and its numbers go to results/benchmarks/web.md and web.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import gzip
+import http.client
+import json
+import os
+import platform
+import random
+import shlex
+import socket
+import statistics
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from benchmarks.pages import write_page
+from cellgames.arena.report.report_parts import markdown_table
+from cellgames.utils.hardware import cpu_model
+
+__all__ = ["GAMES", "GOAL_S", "main", "measure", "serving"]
+
+GAMES = (
+    "torus-v0",
+    "torus-small-v0",
+    "cloth-of-gold-v0",
+    "cloth-of-gold-small-v0",
+    "grid-adaptation-v0",
+    "grid-adaptation-small-v0",
+    "toroidal-cup-v0",
+    "toroidal-cup-small-v0",
+)
+GOAL_S = 0.2
+OUT = Path("results/benchmarks")
+
+_END_TURN = 0.25  # chance to end a turn of Cloth of Gold, where it is legal
+
+
+@contextmanager
+def serving(results: Path) -> Iterator[int]:
+    """The port of a server on a thread, stopped at the end."""
+    import uvicorn
+
+    from cellgames.web.server import create_app
+
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # told so, asyncio sends small answers at once
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        server = uvicorn.Server(uvicorn.Config(create_app(results), log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            if not thread.is_alive():
+                raise RuntimeError("the server did not start")
+            time.sleep(0.01)
+        try:
+            yield int(listening.getsockname()[1])
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+class _Page:
+    """Asks as the page does, and counts bytes."""
+
+    def __init__(self, port: int) -> None:
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        self.received = 0
+
+    def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The answer's JSON, unpacked and read, as a browser would have it before it draws."""
+        headers = {"accept-encoding": "gzip"} | ({"content-type": "application/json"} if body is not None else {})
+        self._connection.request(method, path, None if body is None else json.dumps(body), headers)
+        answer = self._connection.getresponse()
+        data = answer.read()
+        self.received = len(data)
+        if answer.getheader("content-encoding") == "gzip":
+            data = gzip.decompress(data)
+        found = json.loads(data)
+        if answer.status >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status} {found.get('error')}")
+        return dict(found)
+
+
+def _choice(view: dict[str, Any], nvec: Sequence[int], draw: random.Random) -> list[int]:
+    """A legal action, uniform by component; turns of Cloth of Gold end after a few units."""
+    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(view["legal"]))
+    end = view["controls"].get("end")
+    if end is not None and flags[end] == "1" and draw.random() < _END_TURN:
+        return [end]
+    action, start = [], 0
+    for count in nvec:
+        action.append(draw.choice([choice for choice in range(count) if flags[start + choice] == "1"]))
+        start += count
+    return action
+
+
+def _awaited(page: _Page, path: str, view: dict[str, Any]) -> dict[str, Any]:
+    """The view when agents have moved."""
+    while view["thinking"]:
+        query = f"?epoch={view['epoch']}&since={view['turn']}&wait=true"
+        view = page.ask("GET", path + query)["view"]
+    return view
+
+
+def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple[float, float, int]]:
+    """Times in seconds to the answer and to the last picture, and the answer's bytes, of every move.
+
+    Args:
+        port: of the server.
+        id: of the game.
+        games: how many are played, the person in one seat after the other, after one that does not count.
+        moves: of a game, at most.
+        seed: of all chance.
+    """
+    draw, page, found = random.Random(f"{id} {seed}"), _Page(port), []
+    players = cellgames.make(id).info.players
+    for number in range(games + 1):
+        wish = {"game": id, "seat": players[number % len(players)], "agents": ["random"], "seed": seed + number}
+        made = page.ask("POST", "/api/play", wish)
+        path = f"/api/play/{made['view']['id']}"
+        view, nvec = _awaited(page, path, made["view"]), made["about"]["nvec"]
+        for _ in range(moves):
+            if view["over"]:
+                break
+            known = {"turn": view["turn"], "epoch": view["epoch"], "since": view["turn"]}
+            action = _choice(view, nvec, draw)
+            began = time.perf_counter()
+            view = page.ask("POST", f"{path}/move", {"action": action, **known})["view"]
+            answered, size = time.perf_counter() - began, page.received
+            view = _awaited(page, path, view)
+            if number:
+                found.append((answered, time.perf_counter() - began, size))
+    return found
+
+
+def _row(id: str, times: Sequence[tuple[float, float, int]]) -> dict[str, Any]:
+    """A game's numbers, in seconds and bytes."""
+    answers, whole, sizes = zip(*times, strict=True)
+    return {
+        "game": id,
+        "moves": len(times),
+        "answer_median": statistics.median(answers),
+        "answer_p95": statistics.quantiles(answers, n=20)[-1],
+        "answer_max": max(answers),
+        "whole_median": statistics.median(whole),
+        "whole_max": max(whole),
+        "bytes_median": statistics.median(sizes),
+    }
+
+
+def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: int) -> str:
+    """Write the page and its numbers; the table."""
+    lines = [["game", "moves", "answer, median ms", "95 %", "longest", "with all pictures, median ms", "longest", "kB"]]
+    for row in rows:
+        times = [row[name] for name in ("answer_median", "answer_p95", "answer_max", "whole_median", "whole_max")]
+        shown = [f"{1000 * value:.0f}" for value in times]
+        lines.append([row["game"], str(row["moves"]), *shown, f"{row['bytes_median'] / 1000:.1f}"])
+    table = markdown_table(lines, left=("game",))
+    head = {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "CPU": cpu_model(),
+        "cores": str(os.cpu_count()),
+        "Python": platform.python_version(),
+        "torch": version("torch"),
+        "fastapi": version("fastapi"),
+        "command": options.command,
+    }
+    page = [
+        "# The page: how long a move takes",
+        "\n".join(f"- {name}: {value}" for name, value in head.items()),
+        "From sending a person's move over a kept connection on the same machine, server and client in one process, "
+        "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
+        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, a film of them. "
+        "An answer waits up to 100 ms for agents and for Life, and what takes longer is asked for again; "
+        f"the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
+        "the answer, compressed, median.",
+        table,
+        f"All files of the page together have {weight / 1000:.0f} kB uncompressed.",
+    ]
+    write_page(options.out / "web.md", page, {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows})
+    return table
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure; the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.page_speed", description=__doc__.split("\n")[0])
+    parser.add_argument("--only", nargs="+", metavar="GAME", choices=GAMES, default=GAMES, help="some of the games")
+    parser.add_argument("--games", type=int, default=4, metavar="N", help="of each kind (default 4)")
+    parser.add_argument("--moves", type=int, default=60, metavar="N", help="of a game, at most (default 60)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of all chance (default 0)")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help=f"the folder (default {OUT})")
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser.parse_args(given)
+    if options.games < 1 or options.moves < 2:
+        parser.error("--games must be 1 or more, and --moves 2 or more")
+    try:
+        from cellgames.web.server import STATIC
+    except ImportError as error:
+        parser.error(str(error))
+    options.command = shlex.join(["python", "-m", "benchmarks.arena.page_speed", *given])
+    rows = []
+    with serving(options.out) as port:
+        for id in options.only:
+            began = time.perf_counter()
+            rows.append(_row(id, measure(port, id, options.games, options.moves, options.seed)))
+            print(f"{id}: {time.perf_counter() - began:.0f} s", file=sys.stderr)
+    print(_write(options, rows, sum(path.stat().st_size for path in STATIC.rglob("*") if path.is_file())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,168 @@
+"""Learning Torus n = 5, and what the way there costs: `python -m benchmarks.training.learning_ours NAME`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks.measurement import Measurement, serve, timed
+from benchmarks.training.learning_maskable import LARGE_BATCHES, Settings, learn
+
+__all__ = ["OURS", "PRESET", "QUICK"]
+
+SIZE = 5
+LANES = 512
+STEPS_PER_CALL = 20
+
+_HORIZON = 32
+
+
+@dataclass(frozen=True)
+class Learning:
+    """How the PPO on the device is run.
+
+    Attributes:
+        lanes: games side by side.
+        channels: of its network.
+        layers: of it.
+        settings: as for its rivals.
+    """
+
+    lanes: int
+    channels: int
+    layers: int
+    settings: Settings
+
+    def __str__(self) -> str:
+        return f"{self.lanes} lanes; {self.channels} channels, {self.layers} layers; {self.settings}"
+
+
+QUICK = Learning(LANES, 16, 2, Settings(rollout=LANES * _HORIZON, batch=2048, epochs=1))
+PRESET = Learning(128, 32, 4, Settings(rollout=128 * _HORIZON, batch=512, epochs=4))  # of `cellgames train`
+
+
+def _game() -> Any:
+    import cellgames
+
+    return cellgames.make("torus-v0", size=SIZE)
+
+
+def _measured(name: str, moves: int, elapsed: float, lanes: int = LANES) -> Measurement:
+    import cellgames
+
+    about = f"{cellgames.__version__} (torch {version('torch')})"
+    return Measurement(name, "cellgames", about, lanes, "agent steps", moves, elapsed)
+
+
+def _random_legal(mask: npt.NDArray[np.bool_], random: np.random.Generator) -> npt.NDArray[np.int64]:
+    """A random legal action for each row of bool [B, A]; the same work for both contestants that play at random."""
+    actions: npt.NDArray[np.int64] = (mask * random.random(mask.shape, np.float32)).argmax(1)
+    return actions
+
+
+def core(seconds: float) -> Measurement:
+    """For each agent step its move, with observation and mask, and a random one of an opponent; eager, as there."""
+    import torch
+
+    game = _game()
+    vector = game.vector(LANES, compile="never")
+    random, generator = np.random.default_rng(0), torch.Generator().manual_seed(0)
+
+    def play() -> int:
+        for _ in range(STEPS_PER_CALL):
+            game.observe(vector.state, vector.state.current_player)
+            actions = _random_legal(vector.legal_actions.numpy(), random)
+            vector.step(torch.from_numpy(actions), checked=False)
+            vector.step_random(generator)
+        return STEPS_PER_CALL * LANES
+
+    play()
+    return _measured("core", *timed(play, seconds))
+
+
+def adapter(seconds: float) -> Measurement:
+    """The same through the `VecEnv` for Stable-Baselines3, with a random opponent inside."""
+    from cellgames.envs.adapters.sb3 import SeatVecEnv
+
+    env = SeatVecEnv(_game(), LANES, seed=0)
+    env.reset()
+    random = np.random.default_rng(0)
+
+    def play() -> int:
+        for _ in range(STEPS_PER_CALL):
+            env.step(_random_legal(np.stack(env.env_method("action_masks")), random))
+        return STEPS_PER_CALL * LANES
+
+    play()
+    return _measured("sb3_adapter", *timed(play, seconds))
+
+
+def maskable_ppo(seconds: float, *, name: str, lanes: int, settings: Settings) -> Measurement:
+    """MaskablePPO on that `VecEnv`, against a random opponent, whose moves are not counted."""
+    from cellgames.envs.adapters.sb3 import SeatVecEnv
+
+    env = SeatVecEnv(_game(), lanes, seed=0)
+    return learn(name, "cellgames", env, lanes, settings, seconds)
+
+
+def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
+    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
+    import torch
+
+    from cellgames.agents.networks.networks import Size, make_network
+    from cellgames.training.ppo.ppo import PPO, Hyperparameters
+    from cellgames.training.selfplay.opponent_mix import SELF, Opponents
+    from cellgames.training.selfplay.opponent_pool import Pool
+    from cellgames.training.selfplay.rollouts import SelfPlay
+
+    torch.manual_seed(0)
+    game, device = _game(), torch.device("cpu")
+    network = make_network(game, Size(how.channels, how.layers))
+    hyperparameters = Hyperparameters(
+        horizon=_HORIZON,
+        epochs=how.settings.epochs,
+        minibatch=how.settings.batch,
+        learning_rate=1e-3,
+        discount=1.0,
+        trace=0.9,
+        clip=0.2,
+        entropy=0.01,
+        value_weight=0.5,
+        max_norm=0.5,
+    )
+    with TemporaryDirectory() as folder:
+        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.lanes, device)
+        play.restart(0)
+        ppo = PPO(network, play, hyperparameters)
+
+        def iterate() -> int:
+            _, _, learned = ppo.iterate(0.0)
+            return learned
+
+        iterate()
+        return _measured(name, *timed(iterate, seconds), lanes=how.lanes)
+
+
+def _maskable(name: str, lanes: int, settings: Settings) -> dict[str, Callable[[float], Measurement]]:
+    return {name: partial(maskable_ppo, name=name, lanes=lanes, settings=settings)}
+
+
+OURS: dict[str, Callable[[float], Measurement]] = {
+    "core": core,
+    "sb3_adapter": adapter,
+    "device_ppo": partial(device_ppo, name="device_ppo", how=QUICK),
+    "device_ppo_preset": partial(device_ppo, name="device_ppo_preset", how=PRESET),
+    **_maskable("maskable_ppo", LANES, LARGE_BATCHES),
+}
+
+if __name__ == "__main__":
+    sys.exit(serve(OURS))

@@ -1,0 +1,1 @@
+"""Boards as bits, and Life on them."""

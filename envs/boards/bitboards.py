@@ -1,0 +1,358 @@
+"""Boards of bits: many boards at a time, a row (or part of one) in a 64-bit word.
+
+Letters: `B` boards, `H, W` rows and columns of a board, `S` stored rows, `N` words of a stored row.
+
+Bitboards are int64 tensors [..., S, N, B]: the boards stand next to each other in memory, so that one operation
+works on the same word of many boards, and a step to the row above is a step along an axis. Leading axes are planes.
+
+    row of 5 words, equal parts:     | 0 .. 55 | 56 .. 111 | 112 .. 167 | 168 .. 223 | 224 .. 279 |
+    bit j of word i is column (start of part i) + j; the lowest bit is the leftmost column
+
+On a finite board one more row and at least one more column are stored, which are always empty: what leaves the board
+on one side wraps into them, and is wiped off before it can come in on the other.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.parameters import check_whole
+
+from .dilation import Footprint
+
+__all__ = ["Grid", "bit_of_rank", "count", "full_adder", "majority", "pack_word", "popcount"]
+
+WORD = 64
+ALL = -1  # every bit of a word
+GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the top byte (Hacker's Delight, section 7-2)
+
+
+def _low(bits: int) -> int:
+    """A word with the lowest `bits` bits set, as a signed number."""
+    return ALL if bits == WORD else (1 << bits) - 1
+
+
+def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
+    """The sum of three bits at a time, as its ones and twos: words [...] of three words [...], int64."""
+    either = a ^ b
+    twos = either & c
+    twos.bitwise_or_(a & b)
+    either.bitwise_xor_(c)
+    return either, twos
+
+
+def majority(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
+    """Where at least two of three bits are set: words [...] of three words [...], int64."""
+    return full_adder(a, b, c)[1]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The shape of a board, its edges, and how its rows are packed into words.
+
+    Args:
+        rows, cols: of the board, each at least 3.
+        wrap: a torus; otherwise nothing lies beyond the edge.
+    """
+
+    rows: int
+    cols: int
+    wrap: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols"):
+            check_whole(name, getattr(self, name), 3)
+
+    # --- how boards are stored --------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def widths(self) -> tuple[int, ...]:
+        """Columns in each word of a stored row: as many in each on a finite board, else one more in some."""
+        columns = self.cols + (not self.wrap)
+        words = -(-columns // WORD)
+        if not self.wrap:
+            return (-(-columns // words),) * words
+        return tuple(columns // words + (i < columns % words) for i in range(words))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """`[S, N]` of stored boards."""
+        return self.rows + (not self.wrap), len(self.widths)
+
+    @functools.cached_property
+    def _width(self) -> int | None:
+        """Of every word, if they are all alike."""
+        return self.widths[0] if len(set(self.widths)) == 1 else None
+
+    def cells(self, device: torch.device) -> Tensor:
+        """int64 [S, N, 1], the bits that are cells of the board."""
+        return _cells(self, device)
+
+    def trim(self, boards: Tensor) -> Tensor:
+        """Bitboards [..., S, N, B] without what stands in the spare row and columns of a finite board."""
+        return boards if self.wrap else boards & self.cells(boards.device)
+
+    def even(self, device: torch.device) -> Tensor:
+        """int64 [S, N, 1], the cells of even row + column."""
+        return _even(self, device)
+
+    def pack(self, cells: Tensor) -> Tensor:
+        """Bitboards [..., S, N, B] of boards [B, ..., H, W], any dtype, live where not zero."""
+        if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
+            raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
+        live = cells.ne(0).to(torch.uint8)
+        padded = torch.nn.functional.pad(live, (0, sum(self.widths) - self.cols, 0, int(not self.wrap)))
+        words = [pack_word(part) for part in padded.split(list(self.widths), dim=-1)]
+        return torch.stack(words, dim=-1).movedim(0, -1).contiguous()
+
+    def unpack(self, boards: Tensor) -> Tensor:
+        """Bool [B, ..., H, W] of bitboards [..., S, N, B]; the inverse of `pack`."""
+        rows = self._check(boards).movedim(-1, 0)[..., : self.rows, :].contiguous()
+        if rows.numel() == 0:
+            return rows.new_zeros((*rows.shape[:-1], self.cols), dtype=torch.bool)
+        octets = rows.view(torch.uint8).flatten().int()
+        cells = _spread(boards.device).index_select(0, octets).view(torch.bool).view(*rows.shape, WORD)
+        parts = [cells[..., word, :width] for word, width in enumerate(self.widths)]
+        return torch.cat(parts, dim=-1)[..., : self.cols]
+
+    def place(self, boards: Tensor, row: Tensor, col: Tensor, board: Tensor) -> Tensor:
+        """`boards` with cells set: in board `board[i]` of each plane the one at `row[i]`, `col[i]`.
+
+        Args:
+            boards: bitboards [..., S, N, B].
+            row: int64 [n].
+            col: int64 [n].
+            board: int64 [n]; a cell may be named twice.
+        """
+        for name, index, size in (("row", row, self.rows), ("col", col, self.cols), ("board", board, boards.shape[-1])):
+            if ((index < 0) | (index >= size)).any():
+                raise ValueError(f"{name} must be from 0 to {size - 1}, got {int(index.min())} to {int(index.max())}")
+        cells = torch.zeros(boards.shape[-1], self.rows, self.cols, dtype=torch.bool, device=boards.device)
+        cells[board, row, col] = True
+        return boards | self.pack(cells)
+
+    def _check(self, boards: Tensor) -> Tensor:
+        if boards.dtype != torch.int64 or boards.ndim < 3 or tuple(boards.shape[-3:-1]) != self.shape:
+            raise ValueError(
+                f"bitboards of {self.rows} x {self.cols} are int64 [..., {self.shape[0]}, {self.shape[1]}, B], got "
+                f"{boards.dtype} {list(boards.shape)}"
+            )
+        return boards
+
+    # --- moving ------------------------------------------------------------------------------------------------
+
+    def rolled(self, boards: Tensor, rows: int, cols: int) -> Tensor:
+        """Every cell moved down and right on the torus of the *stored* cells: fast, for use inside of rules.
+
+        On a finite board what crosses the edge comes out in the spare row and column, and by moves of more than
+        one beyond them; `& grid.cells(...)` wipes off the former, `shift` both.
+        """
+        if rows:
+            boards = boards.roll(rows, -3)
+        step = min(self.widths) - 1
+        while cols:
+            hop = max(-step, min(step, cols))
+            boards = self._east(boards, hop) if hop > 0 else self._west(boards, -hop)
+            cols -= hop
+        return boards
+
+    def shift(self, boards: Tensor, rows: int, cols: int) -> Tensor:
+        """Every cell moved down and right; on a finite board those that leave it are gone."""
+        if self.wrap:
+            return self.rolled(boards, rows, (cols + self.cols // 2) % self.cols - self.cols // 2)
+        if abs(cols) >= self.cols or abs(rows) >= self.rows:
+            return torch.zeros_like(boards)
+        return self.rolled(boards, rows, cols) & _reachable(self, rows, cols, boards.device)
+
+    def _east(self, x: Tensor, n: int) -> Tensor:
+        """Columns rolled by `n` to the right, towards higher bits; `n` is less than a word's columns."""
+        before = x.roll(1, -2) if len(self.widths) > 1 else x
+        width = self._width
+        moved = x << n
+        if width is None:
+            widths, full = _parts(self, x.device)
+            moved.bitwise_and_(full)
+            carried = before >> (widths.roll(1, 0) - n)
+        else:
+            if width < WORD:
+                moved.bitwise_and_(_low(width))
+            carried = before >> (width - n)
+        if width is None or width == WORD:
+            carried.bitwise_and_(_low(n))  # what an arithmetic shift drew after the top bit
+        moved.bitwise_or_(carried)
+        return moved
+
+    def _west(self, x: Tensor, n: int) -> Tensor:
+        """Columns rolled by `n` to the left."""
+        after = x.roll(-1, -2) if len(self.widths) > 1 else x
+        width = self._width
+        moved = x >> n
+        if width is None or width == WORD:
+            moved.bitwise_and_(_low(WORD - n))
+        if width is None:
+            widths, full = _parts(self, x.device)
+            carried = after << (widths - n)
+            carried.bitwise_and_(full)
+        else:
+            carried = after << (width - n)
+            if width < WORD:
+                carried.bitwise_and_(_low(width))
+        moved.bitwise_or_(carried)
+        return moved
+
+    def dilate(self, boards: Tensor, footprint: Footprint) -> Tensor:
+        """Every live cell spread to the cells of a footprint around it."""
+        return footprint.spread(boards, self.shift)
+
+    # --- neighbours --------------------------------------------------------------------------------------------
+
+    def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
+        """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+
+        With three planes, the most there are, eight neighbours look like none: B3/S23 does not tell them apart.
+        On a finite board the spare row and column have counts too; wipe off what comes of them.
+        """
+        ones, twos = self._vertical(boards)
+        column, pair = ones ^ boards, ones & boards  # of three, with the cell itself: for the cells beside it
+        pair.bitwise_or_(twos)
+        low, carry = full_adder(self._east(column, 1), self._west(column, 1), ones)
+        left, right = self._east(pair, 1), self._west(pair, 1)
+        sides, middle = left ^ right, twos ^ carry
+        if bits < 3:
+            sides.bitwise_xor_(middle)
+            return (low, sides)[:bits]
+        fours = left & right
+        fours.bitwise_xor_(twos & carry)
+        fours.bitwise_xor_(sides & middle)
+        sides.bitwise_xor_(middle)
+        return low, sides, fours
+
+    def _vertical(self, boards: Tensor) -> tuple[Tensor, Tensor]:
+        """The cells above and below each cell, counted: ones and twos."""
+        above, below = boards.roll(1, -3), boards.roll(-1, -3)
+        twos = above & below
+        above.bitwise_xor_(below)
+        return above, twos
+
+
+def pack_word(cells: Tensor) -> Tensor:
+    """int64 [...] of up to 64 cells [..., w], uint8 0 or 1."""
+    padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).contiguous().view(torch.int64)
+    octets = ((padded * GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word
+    words: Tensor = octets.view(torch.int64)
+    return words.squeeze(-1)
+
+
+@table
+def _spread(device: torch.device) -> Tensor:
+    """int64 [256], the bits of each byte as eight bytes, 0 or 1."""
+    bits = torch.arange(256, device=device).unsqueeze(1) >> torch.arange(8, device=device) & 1
+    return bits.to(torch.uint8).view(torch.int64).squeeze(1)
+
+
+@table
+def _cells(grid: Grid, device: torch.device) -> Tensor:
+    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device))
+
+
+@table
+def _even(grid: Grid, device: torch.device) -> Tensor:
+    rows, cols = torch.arange(grid.rows, device=device), torch.arange(grid.cols, device=device)
+    return grid.pack((rows[:, None] + cols + 1).remainder(2).unsqueeze(0))
+
+
+@table
+def _parts(grid: Grid, device: torch.device) -> tuple[Tensor, Tensor]:
+    """int64 [N, 1]: columns of each word, and words with as many bits set."""
+    widths = torch.tensor(grid.widths, device=device)
+    return widths.unsqueeze(1), torch.tensor([_low(width) for width in grid.widths], device=device).unsqueeze(1)
+
+
+@table
+def _reachable(grid: Grid, rows: int, cols: int, device: torch.device) -> Tensor:
+    """int64 [S, N, 1], the cells of a finite board from which the one `rows` up and `cols` left is on it too."""
+    row, col = torch.arange(grid.rows, device=device), torch.arange(grid.cols, device=device)
+    inside = ((row >= rows) & (row < grid.rows + rows))[:, None] & (col >= cols) & (col < grid.cols + cols)
+    return grid.pack(inside.unsqueeze(0))
+
+
+# --- counting ----------------------------------------------------------------------------------------------------
+
+# Fields of 2, 4, 8, 16 and 32 bits in a word, every other one of them set.
+_TWOS, _FOURS, _BYTES = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F
+_PAIRS, _HALVES = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF
+
+
+def _nibbles(x: Tensor) -> Tensor:
+    """Each four bits become the number that were set (Hacker's Delight, section 5-1)."""
+    x = x - ((x >> 1) & _TWOS)
+    return (x & _FOURS) + ((x >> 2) & _FOURS)
+
+
+def _octets(x: Tensor) -> Tensor:
+    """Neighbouring fields of four bits added up."""
+    return (x & _BYTES) + ((x >> 4) & _BYTES)
+
+
+def _pairs(x: Tensor) -> Tensor:
+    """Neighbouring fields of eight bits added up."""
+    return (x & _PAIRS) + ((x >> 8) & _PAIRS)
+
+
+def _halves(x: Tensor) -> Tensor:
+    """Neighbouring fields of 16 bits added up."""
+    return (x & _HALVES) + ((x >> 16) & _HALVES)
+
+
+def popcount(x: Tensor) -> Tensor:
+    """int64 [...], the number of bits set in each word."""
+    x = _halves(_pairs(_octets(_nibbles(x))))
+    return (x + (x >> 32)) & 0xFF
+
+
+_EACH, _TOPS = 0x0101010101010101, -0x7F7F7F7F7F7F7F80  # the lowest and the highest bit of each byte
+_DIAGONAL = -0x7FBFDFEFF7FBFDFF  # bit i of byte i
+
+
+def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
+    """Where the set bit stands that has `rank` set ones below it; any number where a word has fewer.
+
+    Vigna, "Broadword implementation of rank/select queries", WEA 2008: counts of all bytes at once, then all bits of
+    the byte that is found.
+
+    Args:
+        words: int64 [...], of which the highest bit is not set.
+        rank: int64, broadcastable, 0 to 63.
+    """
+    upto = _octets(_nibbles(words)) * _EACH  # in byte i: bits set in it and below
+    start = _passed(upto, rank) << 3
+    octet = ((words >> start) & 0xFF) * _EACH & _DIAGONAL
+    rank = rank - ((upto << 8 >> start) & 0xFF)
+    return start + _passed(((octet + 0x7F7F7F7F7F7F7F7F >> 7) & _EACH) * _EACH, rank)
+
+
+def _passed(upto: Tensor, rank: Tensor) -> Tensor:
+    """How many bytes of `upto` are at most `rank`."""
+    return ((((rank * _EACH | _TOPS) - upto & _TOPS) >> 7) & _EACH) * _EACH >> 56
+
+
+def count(boards: Tensor) -> Tensor:
+    """Live cells of each board, int64 [..., B], of bitboards [..., S, N, B].
+
+    Three words are added up bit by bit first, so that of every four three have to be counted.
+    """
+    words = boards.flatten(-3, -2)
+    total = words.shape[-2]
+    rest = total % 4
+    a, b, c, d = (words[..., : total - rest, :] if rest else words).unflatten(-2, (-1, 4)).unbind(-2)
+    ones, twos = full_adder(a, b, c)
+    fields = _pairs(_octets(_nibbles(ones) + (_nibbles(twos) << 1)) + _octets(_nibbles(d)))
+    # Fields of 16 bits hold the sum of up to 4,095 words.
+    sums = _halves(fields.sum(-2)) if total < 4096 else _halves(fields).sum(-2)
+    live = (sums + (sums >> 32)) & 0xFFFFFFFF
+    return live + popcount(words[..., total - rest :, :]).sum(-2) if rest else live

@@ -1,0 +1,155 @@
+"""Conway's Game of Life (B3/S23) on bitboards, one colour or several, and many boards of it at a time.
+
+Rule: J. H. Conway, in M. Gardner, "Mathematical Games", Scientific American 223 (4), 1970. Colours: a cell that is
+alive in the next generation looks at its two or three live neighbours, see `inherited`.
+
+Letters: `B` boards, `H, W` rows and columns of a board, `S, N` stored rows and words in them (see `bitboards`),
+`k` colours.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
+from cellgames.envs.kernels.parameters import check_whole
+
+from .bitboards import Grid, count
+
+__all__ = ["Life", "generation", "inherited"]
+
+CHUNK_WORDS = 1 << 16  # half a MiB a chunk, which stays in the cache with its next generation
+
+
+def generation(grid: Grid, live: Tensor) -> Tensor:
+    """The next generation of bitboards [..., S, N, B]."""
+    return _next(grid, live, grid.neighbour_counts(live))
+
+
+def _next(grid: Grid, live: Tensor, counts: Sequence[Tensor]) -> Tensor:
+    ones, twos, fours = counts
+    after = ones | live  # of two or three neighbours: three, or two and live
+    after.bitwise_and_(twos)
+    after.bitwise_and_(~fours)
+    if not grid.wrap:
+        after.bitwise_and_(grid.cells(live.device))
+    return after
+
+
+def inherited(grid: Grid, live: Tensor, colours: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
+    """The next generation, and which colour most of each cell's two or three live neighbours have.
+
+    Where colours tie (one of each), the parity of row + column decides among them: even the first, odd the last.
+
+    Args:
+        grid: the board.
+        live: bitboards [S, N, B], the live cells of all colours.
+        colours: the same of each colour but the last, which has all other live cells.
+
+    Returns:
+        The live cells of the next generation [S, N, B], and bitboards of each colour but the last that hold, among
+        cells with two or three live neighbours, the right ones; what they say elsewhere has no meaning.
+    """
+    counts = grid.neighbour_counts(live)
+    ones, twos = zip(*(grid.neighbour_counts(colour, bits=2) for colour in colours), strict=True)
+    # Among two or three neighbours a colour has the majority if it has two of them, which is the second bit of its
+    # count. Nobody has it where two colours or more have a single neighbour, which is the first bit.
+    single = [*ones, functools.reduce(operator.xor, ones, counts[0])]
+    tie = _at_least_two(single)
+    even = grid.even(live.device)
+    inherit = []
+    for colour, two in enumerate(twos):
+        earlier, later = single[:colour], single[colour + 1 :]
+        first = even & ~functools.reduce(operator.or_, earlier) if earlier else even
+        last = ~functools.reduce(operator.or_, later, even)
+        inherit.append(two | (tie & single[colour] & (first | last)))
+    return _next(grid, live, counts), inherit
+
+
+def _at_least_two(flags: Sequence[Tensor]) -> Tensor:
+    seen, twice = flags[0] | flags[1], flags[0] & flags[1]
+    for flag in flags[2:]:
+        seen, twice = seen | flag, twice | (seen & flag)
+    return twice
+
+
+class Life:
+    """Many boards of Life, packed, advanced in place.
+
+    Boards are kept in chunks that stay in the cache while they advance, so many generations in one call are faster
+    than many calls.
+
+    Args:
+        rows, cols: of every board.
+        boards: `B`, how many; empty at first, see `load`.
+        wrap: on tori; otherwise nothing lies beyond the edges.
+        device: where they live.
+        compile: "auto" compiles, where a compiler is found, once as much has run eagerly as compiling costs;
+            "always" and "never" as they say. The results are the same.
+    """
+
+    def __init__(
+        self,
+        rows: int,
+        cols: int,
+        boards: int,
+        *,
+        wrap: bool = True,
+        device: torch.device | str = "cpu",
+        compile: Compile = "auto",
+    ) -> None:
+        check_whole("boards", boards, 1)
+        check_compile(compile)
+        self.grid = Grid(rows, cols, wrap)
+        self.boards = boards
+        self.generations = 0
+        rows_and_words = self.grid.shape
+        device = torch.device(device)
+        chunk = max(8, CHUNK_WORDS // (rows_and_words[0] * rows_and_words[1]))
+        chunks = -(-boards // chunk) if device.type == "cpu" else 1
+        lanes = -(-boards // (8 * chunks)) * 8
+        self._now = torch.zeros(chunks, *rows_and_words, lanes, dtype=torch.int64, device=device)
+        self._spare = torch.zeros_like(self._now)
+        self.compile = compile
+
+    def load(self, cells: Tensor) -> None:
+        """Start from boards [B, H, W], any dtype, live where not zero; a `ValueError` tells of other shapes."""
+        if tuple(cells.shape) != (expected := (self.boards, self.grid.rows, self.grid.cols)):
+            raise ValueError(f"cells must have shape [B, H, W] = {list(expected)}, got {list(cells.shape)}")
+        chunks, lanes = self._now.shape[0], self._now.shape[-1]
+        packed = self.grid.pack(cells.to(self._now.device))
+        padded = torch.nn.functional.pad(packed, (0, chunks * lanes - self.boards))
+        self._now.copy_(padded.unflatten(-1, (chunks, lanes)).movedim(-2, 0))
+        self.generations = 0
+
+    def cells(self) -> Tensor:
+        """Bool [B, H, W]."""
+        return torch.cat([self.grid.unpack(chunk) for chunk in self._now])[: self.boards]
+
+    def counts(self) -> Tensor:
+        """Live cells of each board, int64 [B]."""
+        return torch.cat([count(chunk) for chunk in self._now])[: self.boards]
+
+    def advance(self, generations: int = 1) -> None:
+        """Let every board live for some generations, a whole number of at least 0 (else a `ValueError`)."""
+        check_whole("generations", generations, 0)
+        grid = self.grid
+
+        def step(now: Tensor, then: Tensor) -> None:
+            then.copy_(generation(grid, now))
+
+        run = kernel(step, [self._now[0], self._spare[0]], compile=self.compile, calls=generations * len(self._now))
+        for now, spare in zip(self._now, self._spare, strict=True):
+            for _ in range(generations // 2):
+                run([now, spare])
+                run([spare, now])
+            if generations % 2:
+                run([now, spare])
+        if generations % 2:
+            self._now, self._spare = self._spare, self._now
+        self.generations += generations

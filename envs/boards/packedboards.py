@@ -1,0 +1,131 @@
+"""Small finite boards of bits: several rows in a 64-bit word, many boards at a time.
+
+Letters: `B` boards, `H, W` rows and columns of a board, `N` words of a board.
+
+Boards are int64 tensors [..., N, B] that stand next to each other in memory, as `bitboards` do. One operation works on
+a few rows of many boards: on boards of 15 x 15 it does four times as much as on words of one row each.
+
+    board of 15 x 15: | rows 0 .. 3 | rows 4 .. 7 | rows 8 .. 11 | rows 12 .. 14 |
+    bit (row in the word) * (W + 1) + column; one column at the right of every row is spare and always empty
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.kernels.parameters import check_whole
+
+from . import neighbours
+from .bitboards import WORD, pack_word, popcount
+
+__all__ = ["PackedGrid"]
+
+LARGEST = WORD // 2 - 1  # columns, so that a word holds two rows
+
+
+@dataclass(frozen=True)
+class PackedGrid:
+    """The shape of a board, beyond whose edges nothing lies, and how its rows are packed into words.
+
+    Args:
+        rows, cols: of the board, each at least 3; at most 31 columns.
+    """
+
+    rows: int
+    cols: int
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols"):
+            check_whole(name, getattr(self, name), 3)
+        if self.cols > LARGEST:
+            raise ValueError(f"cols must be at most {LARGEST}, got {self.cols}; bitboards.Grid packs wider boards")
+
+    @property
+    def stride(self) -> int:
+        """Bits from a cell to the one below it."""
+        return self.cols + 1
+
+    @property
+    def rows_a_word(self) -> int:
+        """Rows in a word; fewer may be used of the last one."""
+        return min(self.rows, WORD // self.stride)
+
+    @property
+    def words(self) -> int:
+        """`N`."""
+        return -(-self.rows // self.rows_a_word)
+
+    def cells(self, device: torch.device) -> Tensor:
+        """int64 [N, 1], the bits that are cells of the board."""
+        return _cells(self, device)
+
+    def trim(self, boards: Tensor) -> Tensor:
+        """Boards [..., N, B] without what is no cell."""
+        return boards & self.cells(boards.device)
+
+    def pack(self, cells: Tensor) -> Tensor:
+        """Words [..., N, B] of boards [B, ..., H, W], any dtype, live where not zero."""
+        if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
+            raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
+        live = torch.nn.functional.pad(
+            cells.ne(0).to(torch.uint8), (0, 1, 0, self.words * self.rows_a_word - self.rows)
+        )
+        words = pack_word(live.flatten(-2).unflatten(-1, (self.words, self.rows_a_word * self.stride)))
+        return words.movedim(0, -1).contiguous()
+
+    def unpack(self, boards: Tensor) -> Tensor:
+        """Bool [B, ..., H, W] of words [..., N, B]; the inverse of `pack`."""
+        if boards.dtype != torch.int64 or boards.ndim < 2 or boards.shape[-2] != self.words:
+            raise ValueError(
+                f"packed boards of {self.rows} x {self.cols} are int64 [..., {self.words}, B], got {boards.dtype} "
+                f"{list(boards.shape)}"
+            )
+        words = boards.movedim(-1, 0)
+        bit = torch.arange(self.rows_a_word * self.stride, device=boards.device)
+        rows: Tensor = ((words.unsqueeze(-1) >> bit) & 1).bool().unflatten(-1, (self.rows_a_word, self.stride))
+        return rows.flatten(-3, -2)[..., : self.rows, : self.cols].contiguous()
+
+    def count(self, boards: Tensor) -> Tensor:
+        """Live cells of each board, int64 [..., B]."""
+        first, *rest = popcount(boards).unbind(-2)
+        for word in rest:
+            first = first + word
+        return first
+
+    def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
+        """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+
+        Beside the board there are counts too; trim what comes of them.
+        """
+        return neighbours.counts(boards, self._from_above(boards), self._from_below(boards), bits)
+
+    def _from_above(self, boards: Tensor) -> Tensor:
+        """Every row moved to the next one; what lies beyond the last row of a word may be anything."""
+        within = boards << self.stride
+        if self.words == 1:
+            return within
+        last_row = boards.roll(1, -2) >> (self.rows_a_word - 1) * self.stride
+        return within | (last_row & _all_but(self.words, 0, boards.device))
+
+    def _from_below(self, boards: Tensor) -> Tensor:
+        """Every row moved to the one before."""
+        within = boards >> self.stride
+        if self.words == 1:
+            return within
+        first_row = boards.roll(-1, -2) << (self.rows_a_word - 1) * self.stride
+        return within | (first_row & _all_but(self.words, self.words - 1, boards.device))
+
+
+@table
+def _cells(grid: PackedGrid, device: torch.device) -> Tensor:
+    return grid.pack(torch.ones(1, grid.rows, grid.cols, device=device))
+
+
+@table
+def _all_but(words: int, word: int, device: torch.device) -> Tensor:
+    """int64 [N, 1], every bit of every word but one."""
+    return -(torch.arange(words, device=device) != word).long().unsqueeze(1)

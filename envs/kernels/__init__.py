@@ -1,0 +1,1 @@
+"""What compiled code stands on: the compiler, checked parameters and lookup tables."""

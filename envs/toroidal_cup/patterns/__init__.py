@@ -1,0 +1,1 @@
+"""The 16 patterns of the Toroidal Cup and the stamps that they are made of."""

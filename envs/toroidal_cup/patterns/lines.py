@@ -1,0 +1,87 @@
+"""Arrangements of lines: segments that cross each other, and strings of lights.
+
+Every arrangement draws from the generator it is given and returns the flat cells of both teams, int64 [n] each,
+before cells that both hold are taken from both. Rules: golly.life (golly-splorts).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .stamped import Ints, Teams, deal
+from .stamps import COLS, ROWS
+
+__all__ = ["BIG_LINES", "lights", "mixed_segments", "solid_segments"]
+
+BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical lines
+
+
+def solid_segments(generator: np.random.Generator) -> Teams:
+    """Segments of one team each, dealt by their length, with few gaps."""
+    across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
+    cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 8))
+    live = np.floor((1 - generator.uniform(0, 0.04)) * length)
+    team = deal(generator, length)[piece]
+    kept = _rank(generator, piece, length) < live[piece]
+    return cells[kept & (team == 0)], cells[kept & (team == 1)]
+
+
+def mixed_segments(generator: np.random.Generator) -> Teams:
+    """Segments whose cells belong to both teams, half and half, with few gaps."""
+    across, down = (int(generator.integers(1, most, endpoint=True)) for most in (3, 7))
+    cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 5))
+    half = np.floor(0.5 * (1 - generator.uniform(0, 0.06)) * length)[piece]
+    rank = _rank(generator, piece, length)
+    return cells[rank < half], cells[(half <= rank) & (rank < 2 * half)]
+
+
+def _lines(generator: np.random.Generator, size: int, count: int, jitter: int) -> Ints:
+    """Rows or columns of lines, ascending, int64 [count]; with three rows two may fall on the same one."""
+    even = np.arange(1, count + 1) * size // (count + 1) - 1
+    return even + generator.integers(-jitter, jitter, count, endpoint=True)
+
+
+def _pieces(across: Ints, down: Ints) -> tuple[Ints, Ints, Ints]:
+    """Cut lines (rows and columns, ascending) at their crossings, which stay empty, and at the board's edges.
+
+    Returns:
+        All cells and the piece each belongs to, int64 [n] both; the length of each piece, int64 [pieces], 0 where
+        two lines have nothing between them.
+    """
+    rows, cols = np.delete(np.arange(ROWS), across), np.delete(np.arange(COLS), down)
+    upright = np.searchsorted(across, rows)[:, None] * len(down) + np.arange(len(down))
+    flat = np.searchsorted(down, cols) * len(across) + np.arange(len(across))[:, None]
+    first = (len(across) + 1) * len(down)  # so many upright pieces, then the flat ones
+    cells = np.concatenate(((rows[:, None] * COLS + down).ravel(), (across[:, None] * COLS + cols).ravel()))
+    piece = np.concatenate((upright.ravel(), first + flat.ravel()))
+    return cells, piece, np.bincount(piece, minlength=first + (len(down) + 1) * len(across))
+
+
+def _rank(generator: np.random.Generator, piece: Ints, length: Ints) -> Ints:
+    """Shuffle each piece: the place of every cell in its own piece, from 0; int64 [n]."""
+    rank = np.empty_like(piece)
+    rank[np.lexsort((generator.random(len(piece)), piece))] = np.arange(len(piece))
+    return rank - (np.cumsum(length) - length)[piece]
+
+
+def lights(generator: np.random.Generator) -> Teams:
+    """A strip as wide as the board for each team, with blocks of 2 x 2 along it."""
+    thickness = int(generator.integers(1, 3, endpoint=True))
+    centres = np.array([1, 2]) * ROWS // 3 + generator.integers(-4, 4, 2, endpoint=True)
+    upper, lower = (_string(generator, int(centre) - thickness // 2, thickness) for centre in centres)
+    return (upper, lower) if generator.random() < 0.5 else (lower, upper)
+
+
+def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
+    """A strip and its blocks: flat cells, int64 [n]."""
+    strip = np.arange(top * COLS, (top + thickness) * COLS)
+    steps = generator.integers(10, 12, COLS // 6, endpoint=True) + generator.integers(-4, 4, COLS // 6, endpoint=True)
+    steps[0] = generator.integers(4, 12, endpoint=True)
+    x = np.cumsum(steps)
+    x = x[x < COLS - 1]
+    # The Cup counts the gap from the strip's first row up, and from the row after its last one down: a block
+    # begins 2 or 3 rows further, which leaves one empty row less above than below.
+    gap_above, gap_below = generator.integers(2, 3, 2, endpoint=True)
+    y = np.where(generator.random(len(x)) < 0.5, top - gap_above - 1, top + thickness + gap_below)
+    corner = y * COLS + x
+    return np.concatenate((strip, corner, corner + 1, corner + COLS, corner + COLS + 1))

@@ -1,0 +1,238 @@
+"""What `cellgames analyse` does with games instead of a position: openings, places, behaviour, and how they change.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cellgames
+from cellgames.arena.defaults import GAMES
+from cellgames.envs import registry
+
+from .analyse_options import EXAMPLES, PARTS, TEXT, check
+from .commands import UserError, file_name, make_game, parameters, warn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from cellgames.agents.base import AnyAgent
+    from cellgames.arena.insight.insight_report import Report
+    from cellgames.arena.insight.readers.record_groups import Games
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.arena.report.sections import Section
+    from cellgames.envs.core import Game
+
+__all__ = ["EXAMPLES", "TEXT", "analyse_strategy"]
+
+
+def analyse_strategy(arguments: argparse.Namespace) -> int:
+    """Look at games, write a report of each kind of game, and say what was found."""
+    from cellgames.arena.insight.insight_report import to_data, write_report
+
+    check(arguments)
+    reports = [(folder, report) for folder, report in _reports(arguments)]
+    for folder, report in reports:
+        files = write_report(folder, report, warn)
+        if not arguments.json:
+            _print(folder, report, files)
+    if arguments.json:
+        data = [{**to_data(report), "folder": str(folder)} for folder, report in reports]
+        print(json.dumps({"reports": data}, indent=1, ensure_ascii=False, allow_nan=False))
+    return 0
+
+
+def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
+    """A report of each kind of game, and the folder where it belongs."""
+    from cellgames.arena.insight.insight_report import analyse_games
+
+    if arguments.training_run is not None:
+        return [_run_report(arguments)]
+    groups, sources, agents = _games(arguments)
+    found = []
+    for games in groups:
+        report = analyse_games(
+            games.game,
+            games.records,
+            only=arguments.only or PARTS,
+            behaviour=_behaviour(arguments, games, agents) if agents else None,
+            sources=[*sources, *_left_out(games)],
+            warn=warn,
+        )
+        if not report.sections:
+            raise UserError(f"--only {' '.join(arguments.only)}: nothing of that is known of {games.game}")
+        found.append((_folder(arguments, games.game, alone=len(groups) == 1), report))
+    return found
+
+
+def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mapping[str, AnyAgent] | None]:
+    """The games that were asked for, by kind; where they come from; and agents to be asked, None for none."""
+    from cellgames.arena.insight.agent_games import opening_plies, play_some
+    from cellgames.arena.insight.readers.record_groups import Games
+
+    if arguments.records or arguments.store is not None:
+        groups, sources = _read(arguments)
+        if not arguments.agents:
+            return groups, sources, None
+        if len(groups) > 1:
+            raise UserError(
+                f"--agents can be asked about one kind of game, and there are {_kinds(groups)}; choose with GAME and "
+                "--param"
+            )
+        return groups, sources, _load(arguments.agents, groups[0].game)
+    game = make_game(arguments)
+    agents = _load(arguments.agents, game)
+    count = GAMES if arguments.games is None else arguments.games
+    plies = opening_plies(game) if arguments.opening_plies is None else arguments.opening_plies
+    records = play_some(game, agents, count, seed=arguments.seed, plies=plies, shown=not arguments.quiet)
+    source = f"{len(records)} games of {', '.join(agents)} with seed {arguments.seed}"
+    source += f", each after {plies} random moves" if plies else ""
+    return [Games(game, tuple(records))], [source], agents
+
+
+def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
+    from cellgames.arena.insight.readers.record_groups import grouped, read_paths
+
+    records, sources = [], []
+    if arguments.records:
+        records += read_paths(arguments.records, warn)
+        sources += [str(path) for path in arguments.records]
+    if arguments.store is not None:
+        from cellgames.arena.records.store.store import Store
+
+        with Store(arguments.store, create=False) as store:
+            records += store.games(None if arguments.game is None else _id(arguments))
+        sources.append(str(arguments.store))
+    groups = [games for games in grouped(records) if _fits(arguments, games)]
+    if not groups:
+        asked = "" if arguments.game is None else f" of {arguments.game}"
+        settings = ", ".join(f"{name}={value}" for name, value in parameters(arguments).items())
+        raise UserError(
+            f"{', '.join(sources)}: found no games{asked}{' with ' * bool(settings)}{settings}, but "
+            f"{_kinds(grouped(records)) or 'none at all'}"
+        )
+    if empty := [games for games in groups if not games.records]:
+        raise UserError(f"{', '.join(sources)}: all {empty[0].forfeited} games of {empty[0].game} ended by a forfeit")
+    return groups, sources
+
+
+def _id(arguments: argparse.Namespace) -> str:
+    """The game's own id, without the settings of a smaller one."""
+    game: str = cellgames.make(arguments.game).id
+    return game
+
+
+def _fits(arguments: argparse.Namespace, games: Games) -> bool:
+    """Whether the command line asks for this kind of game."""
+    wanted_parameters = parameters(arguments)
+    if arguments.game is not None:
+        if games.game.id != _id(arguments):
+            return False
+        wanted_parameters = {**registry.spec(arguments.game).parameters, **wanted_parameters}
+    has = json.loads(json.dumps(games.game.parameters))
+    return all(name in has and has[name] == json.loads(json.dumps(value)) for name, value in wanted_parameters.items())
+
+
+def _kinds(groups: Sequence[Games]) -> str:
+    return "; ".join(f"{len(games.records)} of {games.game}" for games in groups)
+
+
+def _left_out(games: Games) -> list[str]:
+    return [f"{games.forfeited} more games ended by a forfeit and are left out"] if games.forfeited else []
+
+
+def _load(specs: Sequence[str], game: Game[Any]) -> dict[str, AnyAgent]:
+    from cellgames.agents.loading import load
+
+    if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
+        raise UserError(f"--agents must differ, got more than one {', '.join(twice)}")
+    return {spec: load(spec, game) for spec in specs}
+
+
+def _behaviour(
+    arguments: argparse.Namespace, games: Games, agents: Mapping[str, AnyAgent]
+) -> Callable[[], Section] | None:
+    from cellgames.arena.insight.behaviour.behaviour_section import section
+
+    if len(agents) < 2:
+        if arguments.only and "behaviour" in arguments.only:
+            raise UserError(f"--only behaviour compares agents; give two or more, got {', '.join(agents)}")
+        return None
+    return lambda: section(games.game, agents, games.records, **_asking(arguments))
+
+
+def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
+    from cellgames.arena.insight.behaviour.behaviour import DRAWS, POSITIONS
+
+    return {
+        "positions": POSITIONS if arguments.positions is None else arguments.positions,
+        "draws": DRAWS if arguments.draws is None else arguments.draws,
+        "seed": arguments.seed,
+        "shown": not arguments.quiet,
+    }
+
+
+def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
+    """How a run of training changed its play, and an analysis of the games, if some are given."""
+    from cellgames.agents.loading import GREEDY
+    from cellgames.arena.insight.behaviour import network_checkpoints as checkpoints
+    from cellgames.arena.insight.behaviour.drift import drift_section
+    from cellgames.arena.insight.insight_report import analyse_games
+
+    found = checkpoints.checkpoints(arguments.training_run)
+    game = checkpoints.game_of_run(found)
+    records: tuple[Record, ...] = ()
+    sources = [str(arguments.training_run)]
+    if arguments.records or arguments.store is not None:
+        groups, more = _read(arguments)
+        same = [games for games in groups if games.game == game]
+        if not same:
+            raise UserError(f"the run learned {game}, but the games are {_kinds(groups)}")
+        records, sources = same[0].records, [*sources, *more, *_left_out(same[0])]
+    elif arguments.game is not None and make_game(arguments) != game:
+        raise UserError(f"the run in {arguments.training_run} learned {game}, not {make_game(arguments)}")
+    yardsticks = _load(arguments.agents or [*(["greedy"] if game.id in GREEDY else []), "random"], game)
+    section = drift_section(game, found, yardsticks, records, **_asking(arguments))
+    report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources, warn=warn)
+    return _folder(arguments, game, alone=True), report
+
+
+def _folder(arguments: argparse.Namespace, game: Game[Any], *, alone: bool) -> Path:
+    """Where a report belongs; of several kinds of games each has a folder of its own."""
+    name = file_name(_words(game))
+    if arguments.out is not None:
+        return Path(arguments.out) if alone else Path(arguments.out) / name
+    source = arguments.training_run or (arguments.records or [arguments.store])[0]
+    words = [name, source.stem if source.stem != "games" else source.parent.name] if source is not None else [name]
+    return Path("results") / "analyse" / file_name(words)
+
+
+def _words(game: Game[Any]) -> list[str]:
+    """The id that makes this very game, or the game's own with the settings that differ from the usual ones."""
+    for id, spec in registry.REGISTRY.items():
+        if spec.entry_point == registry.spec(game.id).entry_point and cellgames.make(id) == game:
+            return [id]
+    usual = cellgames.make(game.id).parameters
+    return [game.id, *(f"{name}={value}" for name, value in game.parameters.items() if usual[name] != value)]
+
+
+def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
+    """What was found, for people."""
+    print(f"{report.title}: {report.counted}" if report.games else report.title)
+    for section in report.sections:
+        print(f"\n{section.title}\n{'-' * len(section.title)}\n{_plain(section.text)}")
+    kinds = {suffix: sum(path.suffix == suffix for path in files) for suffix in (".csv", ".png")}
+    print(f"\nWritten to {folder}:")
+    print("  report.md    all of this with tables and plots")
+    print(f"  report.json  the same for programs; and {kinds['.csv']} tables (CSV), {kinds['.png']} plots (PNG)\n")
+
+
+def _plain(text: str) -> str:
+    """Markdown without its signs, one paragraph after the other."""
+    words = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"(?<!\\)[`*]", "", text))
+    return re.sub(r"\n{2,}", "\n", words)

@@ -1,0 +1,156 @@
+"""What `cellgames leaderboard` does: tables of all games in the store, and what is in it.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.arena.records.store.store import DEFAULT_STORE, Store, StoreError, default_store
+from cellgames.envs import registry
+
+from .commands import UserError, parameters, program, warn
+
+if TYPE_CHECKING:
+    from cellgames.arena.report.leaderboard import Leaderboard
+
+__all__ = ["EXAMPLES", "TEXT", "USAGE", "add_options", "add_store_options", "leaderboard"]
+
+USAGE = "[GAME] "
+
+TEXT = (
+    "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"
+    "and seasons add their games to it; --add takes runs that were played before or elsewhere, and a game counts\n"
+    "once, however often it is added. Every table is made again from the store alone. Without GAME it tells what is\n"
+    "there and shows every game."
+)
+
+EXAMPLES = (
+    "torus-v0 --param size=5",
+    "--add results/torus5 results/other/games.jsonl",
+    "torus-small-v0 --anchor greedy --agents random greedy trained --out results/leaderboard",
+    "--export games.parquet",
+)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    command.add_argument(
+        "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows (default all that are in the store)"
+    )
+    command.add_argument(
+        "--param",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="only games with this parameter; may be repeated",
+    )
+    command.add_argument("--size", metavar="N", type=int, help="the same as --param size=N")
+    command.add_argument("--store", metavar="FILE", type=Path, help=_where())
+    command.add_argument(
+        "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
+    )
+    command.add_argument("--agents", metavar="NAME", nargs="+", help="count only games among these")
+    command.add_argument("--anchor", metavar="NAME", help="the agent rated 0 (default random; else the mean is 0)")
+    command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
+    command.add_argument("--out", metavar="DIR", type=Path, help="a folder for pages, plots and data")
+    command.add_argument("--export", metavar="FILE", type=Path, help="all games as a table, .csv or .parquet")
+    command.add_argument("--json", action="store_true", help="all numbers as JSON")
+
+
+def add_store_options(command: argparse.ArgumentParser) -> None:
+    """Where a run adds its games; for the commands that play."""
+    group = command.add_mutually_exclusive_group()
+    group.add_argument("--store", metavar="FILE", type=Path, help=f"add the games to this store, too; {_where()}")
+    group.add_argument("--no-store", action="store_true", help="add the games to no store")
+
+
+def _where() -> str:
+    return f"default {DEFAULT_STORE.as_posix()}, or what CELLGAMES_STORE names"
+
+
+def leaderboard(arguments: argparse.Namespace) -> int:
+    """Tables of the games in the store."""
+    path = arguments.store or default_store()
+    if arguments.game is not None:
+        registry.spec(arguments.game)
+    wanted = parameters(arguments)
+    if arguments.game is None and wanted:
+        raise UserError("--param needs GAME, since games have different parameters")
+    try:
+        store = Store(path, create=bool(arguments.add))
+    except StoreError as error:
+        if path.exists():
+            raise
+        raise UserError(f"{error}; `{program()} round-robin` and the other commands that play make one, too") from None
+    with store:
+        for run in arguments.add:
+            new = store.import_run(run, warn=warn)
+            print(f"{run}: {new} new games", flush=True)
+        _show(arguments, store, wanted)
+    return 0
+
+
+def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -> None:
+    """Print, and write what was asked for."""
+    from cellgames.arena.report import leaderboard as boards_of
+    from cellgames.arena.report import leaderboard_reports as reports
+
+    if not len(store):
+        raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
+    matching = boards_of.matching(store.settings(), arguments.game, wanted)
+    if not matching:
+        there = ", ".join(dict.fromkeys(boards_of.title(s.game, s.parameters) for s in store.settings()))
+        raise UserError(f"{store.path} has no such games; it has {there}")
+    boards = boards_of.leaderboards(
+        store,
+        arguments.game,
+        wanted,
+        agents=arguments.agents,
+        anchor=arguments.anchor,
+        version=arguments.version,
+    )
+    if not boards:
+        raise UserError("no games between different agents are left; take some of --agents and --version away")
+    if arguments.json:
+        print(json.dumps(reports.to_data(boards, store.sources()), indent=2, ensure_ascii=False))
+    else:
+        if arguments.game is None:
+            print(f"{store.path}: {len(store)} games\n\n{reports.overview_text(matching)}", end="\n\n\n")
+        several = len(boards) > 1
+        print("\n\n\n".join(reports.to_text(board, brief=several) for board in boards))
+        if several:
+            print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
+    if arguments.out is not None:
+        pages = reports.write_reports(arguments.out, boards, warn=warn, sources=store.sources())
+        _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
+    if arguments.export is not None:
+        count = store.export(arguments.export, **_which(arguments, boards))
+        _say(arguments, f"\nWritten: {arguments.export}, {count} games")
+
+
+def _which(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
+    """What is exported: everything, or one game with all its parameters."""
+    if arguments.agents or arguments.version:
+        raise UserError("--export takes no --agents and no --version: it writes all games, or those of one GAME")
+    if arguments.game is None:
+        return {}
+    if len(boards) > 1:
+        found = "; ".join(board.title for board in boards)
+        raise UserError(f"--export of a part takes one game with its parameters; name them with --param: {found}")
+    return {"game": boards[0].game, "parameters": boards[0].parameters}
+
+
+def _names(folder: Path, pages: Sequence[Path]) -> str:
+    shown = [page.relative_to(folder).as_posix() for page in pages]
+    return ", ".join(shown[:6]) + (", ..." if len(shown) > 6 else "")
+
+
+def _say(arguments: argparse.Namespace, text: str) -> None:
+    if not arguments.json:
+        print(text)

@@ -1,0 +1,121 @@
+"""What `cellgames serve` does: the page, on this computer unless asked otherwise.
+
+What needs FastAPI or torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import os
+import socket
+import threading
+import webbrowser
+from pathlib import Path
+
+from .commands import UserError, warn
+
+__all__ = ["HOST", "PORT", "add_serve", "serve"]
+
+HOST, PORT = "127.0.0.1", 8000
+
+
+def add_serve(command: argparse.ArgumentParser) -> None:
+    """The options of the command line."""
+    command.add_argument("--host", metavar="ADDRESS", default=HOST, help=f"where to answer (default {HOST})")
+    command.add_argument("--port", metavar="N", type=int, default=PORT, help=f"0 for any free one (default {PORT})")
+    command.add_argument(
+        "--results",
+        metavar="DIR",
+        type=Path,
+        default=Path("results"),
+        help="the folder with records and weights (default results)",
+    )
+    command.add_argument(
+        "--store", metavar="FILE", type=Path, help="the store of games (default results/store.sqlite, as in runs)"
+    )
+    command.add_argument("--open", action="store_true", help="open the page in the browser")
+
+
+def serve(arguments: argparse.Namespace) -> int:
+    """Answer until Ctrl-C."""
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
+    from cellgames.arena.records.store.store import Store, default_store
+    from cellgames.web.middleware import LOCAL
+    from cellgames.web.server import create_app
+
+    if not 0 <= arguments.port <= 65535:
+        raise UserError(f"--port must be from 0 to 65535, got {arguments.port}")
+    if not arguments.results.is_dir():
+        if arguments.results != Path("results"):
+            raise UserError(f"--results {arguments.results} is no folder")
+        warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
+    if arguments.store is not None and not arguments.store.parent.is_dir():
+        raise UserError(f"--store {arguments.store}: there is no folder {arguments.store.parent}")
+    store = arguments.store or default_store()
+    if store.exists():
+        Store(store, create=False).close()  # complain about a file that is none, before anything is shown
+    listening = _listen(arguments.host, arguments.port)
+    local = _is_local(arguments.host)
+    if not local:
+        warn(
+            f"everyone who reaches {arguments.host} can play, read the records in {arguments.results} and add games "
+            "to the store: there are no passwords"
+        )
+    host, port = arguments.host, listening.getsockname()[1]
+    address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    app = create_app(arguments.results, store, hosts=(*LOCAL, arguments.host) if local else None)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
+    if arguments.open:
+        threading.Timer(1.0, webbrowser.open, [address]).start()
+    try:
+        server.run(sockets=[listening])
+    except KeyboardInterrupt:
+        pass
+    finally:
+        listening.close()
+    print("\nStopped.", flush=True)
+    if not app.state.sessions.close(0.5):
+        os._exit(0)  # a thread that torch is at work in cannot be ended otherwise without an abort
+    return 0
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A socket at that address.
+
+    Raises:
+        UserError: it is taken, or not this computer's.
+    """
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise UserError(f"--host {host}: {error.strerror or error}") from error
+    try:
+        if hasattr(socket, "SO_EXCLUSIVEADDRUSE"):  # Windows, where reuse would share the port with others
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise UserError(
+            f"cannot answer at {host} port {port}: {error.strerror or error}; "
+            f"is another server running there? --port {port + 1 if port else 8000} takes another one"
+        ) from error
+    return listening
+
+
+def _is_local(host: str) -> bool:
+    """Whether only this computer reaches the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""Ray clusters: the connection, workers and the work that they are handed."""

@@ -1,0 +1,237 @@
+"""A Ray cluster, joined or begun here, for as long as it is needed. Every room may use this; it needs none.
+
+Ray (Moritz et al., "Ray: a distributed framework for emerging AI applications", OSDI 2018) is an extra. Importing this
+imports neither Ray nor torch.
+"""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import os
+import pickle
+import platform
+import re
+import site
+import socket
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import cellgames
+from cellgames.utils.run_folders import differences
+
+__all__ = [
+    "LOCAL",
+    "Build",
+    "ClusterError",
+    "Place",
+    "build",
+    "connected",
+    "is_address",
+    "load_ray",
+    "module_folders",
+    "packed",
+    "refuse_other_build",
+    "unpacked",
+]
+
+LOCAL = "local"
+"""The address of a cluster that is begun on this machine, and ended with the work."""
+
+
+_ANSWER_S = 5.0  # within which whoever is at an address answers
+_GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes((0, 0, 0, 4, 0, 0, 0, 0, 0))  # RFC 9113, section 3.4
+
+
+class ClusterError(ValueError):
+    """A cluster that cannot be used, or work that failed on it; the message says why and what to do."""
+
+
+def load_ray() -> Any:
+    """The module `ray`.
+
+    Raises:
+        ImportError: it is not installed; the message names the extra.
+    """
+    # Ray reports its use to its makers unless told otherwise; whoever wants that may set it.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        return importlib.import_module("ray")  # its types are of little help
+    except ImportError as error:
+        raise ImportError(f'clusters need Ray: pip install "cellgames[ray]" ({error})') from error
+
+
+@dataclass(frozen=True)
+class Build:
+    """What results may depend on besides settings; versions."""
+
+    cellgames: str
+    torch: str
+    python: str
+
+
+def build() -> Build:
+    """Of this process. Local parts of torch's version, such as +cpu, are left out."""
+    python = ".".join(platform.python_version_tuple()[:2])
+    return Build(cellgames.__version__, version("torch").partition("+")[0], python)
+
+
+def refuse_other_build(expected: Build) -> None:
+    """For workers: raise a `ClusterError` unless their build is the one of the process that gives them work."""
+    if wrong := differences(vars(expected), vars(build())):
+        raise ClusterError(
+            f"the worker on {platform.node()} has other versions than the process that asks it: {wrong}; results "
+            "might differ, so install the same ones on every machine of the cluster"
+        )
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a process finds what is not installed: agents and games of one's own, files with relative paths.
+
+    Attributes:
+        folder: that it works in.
+        modules: folders of modules.
+    """
+
+    folder: str
+    modules: Sequence[str]
+
+    @classmethod
+    def here(cls) -> Place:
+        """Of this process."""
+        return cls(os.getcwd(), module_folders())
+
+    def enter(self) -> None:
+        """Work there too, as far as this machine has these folders."""
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
+        sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
+
+
+def module_folders() -> list[str]:
+    """Where this process looks for modules, without the folders of Python itself and of what is installed."""
+    paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+    own = {Path(os.path.abspath(path)) for path in [*paths, *site.getsitepackages(), site.getusersitepackages()]}
+    places = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
+    return [place for place in places if os.path.isdir(place) and own.isdisjoint((Path(place), *Path(place).parents))]
+
+
+def packed(thing: Any) -> bytes:
+    """Pickled by what Ray pickles with, which takes classes and functions of scripts and prompts, too."""
+    load_ray()
+    return bytes(importlib.import_module("ray.cloudpickle").dumps(thing))
+
+
+def unpacked(data: bytes) -> Any:
+    """The inverse of `packed`."""
+    return pickle.loads(data)
+
+
+@contextmanager
+def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
+    """Ray, connected to a cluster; one that this process is connected to already is used, and left as it is.
+
+    Args:
+        address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one begun by `ray start`.
+        cores: of a cluster begun here; None for all of the machine.
+
+    Raises:
+        ClusterError: nobody answers at the address, or the cluster there cannot be joined.
+        ImportError: Ray is not installed.
+    """
+    ray = load_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    own: dict[str, Any] = {}
+    if address == LOCAL:
+        own = {"num_cpus": cores, "include_dashboard": False}
+        if "RAY_worker_niceness" not in os.environ:
+            # Workers as busy as this process would be: Ray's niceness of 15 makes them wait for all other programs.
+            own["_system_config"] = {"worker_niceness": 0}
+    try:
+        at = address if address == LOCAL else _answering(address)
+        ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **own)
+    except BaseException as error:  # of many kinds: no cluster, another version of Ray or of Python, Ctrl-C
+        ray.shutdown()  # what has begun already
+        if not isinstance(error, Exception):
+            raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ClusterError(
+            f"no Ray cluster could be {'begun here' if address == LOCAL else f'joined at {address!r}'}: {said}"
+        ) from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def is_address(text: str) -> bool:
+    """Whether it has the form of an address that `connected` takes."""
+    found = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):([0-9]{1,5})", text)
+    return text in (LOCAL, "auto") or (found is not None and 0 < int(found[2]) < 1 << 16)
+
+
+def _answering(address: str) -> str:
+    """HOST:PORT of a cluster that may be joined. Ray itself may wait for long, or end the process.
+
+    Raises:
+        ClusterError: no such address, or nobody is there.
+        ConnectionError: there is no cluster on this machine.
+    """
+    _send_token()
+    if address == "auto":
+        # As Ray looks for it: RAY_ADDRESS, then the cluster that was begun last on this machine.
+        services = importlib.import_module("ray._private.services")
+        address = str(services.canonicalize_bootstrap_address(address))
+    if not is_address(address):
+        raise ClusterError(f"expected `auto` or HOST:PORT, such as 192.168.0.10:6379, got {address!r}")
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S) as line:
+            greeted = _greets(line)
+    except OSError as error:
+        raise ClusterError(
+            f"nobody answers ({error.strerror or error}); was `ray start --head` run there, and is the port open?"
+        ) from error
+    if not greeted:
+        raise ClusterError("somebody is there, but no Ray; is it the port that `ray start --head` named?")
+    return address
+
+
+def _greets(line: socket.socket) -> bool:
+    """Whether a gRPC server is at the other end, as Ray's is: it begins with its settings of HTTP/2."""
+    if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):  # speaks only to those with a certificate
+        return True
+    line.sendall(_GREETING)
+    said = b""
+    try:
+        while len(said) < 4 and (more := line.recv(4 - len(said))):  # the length of a frame, then its kind
+            said += more
+    except (TimeoutError, ConnectionError):
+        return False
+    return said[3:] == b"\4"
+
+
+def _send_token() -> None:
+    """Show this machine's token (~/.ray/auth_token) to the cluster, as `ray start` does where there is one.
+
+    Otherwise a cluster that asks for one is silent for long; those that ask for none take no notice.
+    """
+    log = logging.getLogger("ray")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        setup = importlib.import_module("ray._private.authentication.authentication_token_setup")
+        setup.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)
+    except (ImportError, AttributeError, TypeError):  # a version without tokens, or with other names
+        pass
+    finally:
+        log.setLevel(before)

@@ -1,0 +1,121 @@
+"""What `ray_workers` has done in a worker: pieces of work, one after the other. Imports neither Ray nor torch."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import sys
+import traceback
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .connection import Build, ClusterError, Place, refuse_other_build, unpacked
+
+__all__ = ["KEPT", "LOST", "MOST_SAID", "Answer", "Caution", "do_piece"]
+
+KEPT = 4
+"""Works that are kept ready: by the process that gives them, and by each worker."""
+
+LOST = "the connection to the cluster was lost; what is finished is kept, run the command again"
+"""An error that is no piece's fault."""
+
+MOST_SAID = 500
+"""Characters of an error."""
+
+_MOST_WARNINGS = 20  # different ones of a piece
+
+
+class Caution(NamedTuple):
+    """As `warnings.warn_explicit` takes it."""
+
+    message: str
+    category: type[Warning]
+    filename: str
+    lineno: int
+
+
+class Answer(NamedTuple):
+    """What a worker gives back.
+
+    result:   pickled; None if the piece failed.
+    error:    one line.
+    refused:  whether the worker says so itself, with all there is to say (`ClusterError`).
+    trace:    where it failed.
+    machine:  its name.
+    warned:   what it warned of, once each.
+    """
+
+    result: bytes | None
+    error: str
+    refused: bool
+    trace: str
+    machine: str
+    warned: list[Caution]
+
+
+_ready: OrderedDict[str, Callable[[Any], Any]] = OrderedDict()  # what works gave, by the number of their object
+
+
+def do_piece(versions: Mapping[str, str], place: Place, number: str, work: list[Any], item: bytes) -> Answer:
+    """Do a piece; `work` holds the reference of the object with that number."""
+    warned: set[Caution] = set()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")  # Python itself would remember each of them
+        warnings.showwarning = _noted(warned)
+        result, error, refused, trace = None, "", False, ""
+        try:
+            refuse_other_build(Build(**versions))
+            place.enter()
+            # Ray sets this only where nobody has.
+            os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+            os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+            do = _begun(number, work)
+            result = pickle.dumps(do(unpacked(item)), protocol=5)
+        except (Exception, SystemExit) as fault:  # a piece may not end its worker
+            error, refused, trace = _said(fault), isinstance(fault, ClusterError), traceback.format_exc()
+    return Answer(result, error, refused, trace, platform.node(), sorted(warned, key=_where))
+
+
+def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
+    """What does the pieces of a work."""
+    if number not in _ready:
+        import ray
+
+        try:
+            data = ray.get(work[0])
+        except ray.exceptions.RayError as error:  # whoever gave the work has gone
+            raise ClusterError(LOST) from error
+        _ready[number] = unpacked(data).begin()
+        if (torch := sys.modules.get("torch")) is not None:
+            torch.set_num_threads(1)
+        while len(_ready) > KEPT:
+            _ready.popitem(last=False)
+    _ready.move_to_end(number)
+    return _ready[number]
+
+
+def _said(fault: BaseException) -> str:
+    """An error on one line; those that people cause go without their kind."""
+    said = " ".join(str(fault).split())
+    line = said if said and isinstance(fault, ValueError) else f"{type(fault).__name__}: {said}".removesuffix(": ")
+    return line if len(line) <= MOST_SAID else line[: MOST_SAID - 3] + "..."
+
+
+def _noted(warned: set[Caution]) -> Callable[..., None]:
+    """What `warnings` shows warnings with: it keeps the first ones, of kinds that every process knows."""
+
+    def note(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object
+    ) -> None:
+        if len(warned) < _MOST_WARNINGS:
+            known = next(kind for kind in category.__mro__ if kind.__module__ == "builtins")
+            warned.add(Caution(str(message), known, filename, lineno))
+
+    return note
+
+
+def _where(one: Caution) -> tuple[str, int, str]:
+    return one.filename, one.lineno, one.message

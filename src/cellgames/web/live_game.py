@@ -1,0 +1,445 @@
+"""Games between a person at the page and agents, kept in memory.
+
+A session is one game. The person's move is played at once; agents think on a thread of their own, a few at a time, so
+that neither the page nor other sessions wait for them. An agent that fails forfeits.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import cellgames
+from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.forfeits import reason_of
+from cellgames.agents.play import Played, moves
+from cellgames.arena.play.match import generator
+from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
+from cellgames.arena.records.replays import result, start
+from cellgames.envs.core import Game, State
+
+from .controls import controls, legal_bits
+from .frames import film, frame, layout
+
+__all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
+
+PERSON = "human"
+"""How records name the person."""
+
+_BACK = 300  # turns that can be taken back
+_OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
+_FILMS = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
+_THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
+
+
+class RefusedError(ValueError):
+    """A move or a wish that the game does not allow now; the message says why."""
+
+
+class BusyError(RefusedError):
+    """Not now: agents are thinking, or the page has not seen the last moves."""
+
+
+@dataclass
+class _Hired:
+    """An agent, and the seats that it plays."""
+
+    spec: str
+    agent: AnyAgent
+    seats: list[int]
+    generator: torch.Generator
+
+
+@dataclass(frozen=True)
+class Event:
+    """A step as the page shows it: the pictures from the position before to the one after it, and who did what.
+
+    `action` is the person's own part of a joint action.
+    """
+
+    turn: int
+    seat: int | None
+    move: str
+    frames: list[dict[str, Any]] = field(repr=False)
+    action: tuple[int, ...] | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"turn": self.turn, "seat": self.seat, "move": self.move, "frames": self.frames}
+
+
+class Session:
+    """One game.
+
+    Args:
+        game: the rules.
+        specs: by seat who plays, None for the person (one seat at most).
+        hire: makes an agent of a spec.
+        seed: of the game, and of the agents' chance.
+        asked: what the visitor asked for, to ask for another such game.
+
+    Raises:
+        ValueError: the wrong number of seats, more than one person, an agent that cannot play.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any],
+        specs: Sequence[str | None],
+        hire: Callable[[str], AnyAgent],
+        *,
+        seed: int = 0,
+        asked: Mapping[str, Any] | None = None,
+    ) -> None:
+        info = game.info
+        if len(specs) != info.num_players:
+            raise ValueError(f"{game.id}: expected {info.num_players} seats, got {len(specs)}")
+        people = [seat for seat, spec in enumerate(specs) if spec is None]
+        if len(people) > 1:
+            raise ValueError("expected one person at most; all other seats are played by agents")
+        self.id = secrets.token_urlsafe(12)
+        self.game, self.seed, self._asked = game, seed, dict(asked or {})
+        self.person: int | None = people[0] if people else None
+        self.names = tuple(PERSON if spec is None else spec for spec in specs)
+        self._hired = [
+            _Hired(
+                spec,
+                hire(spec),
+                [seat for seat, other in enumerate(specs) if other == spec],
+                generator(seed, "web", spec),
+            )
+            for spec in dict.fromkeys(spec for spec in specs if spec is not None)
+        ]
+        self.layout = layout(game)
+        self.stored = False
+        self.undone = 0  # moves taken back
+        self._lock = threading.RLock()
+        self._states: dict[int, State] = {0: start(game, seed)}  # by turn, those of the last _BACK turns
+        self._events: list[Event] = []
+        self._epoch = 0
+        self._thinking = False
+        self._closed = False
+        self._forfeit: Forfeit | None = None
+        self._begin()
+
+    # --- what the server asks ---------------------------------------------------------------------------------
+
+    @property
+    def thinking(self) -> bool:
+        """Whether agents are at work."""
+        return self._thinking
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended, by its rules or by a forfeit."""
+        return bool(self._now.over) or self._forfeit is not None
+
+    @property
+    def mark(self) -> tuple[int, int, bool]:
+        """Changes whenever there is something new to see."""
+        return self._epoch, len(self._events), self._thinking
+
+    def move(self, choices: Sequence[int], turn: int) -> None:
+        """Play the person's action, and let agents go on.
+
+        Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread.
+
+        Args:
+            choices: one number for each component of an action.
+            turn: how many turns the person has seen; another number is a move that came twice or too late.
+
+        Raises:
+            BusyError: it is not the person's turn, or not this turn any more.
+            RefusedError: the game is over, or the action is not legal; the message says why.
+        """
+        with self._lock:
+            if self.over:
+                raise RefusedError("the game is over")
+            if self._thinking or not self._awaits_person():
+                raise BusyError("it is not your turn yet")
+            if turn != self._turn:
+                raise BusyError(f"expected the move of turn {self._turn}, got one of turn {turn}; reload the game")
+            played = self._think(self._checked(choices))
+        played.wait(_OWN_S)
+
+    def undo(self) -> None:
+        """Go back to where the person last decided; agents begin anew and remember nothing.
+
+        Raises:
+            BusyError: agents are thinking.
+            RefusedError: nothing to take back, or a game in which all act at once.
+        """
+        with self._lock:
+            if self.game.info.simultaneous:
+                raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
+            if self._thinking:
+                raise BusyError("agents are thinking; wait for their move")
+            own = self._own_turns()
+            if not own:
+                raise RefusedError("there is no move of yours to take back")
+            self._states = {turn: state for turn, state in self._states.items() if turn <= own[-1]}
+            del self._events[own[-1] :]
+            self._epoch += 1
+            self.undone += 1
+            self._forfeit, self.stored = None, False
+            self._begin()
+
+    def close(self) -> None:
+        """Let agents stop after their present move."""
+        self._closed = True
+
+    def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
+        """The session as JSON: what the person may see, and the events that the page has not shown.
+
+        Args:
+            epoch: which the page has seen; after an undo it is another one, and all events count as shown.
+            since: how many events the page has shown.
+        """
+        with self._lock:
+            state, over = self._now, self.over
+            yours = not over and not self._thinking and self._awaits_person()
+            fresh = self._events[since:] if epoch == self._epoch else []
+            return {
+                "id": self.id,
+                "epoch": self._epoch,
+                "turn": self._turn,
+                "seed": self.seed if over else None,  # hidden draws follow from it
+                "events": [event.to_data() | {"move": self._told(event.move)} for event in fresh],
+                "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
+                "thinking": self._thinking,
+                "yours": yours,
+                "legal": legal_bits(self.game, state, self._mine) if yours else None,
+                "controls": controls(self.game, state, self._mine) if yours else {},
+                "can_undo": not self.game.info.simultaneous and not self._thinking and bool(self._own_turns()),
+                "over": over,
+                "result": self._result_data() if over else None,
+                "forfeit": self._forfeit_words(),
+                "stored": self.stored,
+                "undone": self.undone,
+            }
+
+    def description(self) -> dict[str, Any]:
+        """What stays the same for the whole game, as JSON."""
+        return {
+            "layout": self.layout,
+            "game": self.game.id,
+            "asked": self._asked,
+            "parameters": plain(self.game.parameters),
+            "nvec": list(self.game.info.action_nvec),
+            "names": list(self.names),
+            "person": self.person,
+            "moves": [self._told(event.move) for event in self._events],
+        }
+
+    def whole(self) -> dict[str, Any]:
+        """`about` and `view` of the same moment, for a page that has seen nothing yet; its events are in `moves`."""
+        with self._lock:
+            return {"about": self.description(), "view": self.view()}
+
+    def record(self) -> Record:
+        """The finished game.
+
+        Raises:
+            RefusedError: it is not finished.
+        """
+        with self._lock:
+            if not self.over:
+                raise RefusedError("the game is not finished, so there is no record of it yet")
+            return Record(
+                game=self.game.id,
+                version=cellgames.__version__,
+                parameters=plain(self.game.parameters),
+                seed=self.seed,
+                agents=self.names,
+                opening=0,
+                moves=tuple(event.move for event in self._events),
+                result=self._result(),
+                story=self.game.story(self._now),
+            )
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    @property
+    def _turn(self) -> int:
+        """Turns played."""
+        return len(self._events)
+
+    @property
+    def _now(self) -> State:
+        return self._states[self._turn]
+
+    @property
+    def _mine(self) -> int:
+        return 0 if self.person is None else self.person
+
+    def _awaits_person(self) -> bool:
+        if self.person is None:
+            return False
+        return self.game.info.simultaneous or int(self._now.current_player) == self.person
+
+    def _own_turns(self) -> list[int]:
+        """The turns in which the person has decided, as far back as positions are kept."""
+        if self.person is None:
+            return []
+        past = sorted(turn for turn in self._states if turn < self._turn)
+        return [turn for turn in past if int(self._states[turn].current_player) == self.person]
+
+    def _begin(self) -> None:
+        """Agents begin a game, and play if it is their turn."""
+        for hired in self._hired:
+            try:
+                hired.agent.start(
+                    self.game, torch.tensor(hired.seats), torch.zeros(len(hired.seats), dtype=torch.int64)
+                )
+            except Exception as error:
+                self._give_up(hired, error)
+                return
+        if not self._awaits_person() and not self.over:
+            self._think(None)
+
+    def _give_up(self, hired: _Hired, error: Exception) -> None:
+        """The agent forfeits the game."""
+        self._forfeit = Forfeit(hired.seats[0], reason_of(error), tuple(hired.seats[1:]))
+
+    def _checked(self, choices: Sequence[int]) -> Tensor:
+        """The person's action as int64 [K], if it is legal."""
+        game, state, seat = self.game, self._now, self._mine
+        nvec = game.info.action_nvec
+        if len(choices) != len(nvec):
+            raise RefusedError(f"expected {len(nvec)} numbers, one for each part of an action, got {len(choices)}")
+        for component, choice in enumerate(choices):
+            if not 0 <= choice < nvec[component]:  # before a tensor has to hold it
+                raise RefusedError(game.why_illegal(state, seat, component, choice))
+        chosen = torch.tensor(list(choices))
+        mask = game.legal_actions(state)[0]
+        legal = game.info.admits(mask[seat] if game.info.simultaneous else mask, chosen)
+        if not bool(legal.all()):
+            component = int((~legal).nonzero()[0])
+            raise RefusedError(game.why_illegal(state, seat, component, choices[component]))
+        return chosen
+
+    def _think(self, chosen: Tensor | None) -> threading.Event:
+        """Let agents play on a thread until it is the person's turn.
+
+        Args:
+            chosen: the person's action, played first, or its part of a joint one; None for agents alone.
+
+        Returns:
+            Set as soon as the person's own action has been played, where it is a step of its own.
+        """
+        played = threading.Event()
+        self._thinking = True
+        threading.Thread(target=self._work, args=(chosen, played), daemon=True, name=f"agents of {self.id}").start()
+        return played
+
+    def _work(self, chosen: Tensor | None, played: threading.Event) -> None:
+        try:
+            if chosen is not None and not self.game.info.simultaneous:
+                own = self._step(chosen.reshape(1, *self.game.info.action_shape))
+                with self._lock:
+                    self._keep(*own)
+                    if self.over or self._awaits_person():
+                        return
+            played.set()
+            while not self._closed:
+                with _THINKING:
+                    joint = self._joint(chosen)
+                    step = None if joint is None else self._step(joint)
+                with self._lock:
+                    if step is not None:
+                        self._keep(*step)
+                    if self.over or self._awaits_person():
+                        return
+        finally:
+            with self._lock:
+                self._thinking = False
+            played.set()
+
+    def _joint(self, chosen: Tensor | None) -> Tensor | None:
+        """The next step's action, [1, ...]; None where an agent has failed. Nothing else changes the game meanwhile."""
+        state, info, lane = self._now, self.game.info, torch.zeros(1, dtype=torch.int64)
+        if not info.simultaneous:
+            hired = next(one for one in self._hired if int(state.current_player) in one.seats)
+            try:
+                return select(hired.agent, self.game, state, lane, hired.generator)
+            except Exception as error:
+                self._give_up(hired, error)
+                return None
+        joint = torch.zeros((1, info.num_players, len(info.action_nvec)), dtype=torch.int64)
+        if chosen is not None:
+            joint[0, self._mine] = chosen
+        for hired in self._hired:
+            seats = torch.tensor(hired.seats)
+            try:
+                asked = select(hired.agent, self.game, state, lane.expand(len(seats)), hired.generator, seats)
+            except Exception as error:
+                self._give_up(hired, error)
+                return None
+            joint[0, seats] = asked.view(len(seats), -1)
+        return joint.view(1, *info.action_shape)
+
+    def _step(self, actions: Tensor) -> tuple[State, Event]:
+        """The position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
+        before = self._now
+        after = self.game.step(before, actions)
+        own = None
+        if self.game.info.simultaneous and self.person is not None:
+            own = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
+        pictures = film(self.game, before, after, viewer=self._viewer(after), action=own)
+        played = Played(actions[None], torch.ones(1, dtype=torch.int64), after)
+        (move,) = moves(self.game, played, 0)
+        seat = None if self.game.info.simultaneous else int(before.current_player)
+        return after, Event(self._turn + 1, seat, move, pictures, own)
+
+    def _keep(self, after: State, event: Event) -> None:
+        """Go on to a position of `_step`; what is long past is kept as a name only."""
+        self._events.append(event)
+        self._states[self._turn] = after
+        self._states.pop(self._turn - _BACK, None)
+        if (old := self._turn - _FILMS) > 0:
+            self._events[old - 1] = replace(self._events[old - 1], frames=[])
+
+    def _told(self, move: str) -> str:
+        """As much of a step as the person may know: of a joint action the own part, until the end."""
+        if self.person is None or not self.game.info.simultaneous or self.over:
+            return move
+        return move.split(" ")[self.person]
+
+    def _viewer(self, state: State) -> int | None:
+        """Whose eyes pictures are for: everybody's after the end."""
+        return None if bool(state.over) else self.person
+
+    def _own_action(self) -> tuple[int, ...] | None:
+        """What the person did in the last step of a game in which all act at once."""
+        return self._events[-1].action if self._events else None
+
+    def _before(self) -> State | None:
+        """The position since which changes are marked: after the person's last move, so that all answers to it are."""
+        own = [] if self.game.info.simultaneous else self._own_turns()
+        if self.game.info.simultaneous or self.person is None or (own and own[-1] == self._turn - 1):
+            return self._states.get(self._turn - 1)
+        return self._states.get(own[-1] + 1 if own else 0)
+
+    def _result(self) -> Result:
+        state, forfeit = self._now, self._forfeit
+        if forfeit is None:
+            return result(self.game, state)
+        outcome = forfeit.outcome(self.game.info.num_players)
+        return Result(outcome, tuple(state.scores[0].tolist()), self._turn, False, forfeit)
+
+    def _result_data(self) -> dict[str, Any]:
+        ended = self._result()
+        return {"outcome": list(ended.outcome), "scores": list(ended.scores), "truncated": ended.truncated}
+
+    def _forfeit_words(self) -> str | None:
+        if self._forfeit is None:
+            return None
+        seats = " and ".join(self.game.info.players[seat] for seat in self._forfeit.seats)
+        return f"{self.names[self._forfeit.seat]} as {seats} forfeits: {self._forfeit.reason}"

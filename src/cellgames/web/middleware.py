@@ -1,0 +1,127 @@
+"""What every request has to pass: its host, its origin, the size of its body; and the headers of every answer.
+
+The server has no passwords. On this computer's own address it must answer only this computer's browser, and there only
+the page itself: a foreign page can make a browser send requests (cross-site request forgery), and can point a name of
+its own at 127.0.0.1 (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+from .visitor_text import short
+
+__all__ = ["LOCAL", "MOST_BODY", "Guard"]
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOCAL = ("127.0.0.1", "localhost", "::1")
+
+MOST_BODY = 4_000_000
+"""Bytes of a request."""
+
+_HEADERS = [
+    (
+        b"content-security-policy",
+        b"default-src 'self'; img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "
+        b"frame-ancestors 'none'",
+    ),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+]
+
+
+class Guard:
+    """ASGI middleware.
+
+    Args:
+        app: what is guarded.
+        hosts: names under which requests may ask for this server; None for any, where it is open to a network.
+    """
+
+    def __init__(self, app: App, hosts: tuple[str, ...] | None = LOCAL) -> None:
+        self._app, self._hosts = app, hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """See ASGI."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+
+        async def guarded_send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", ()), *_HEADERS]
+            await send(message)
+
+        if (refusal := self._refusal(scope["method"], headers)) is not None:
+            await _answer(guarded_send, *refusal)
+            return
+        if scope["method"] in ("GET", "HEAD"):
+            await self._app(scope, receive, guarded_send)
+            return
+        body = b""
+        while True:  # a length that is told can be less than what comes
+            message = await receive()
+            if message["type"] != "http.request":
+                return
+            body += message.get("body", b"")
+            if len(body) > MOST_BODY:
+                await _answer(guarded_send, 413, _too_large(f"more than {MOST_BODY}"))
+                return
+            if not message.get("more_body", False):
+                break
+        whole: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> Message:
+            return whole.pop() if whole else await receive()
+
+        await self._app(scope, replay, guarded_send)
+
+    def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
+        """Status and reason for not answering, None for answering."""
+        host = headers.get("host", "")
+        if self._hosts is not None and _name_of(host) not in self._hosts:
+            return 421, f"this server answers as {', '.join(self._hosts[:2])} only; --host opens it to a network"
+        if method not in ("GET", "HEAD", "OPTIONS"):
+            origin = headers.get("origin")
+            if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+                return 403, "requests that change something are taken from the page itself only"
+            if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+                return 403, "requests that change something are taken from the page itself only"
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if method == "POST" and kind != "application/json":
+                return 415, f"expected a body of type application/json, got {short(kind) if kind else 'none'}"
+        length = headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit():
+            return 400, "expected a number as content-length"
+        return (413, _too_large(length[:20])) if len(length) > 12 or int(length) > MOST_BODY else None
+
+
+def _too_large(got: str) -> str:
+    return f"expected a body of at most {MOST_BODY} bytes, got {got}"
+
+
+def _name_of(host: str) -> str:
+    """A host without its port and brackets."""
+    try:
+        return urlsplit(f"//{host}").hostname or ""
+    except ValueError:
+        return ""
+
+
+async def _answer(send: Send, status: int, reason: str) -> None:
+    body = json.dumps({"error": reason}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

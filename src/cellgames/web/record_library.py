@@ -1,0 +1,183 @@
+"""Records that the page can show: files below one folder, read a line at a time and never written.
+
+Names of files come from a browser, so they are never joined to a path as they are: a name serves only if it is a plain
+relative path, below the folder also after links have been followed, and of a known kind.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from cellgames.agents.loading import WEIGHTS_SUFFIX
+from cellgames.arena.records.record_lines import Record
+
+from .visitor_text import clipped, short
+
+__all__ = ["MOST_FILES", "MOST_LINE", "Library", "parse", "summary"]
+
+MOST_LINE = 2_000_000
+"""Bytes of one record; a longer line is refused unread."""
+
+MOST_FILES = 2000
+"""Files that are listed."""
+
+_MOST_FOLDERS = 20_000  # looked into
+_MOST_BYTES = 1 << 30  # of a file that is indexed
+_SUFFIX = ".jsonl"
+
+
+def parse(line: str | bytes) -> Record:
+    """A record of one line of untrusted text.
+
+    Raises:
+        ValueError: too long, or no record; the message says what was expected.
+    """
+    data = line.encode() if isinstance(line, str) else line
+    if len(data) > MOST_LINE:
+        raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {len(data)}")
+    try:
+        return Record.from_json(data)
+    except ValueError as error:
+        from cellgames.arena.season.cup_replays import recognises
+
+        if recognises(data):
+            raise ValueError(
+                "a game of a season of the Cup without agents, which the page cannot show; `cellgames replay` can"
+            ) from None
+        raise ValueError(str(error)) from None
+
+
+def summary(record: Record, number: int) -> dict[str, Any]:
+    """What a list shows of a record, as JSON."""
+    return {
+        "number": number,
+        "game": record.game[:100],
+        "agents": [name[:200] for name in record.agents[:8]],
+        "outcome": list(record.result.outcome[:8]),
+        "scores": list(record.result.scores[:8]),
+        "turns": record.result.turns,
+        "forfeit": record.result.forfeit is not None,
+    }
+
+
+class Library:
+    """Files of records, and trained weights, below a folder.
+
+    Args:
+        folder: may be missing, then there is nothing.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._root = Path(os.path.realpath(folder))
+        self._index: dict[Path, tuple[tuple[int, int], list[int]]] = {}
+        self._lock = threading.Lock()
+
+    def files(self) -> list[dict[str, Any]]:
+        """Files of games, the newest first, as JSON: `file`, `bytes` and `time` in seconds since 1970."""
+        found = []
+        for path in self._walk(_SUFFIX):
+            about = path.stat()
+            if about.st_size:
+                found.append((-about.st_mtime, self._name(path), about.st_size))
+        newest = sorted(found)[:MOST_FILES]
+        return [{"file": name, "bytes": size, "time": -before} for before, name, size in newest]
+
+    def weights(self) -> dict[str, Path]:
+        """Files of trained weights by the names under which the page offers them."""
+        return {str(self.folder / self._name(path)): path for path in sorted(self._walk(WEIGHTS_SUFFIX))[:200]}
+
+    def page(self, name: str, first: int, count: int) -> dict[str, Any]:
+        """Some records of a file, as JSON: `total`, and `games`, of which those that are no records have an `error`.
+
+        Args:
+            name: of the file, as `files` tells it.
+            first: number of the first one, from 1.
+            count: how many.
+
+        Raises:
+            LookupError: no such file.
+            ValueError: a name that is no plain path, or a file that is too large.
+        """
+        path = self._path(name)
+        starts = self._starts(path)
+        total = len(starts) - 1
+        games = []
+        for number in range(max(first, 1), min(first + count, total + 1)):
+            try:
+                games.append(summary(parse(self._line(path, starts, number)), number))
+            except ValueError as error:
+                games.append({"number": number, "error": clipped(str(error))[:300]})
+        return {"file": name, "total": total, "games": games}
+
+    def record(self, name: str, number: int) -> Record:
+        """One record of a file; `number` is from 1.
+
+        Raises:
+            LookupError: no such file or number.
+            ValueError: a name that is no plain path, or a line that is no record.
+        """
+        path = self._path(name)
+        starts = self._starts(path)
+        if not 1 <= number < len(starts):
+            raise LookupError(f"{short(name)} has games 1 to {len(starts) - 1}, got {number}")
+        return parse(self._line(path, starts, number))
+
+    # --- files --------------------------------------------------------------------------------------------------
+
+    def _walk(self, suffix: str) -> Iterator[Path]:
+        """Plain files of that kind below the folder; links are not followed."""
+        for folders, (folder, inner, names) in enumerate(os.walk(self._root)):
+            if folders >= _MOST_FOLDERS:
+                return
+            inner[:] = sorted(name for name in inner if not name.startswith("."))
+            for name in names:
+                path = Path(folder, name)
+                if name.endswith(suffix) and not name.startswith(".") and not path.is_symlink() and path.is_file():
+                    yield path
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self._root).as_posix()
+
+    def _path(self, name: str) -> Path:
+        """The file of that name."""
+        pure = PurePosixPath(name)
+        plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
+        if not plain or ".." in pure.parts or not name.endswith(_SUFFIX):
+            raise ValueError(f"expected a file of records below the results folder, got {short(name)}")
+        path = Path(os.path.realpath(self._root / pure))
+        if not path.is_relative_to(self._root) or not path.is_file():
+            raise LookupError(f"no file of records {short(name)} in the results folder")
+        return path
+
+    def _starts(self, path: Path) -> list[int]:
+        """Where each line begins, and where the last one ends; kept until the file changes."""
+        about = path.stat()
+        stamp = (about.st_mtime_ns, about.st_size)
+        if about.st_size > _MOST_BYTES:
+            raise ValueError(f"{self._name(path)} has {about.st_size} bytes; the page reads files up to {_MOST_BYTES}")
+        with self._lock:
+            if path in self._index and self._index[path][0] == stamp:
+                return self._index[path][1]
+        starts = [0]
+        with path.open("rb") as file:
+            for line in file:  # a torn last line counts, and is told to be no record
+                starts.append(starts[-1] + len(line))
+        with self._lock:
+            if len(self._index) >= 32:
+                self._index.clear()
+            self._index[path] = stamp, starts
+        return starts
+
+    @staticmethod
+    def _line(path: Path, starts: list[int], number: int) -> bytes:
+        start, end = starts[number - 1], starts[number]
+        if end - start > MOST_LINE:
+            raise ValueError(f"expected a record of at most {MOST_LINE} bytes, got {end - start}")
+        with path.open("rb") as file:
+            file.seek(start)
+            return file.read(end - start)

@@ -1,0 +1,177 @@
+"""Requests about games that are played: what there is to play, and the sessions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from fastapi import APIRouter, Query
+from fastapi.responses import HTMLResponse, PlainTextResponse, Response
+
+from cellgames.arena.records.store.store import Store
+from cellgames.envs.core import Game
+from cellgames.web.catalog import check_parameters, games, hire, offered
+from cellgames.web.frames import check_limits
+from cellgames.web.live_game import Session
+from cellgames.web.request_context import Desk, UnansweredError
+from cellgames.web.schemas import Move, NewGame, Nothing, download
+from cellgames.web.sessions import Sessions, specs_of
+from cellgames.web.visitor_text import short
+
+__all__ = ["play_routes"]
+
+T = TypeVar("T")
+
+_QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones answer in it
+_LONG_S = 20.0  # an answer waits so long for something new to show
+
+
+def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
+    """The routes of games, agents and play."""
+    router = APIRouter()
+
+    # --- what there is ----------------------------------------------------------------------------------------
+
+    def playable(id: str, parameters: Mapping[str, Any]) -> Game[Any]:
+        game = check_parameters(id, parameters)
+        check_limits(game)
+        return game
+
+    @router.get("/api/games")
+    def list_games() -> list[dict[str, Any]]:
+        """Games with their rules in brief, seats, settings and limits."""
+        return games()
+
+    @router.get("/api/agents")
+    def list_agents(
+        game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
+    ) -> list[dict[str, Any]]:
+        """Agents that can play a game; `parameters` is a JSON object as in a new game."""
+        return offered(playable(game, _object(parameters)), desk.library.weights())
+
+    # --- playing ----------------------------------------------------------------------------------------------
+
+    def session_whole(session: Session) -> dict[str, Any]:
+        whole = session.whole()
+        whole["about"]["store"] = desk.store is not None
+        return whole
+
+    async def settled(session: Session, seconds: float, mark: object = None) -> None:
+        """Wait until agents have moved, or until there is something newer than `mark`."""
+        end = time.monotonic() + seconds
+        while session.thinking and time.monotonic() < end and (mark is None or session.mark == mark):
+            await asyncio.sleep(0.004)
+
+    @router.post("/api/play", status_code=201)
+    def new_game(wish: NewGame) -> dict[str, Any]:
+        """Begin a game; the answer has what stays the same (`about`) and the position (`view`)."""
+        game = playable(wish.game, wish.parameters)
+        players = game.info.players
+        if wish.seat is not None and wish.seat not in players:
+            raise UnansweredError(422, f"seat must be one of {', '.join(players)}, got {short(wish.seat)}")
+        person = None if wish.seat is None else list(players).index(wish.seat)
+        specs = specs_of(person, wish.agents, players)
+        weights = desk.library.weights()
+        sessions.make_room()
+        seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
+        asked = {"game": wish.game, "parameters": wish.parameters}
+        session = Session(game, specs, lambda spec: hire(spec, game, weights), seed=seed, asked=asked)
+        sessions.add(session)
+        return session_whole(session)
+
+    @router.get("/api/play/{id}")
+    async def see_game(
+        id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
+    ) -> dict[str, Any]:
+        """The position, and the events after `since`; `wait` answers when there is something new, or after 20 s."""
+        session = _session(sessions, id)
+        if wait:
+            await settled(session, _LONG_S, (epoch, since, True))
+        if epoch < 0:
+            return await _aside(session_whole, session)
+        return {"view": await _aside(session.view, epoch, since)}
+
+    @router.post("/api/play/{id}/move")
+    async def make_move(id: str, move: Move) -> dict[str, Any]:
+        """Play an action; agents' answers follow in this answer if they are quick, else by the game's own address."""
+        session = _session(sessions, id)
+        end = time.monotonic() + _QUICK_S
+        await _aside(session.move, move.action, move.turn)
+        await settled(session, end - time.monotonic())
+        return {"view": await _aside(session.view, move.epoch, move.since)}
+
+    @router.post("/api/play/{id}/undo")
+    async def undo(id: str, nothing: Nothing) -> dict[str, Any]:
+        """Take back the person's last move, and the answers to it; in games in turns."""
+        session = _session(sessions, id)
+        await _aside(session.undo)
+        return await _aside(session_whole, session)
+
+    @router.delete("/api/play/{id}", status_code=204)
+    def leave(id: str) -> None:
+        """Forget a game."""
+        _session(sessions, id)
+        sessions.drop(id)
+
+    @router.get("/api/play/{id}/record.jsonl")
+    def game_record(id: str) -> Response:
+        """The finished game as a line of a file of records."""
+        record = _session(sessions, id).record()
+        return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
+
+    @router.get("/api/play/{id}/record.html")
+    def game_html(id: str) -> Response:
+        """The finished game as one file that plays offline."""
+        record = _session(sessions, id).record()
+        return download(HTMLResponse(desk.html(record)), record, "html")
+
+    @router.get("/api/play/{id}/replay")
+    def game_replay(id: str) -> dict[str, Any]:
+        """The finished game for the viewer."""
+        return desk.replay(_session(sessions, id).record())
+
+    @router.post("/api/play/{id}/store")
+    def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
+        """Add the finished game to the store; not one in which moves were taken back."""
+        from cellgames.agents.identity import identities
+
+        session = _session(sessions, id)
+        record = session.record()
+        if desk.store is None:
+            raise UnansweredError(409, "this server was started without a store")
+        if session.undone:
+            raise UnansweredError(409, "moves were taken back in this game, so the store does not count it; save it")
+        known = identities([name for seat, name in enumerate(record.agents) if seat != session.person], session.game)
+        with Store(desk.store) as kept:
+            new = kept.add([record], source=("play", "page"), identities=known)
+        session.stored = True
+        return {"new": new}
+
+    return router
+
+
+def _session(sessions: Sessions, id: str) -> Session:
+    try:
+        return sessions.get(id)
+    except KeyError:
+        raise UnansweredError(404, "there is no such game any more; begin a new one") from None
+
+
+async def _aside(function: Callable[..., T], *arguments: Any) -> T:
+    """The function on another thread."""
+    called: Awaitable[T] = asyncio.to_thread(function, *arguments)
+    return await called
+
+
+def _object(text: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise UnansweredError(422, f"parameters must be a JSON object, got {short(text)}")
+    return found

@@ -1,0 +1,58 @@
+"""What may be posted to the server, and what it answers with as a file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi.responses import Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from cellgames.arena.records.record_lines import Record
+
+from .record_library import MOST_LINE
+from .request_context import file_name
+
+__all__ = ["Line", "Move", "NewGame", "Nothing", "download"]
+
+
+class _Body(BaseModel):
+    """What is posted: known fields of the right kind only."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class NewGame(_Body):
+    """A game to play. Settings and agents are those of /api/games and /api/agents."""
+
+    game: str = Field(max_length=100)
+    parameters: dict[str, int | str] = Field(default_factory=dict, max_length=20)
+    seat: str | None = Field(default=None, max_length=100, description="The person's; null lets agents play all seats.")
+    agents: list[Annotated[str, Field(max_length=500)]] = Field(
+        default=["random"], min_length=1, max_length=8, description="One for all other seats, or one for each of them."
+    )
+    seed: int | None = Field(default=None, ge=0, lt=1 << 53, description="Null draws one.")
+
+
+class Move(_Body):
+    """An action: a number for each of its components."""
+
+    action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(min_length=1, max_length=16)
+    turn: int = Field(ge=0, description="Turns played, as the page has seen it; another number is refused.")
+    epoch: int = -1
+    since: int = Field(default=0, ge=0)
+
+
+class Nothing(_Body):
+    """An empty object."""
+
+
+class Line(_Body):
+    """One line of a file of records."""
+
+    record: str = Field(max_length=MOST_LINE)
+
+
+def download(response: Response, record: Record, suffix: str) -> Response:
+    """As a file with a plain name."""
+    response.headers["content-disposition"] = f'attachment; filename="{file_name(record, suffix)}"'
+    return response

@@ -1,0 +1,541 @@
+"""The agents' protocol, the loop that plays games, random and policy agents, and specs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_game import every_game, midway
+from torch import Tensor
+from toy_games import Race, Sealed, TwoPartRace
+
+import cellgames
+from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.play import Played, parse_move, play
+from cellgames.agents.random_agent import RandomAgent, random_actions, random_turn
+from cellgames.envs.core import Game, State, seeds
+
+TORUS = cellgames.make("torus-v0", size=3)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def generators(count: int, seed: int = 0) -> list[torch.Generator]:
+    return [generator(seed + i) for i in range(count)]
+
+
+class First(BaseAgent):
+    """Plays the first legal action, and keeps what it was given."""
+
+    def __init__(self, name: str = "first") -> None:
+        super().__init__(name)
+        self.started: list[tuple[int, int]] = []
+        self.asked: list[tuple[Any, ...]] = []
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        self.started = list(zip(lanes.tolist(), players.tolist(), strict=True))
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked.append((observation, action_mask, lanes))
+        return action_mask.int().argmax(1)
+
+
+class Last(First):
+    """Plays the last legal action."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        super().act(observation, action_mask, lanes, generator)
+        return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(1)
+
+
+class Searcher(BaseAgent):
+    """Plays the first legal action of a state."""
+
+    game: Game[Any]
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        self.game = game
+
+    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        self.state = state
+        return self.game.legal_actions(state).int().argmax(1)
+
+
+class Fixed(BaseAgent):
+    """Gives the same thing, whatever it is asked."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__("fixed")
+        self.answer = answer
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+        return self.answer
+
+
+def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game[Any] = TORUS, **options: Any) -> Played:
+    return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), generators(len(agents)), **options)
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_lanes_that_go_on() -> None:
+    first, last = First(), Last()
+    played = run([first, last], [[0, 1], [1, 0], [0, 0]])
+    assert first.started == [(0, 0), (1, 1), (2, 0), (2, 1)]
+    assert last.started == [(0, 1), (1, 0)]
+    assert played.actions[:2].tolist() == [[0, 17, 0], [17, 0, 1]]
+    assert [lanes.tolist() for *_, lanes in first.asked[:2]] == [[0, 2], [1, 2]]
+    turns = played.turns.tolist()
+    assert len(set(turns)) > 1, "expected games of different lengths, for the test's sake"
+    for lane in range(3):
+        asked = sum(lane in lanes for agent in (first, last) for *_, lanes in agent.asked)
+        assert asked == turns[lane]
+        assert (played.actions[: turns[lane], lane] >= 0).all()
+        assert (played.actions[turns[lane] :, lane] == -1).all()
+    assert len(first.asked) + len(last.asked) <= 2 * max(turns)
+    assert played.actions.shape == (max(turns), 3)
+    assert played.state.over.all()
+
+
+def test_a_record_replays_to_the_same_final_state_and_moves_name_it() -> None:
+    played = run([RandomAgent(), First()], [[0, 1], [1, 0]])
+    state = TORUS.init(seeds(0, 2))
+    for actions in played.actions:
+        state = TORUS.step(state, actions)
+    assert state.equal(played.state)
+    names = moves(TORUS, played, 1)
+    assert [TORUS.string_to_action(name) for name in names] == played.actions[: len(names), 1].tolist()
+    assert len(names) == played.turns[1]
+
+
+def test_openings_are_forced_then_agents_go_on() -> None:
+    opening = torch.tensor([[5, 6, 7], [8, -1, -1], [-1, -1, -1]])
+    played = run([First(), Last()], [[0, 1]] * 3, opening=opening)
+    assert played.actions[:4].t().tolist() == [[5, 6, 7, 17], [8, 17, 0, 16], [0, 17, 1, 16]]
+    assert TORUS.observe(run([First()], [[0, 0]], opening=opening[:1]).state, 0)[0, 0, 1, 2] == 1
+
+
+@pytest.mark.parametrize(
+    ("opening", "message"),
+    [
+        ([[5, 5], [1, 2]], "illegal action 5 of player white in lane 0: cell c2 is taken"),
+        ([[5, 18], [1, 2]], "illegal action 18"),
+        ([[5, 6]], "opening must have shape"),
+        ([5, 6], "opening must have shape"),
+        ([[5, 6], [-1, 2]], "opening of lane 1 goes on at turn 1 after a gap"),
+    ],
+)
+def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        run([First()], [[0, 0]] * 2, opening=torch.tensor(opening))
+
+
+def test_an_opening_may_end_the_game() -> None:
+    column = torch.tensor([[0, 1, 3, 2, 6]])  # Black fills column a
+    played = run([First()], [[0, 0]], opening=column)
+    assert played.turns.tolist() == [5]
+    assert run([First()], [[0, 0]], opening=torch.cat((column, column), dim=1)).turns.tolist() == [5]
+
+
+def test_on_turn_sees_the_first_state_and_then_one_after_each_turn() -> None:
+    seen: list[tuple[int, int]] = []
+    played = run([First()], [[0, 0]], on_turn=lambda turn, state: seen.append((turn, int(state.turn[0]))))
+    assert seen == [(i, i) for i in range(int(played.turns[0]) + 1)]
+
+
+def test_the_same_generators_give_the_same_games_in_whatever_order_agents_are_asked() -> None:
+    seats = torch.tensor([[0, 1], [1, 0]] * 8)
+    lane_seeds = seeds(0, 16)
+
+    def games(order: Sequence[int]) -> Tensor:
+        agents, own = [RandomAgent("a"), RandomAgent("b")], generators(2)
+        place = torch.tensor([order.index(0), order.index(1)])
+        return play(TORUS, [agents[i] for i in order], place[seats], lane_seeds, [own[i] for i in order]).actions
+
+    assert torch.equal(games([0, 1]), games([0, 1]))
+    assert torch.equal(games([0, 1]), games([1, 0]))
+    other = play(TORUS, [RandomAgent(), RandomAgent()], seats, lane_seeds, generators(2, seed=5)).actions
+    assert not torch.equal(games([0, 1])[:5], other[:5])
+
+
+def test_agents_without_chance_play_the_same_in_a_batch_and_alone() -> None:
+    opening = random_openings(TORUS, 12, 3, generator())
+    seats = [[0, 1], [1, 0]] * 6
+    whole = run([First(), Last()], seats, opening=opening)
+    for lane in range(12):
+        alone = run([First(), Last()], seats[lane : lane + 1], opening=opening[lane : lane + 1])
+        length = int(alone.turns[0])
+        assert whole.turns[lane] == length
+        assert torch.equal(whole.actions[:length, lane], alone.actions[:, 0])
+
+
+def test_no_games_and_bad_arguments() -> None:
+    empty = play(TORUS, [First()], torch.zeros(0, 2, dtype=torch.int64), seeds(0, 0), generators(1))
+    assert empty.actions.shape == (0, 0)
+    with pytest.raises(ValueError, match=r"seats must be int64 \[B, P\] = \[2, 2\]"):
+        play(TORUS, [First()], torch.zeros(2, 3, dtype=torch.int64), seeds(0, 2), generators(1))
+    with pytest.raises(ValueError, match="indices of 1 agents, got 0 to 1"):
+        run([First()], [[0, 1]])
+    with pytest.raises(ValueError, match="expected 2 generators"):
+        play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), generators(1))
+    one = generator()
+    with pytest.raises(ValueError, match="the same one twice"):
+        play(TORUS, [First(), Last()], torch.tensor([[0, 1]]), seeds(0, 1), [one, one])
+
+
+# ---------------------------------------------------------------- other kinds of games
+
+
+def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -> None:
+    game = Sealed()
+    first, last = First(), RandomAgent()
+    played = run(
+        [last, PolicyAgent(lambda seen: [int(m.argmax()) for m in seen["action_mask"]])],
+        [[0, 1, 1]] * 2,
+        game,
+    )
+    assert played.actions.shape == (3, 2, 3, 2)
+    assert played.actions[0, :, 1:].eq(torch.tensor([0, 2])).all()  # the first card; no guess in round 0
+    assert (played.actions[1, :, 1:] == torch.tensor([1, 0])).all()
+    assert played.turns.tolist() == [3, 3]
+
+    class Two(First):
+        def act(self, *arguments: Any) -> Tensor:
+            super().act(*arguments)
+            return random_actions(arguments[1], game.info.action_nvec, arguments[3])
+
+    first = Two()
+    run([first, last], [[0, 1, 0], [1, 1, 1], [1, 0, 0]], game)
+    observation, mask, lanes = first.asked[0]
+    assert lanes.tolist() == [0, 0, 2, 2]
+    state = game.init(seeds(0, 3))
+    for row, (lane, seat) in enumerate([(0, 0), (0, 2), (2, 1), (2, 2)]):
+        assert torch.equal(observation[row], game.observe(state, seat)[lane])
+        assert torch.equal(mask[row], game.legal_actions(state)[lane, seat])
+    assert len(moves(game, played, 0)[0].split()) == 3
+    assert moves(game, played, 0)[0].split()[1:] == ["0/none", "0/none"]
+
+
+def test_games_in_turns_with_several_components_and_uneven_turns_are_played() -> None:
+    game = TwoPartRace()
+    played = run([RandomAgent(), RandomAgent("b")], [[0, 1], [1, 0]] * 8, game)
+    assert played.actions.shape[1:] == (16, 2)
+    state = game.init(seeds(0, 16))
+    for actions in played.actions:
+        state = game.step(state, torch.where(state.over[:, None], 0, actions))
+    assert state.equal(played.state)
+
+
+@pytest.mark.parametrize("game", [TORUS, Sealed(), Race(), TwoPartRace()], ids=lambda game: game.id)
+def test_random_openings_leave_games_unfinished(game: Game[Any]) -> None:
+    plies = 8 if game is TORUS else 2
+    opening = random_openings(game, 40, plies, generator(3))
+    assert opening.shape[:2] == (40, plies)
+    assert torch.equal(opening, random_openings(game, 40, plies, generator(3)))
+    assert len(opening.unique(dim=0)) > 5
+    if not game.info.stochastic:
+        state = game.init(seeds(0, 40))
+        for actions in opening.unbind(1):
+            state = game.step(state, actions)
+        assert not state.over.any()
+
+
+def test_impossible_openings_are_explained() -> None:
+    with pytest.raises(ValueError, match="no random opening of 18 plies"):
+        random_openings(TORUS, 1, 18, generator())
+    with pytest.raises(ValueError, match=r"no random opening of 25 plies.* at most 30"):
+        random_openings(Race(goal=2, limit=30), 1, 25, generator())
+    assert random_openings(TORUS, 5, 0, generator()).shape == (5, 0)
+    assert random_openings(TORUS, 0, 99, generator()).shape == (0, 99)
+
+
+# ---------------------------------------------------------------- the protocol
+
+
+def test_agents_see_observations_and_masks_and_nothing_else() -> None:
+    spy = First()
+    run([spy], [[0, 0]])
+    state = TORUS.init(seeds(0, 1))
+    observation, mask, _ = spy.asked[0]
+    assert torch.equal(observation, TORUS.observe(state, 0))
+    assert torch.equal(mask, TORUS.legal_actions(state))
+    assert {type(argument) for argument in spy.asked[0]} == {Tensor}
+
+
+def test_what_an_agent_does_to_its_arguments_changes_no_game() -> None:
+    class Vandal(First):
+        def act(self, observation: Tensor, action_mask: Tensor, *rest: Any) -> Tensor:
+            chosen = action_mask.int().argmax(1)
+            observation.zero_()
+            action_mask.fill_(True)
+            return chosen
+
+    class Cheat(Vandal):
+        def act(self, observation: Tensor, action_mask: Tensor, *rest: Any) -> Tensor:
+            super().act(observation, action_mask, *rest)
+            return torch.zeros(len(action_mask), dtype=torch.int64)
+
+    assert torch.equal(run([Vandal()], [[0, 0]]).actions, run([First()], [[0, 0]]).actions)
+    with pytest.raises(ValueError, match="cell a1 is taken"):
+        run([Cheat()], [[0, 0]])
+
+
+def test_search_agents_get_states_in_games_in_turns_with_perfect_information_only() -> None:
+    searcher = Searcher("searcher")
+    assert torch.equal(run([searcher], [[0, 0]]).actions, run([First()], [[0, 0]]).actions)
+    with pytest.raises(ValueError, match=r"'searcher' searches on states.*toy-sealed-v0 is simultaneous"):
+        run([searcher], [[0, 0, 0]], Sealed())
+
+    class Both(Searcher, First):
+        pass
+
+    both = Both("both")
+    run([both], [[0, 0]])
+    assert not both.asked
+
+    with pytest.raises(ValueError, match="expected an agent with name, start and act"):
+        run([object()], [[0, 0]])  # type: ignore[list-item]  # on purpose
+
+
+def test_search_agents_do_not_learn_the_dice_to_come() -> None:
+    searcher = Searcher("searcher")
+    game = Race()
+    lane_seeds = seeds(0, 4)
+    state = game.init(lane_seeds)
+    searcher.start(game, state.current_player, torch.arange(4))
+    select(searcher, game, state, torch.arange(4), generator())
+    assert not torch.isin(searcher.state.seed, lane_seeds).any()
+    assert torch.equal(state.seed, lane_seeds)
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (
+            torch.tensor([3, 4]),
+            "'fixed' chose illegal action 4 as white in lane 5 of torus-v0: cell b2 is taken",
+        ),
+        (torch.tensor([18, 3]), "illegal action 18 as white in lane 2 .* expected a number from 0 to 17"),
+        (torch.tensor([-1, 3]), "illegal action -1"),
+        (torch.tensor([1.0, 2.0]), "whole numbers, got torch.float32"),
+        (torch.tensor([1]), r"one action a game, \[2\], got \[1\]"),
+        (torch.tensor([[1], [2]]), r"one action a game, \[2\], got \[2, 1\]"),
+        ([1, 2], "must give a tensor of actions, got list"),
+    ],
+)
+def test_an_agents_bad_answer_is_explained(answer: Any, message: str) -> None:
+    state = TORUS.step(TORUS.init(seeds(0, 6)), torch.full((6,), 4))
+    with pytest.raises(ValueError, match=message):
+        select(Fixed(answer), TORUS, state, torch.tensor([2, 5]), generator())
+
+
+def test_bad_components_are_named() -> None:
+    state = TwoPartRace().init(seeds(0, 2))
+    with pytest.raises(ValueError, match=r"illegal action 0 .* in lane 1 .*, component 1: no hat now"):
+        select(Fixed(torch.tensor([[0, 1], [1, 0]])), TwoPartRace(), state, torch.tensor([0, 1]), generator())
+
+
+def test_random_plays_every_legal_action_equally_often() -> None:
+    mask = torch.zeros(4000, 18, dtype=torch.bool)
+    mask[:, [1, 5, 17]] = True
+    actions = RandomAgent().act(torch.empty(4000), mask, torch.arange(4000), generator())
+    counts = actions.bincount(minlength=18)
+    assert counts.sum() == counts[[1, 5, 17]].sum() == 4000
+    assert (counts[[1, 5, 17]] - 1333).abs().max() < 150  # five standard deviations
+
+
+# ---------------------------------------------------------------- policies
+
+
+@every_game
+def test_a_random_turn_is_a_legal_step_of_all_who_act(game: Game[Any]) -> None:
+    state = midway(game, 40)
+    turn = random_turn(game, state, generator())
+    assert tuple(turn.shape) == (40, *game.info.action_shape)
+    game.check(state, turn)
+    assert not torch.equal(turn, random_turn(game, state, generator(1)))
+    assert tuple(random_turn(game, game.init(seeds(0, 0)), generator()).shape) == (0, *game.info.action_shape)
+
+
+def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
+    given = []
+
+    def policy(seen: dict[str, Any]) -> np.int64:
+        given.append(seen)
+        seen["observation"][:] = 0  # its own to change
+        return np.int64(seen["action_mask"].argmax())
+
+    agent = PolicyAgent(policy)
+    assert agent.name == "policy"
+    played = run([agent], [[0, 0]] * 2)
+    assert torch.equal(played.actions, run([First()], [[0, 0]] * 2).actions)
+    assert given[0]["observation"].shape == (5, 3, 3)
+    assert given[0]["observation"].dtype == np.int8
+    assert given[0]["action_mask"].dtype == np.int8
+    assert given[0]["action_mask"].shape == (18,)
+
+
+@pytest.mark.parametrize("answer", [None, 1.5, "a1", np.array([1, 2])])
+def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
+    with pytest.raises(ValueError, match=r"'mine' must give a whole number as its action, got .* in lane 0"):
+        run([PolicyAgent(lambda seen: answer, "mine")], [[0, 0]])
+
+
+# ---------------------------------------------------------------- specs
+
+
+def test_the_list_of_agents_needs_no_torch() -> None:
+    code = "import sys; from cellgames.agents import AGENTS, load; assert 'torch' not in sys.modules, 'torch'"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+
+
+@pytest.mark.parametrize("spec", ["random", "greedy", "rollout:4", "amaf:4", "mcts:4"])
+def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
+    agent = load(spec, TORUS)
+    assert agent.name == spec
+    assert run([agent, load("random")], [[0, 1], [1, 0]]).state.over.all()
+
+
+def test_every_known_agent_has_help_and_is_tested_here() -> None:
+    assert sorted(AGENTS) == ["amaf", "greedy", "gumbel", "mcts", "perfect", "random", "rollout", "trained"]
+    for name, entry in AGENTS.items():
+        assert entry.usage.split(":")[0] == name
+        assert entry.summary
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("greddy", r"unknown agent 'greddy'; known: random, greedy, rollout:N.*did you mean 'greedy'\?"),
+        ("rolout:64", r"did you mean 'rollout:N'\?"),
+        ("", "unknown agent ''"),
+        ("rollout", "needs a number of playouts a move for N, such as rollout:64; got nothing"),
+        ("rollout:", "got ''"),
+        ("rollout:0", "got '0'"),
+        ("amaf:many", "got 'many'"),
+        ("random:3", "'random' takes nothing after its name, got '3'"),
+        ("no_such_bots:Bot", "there is no module 'no_such_bots'"),
+        ("no_such.bots:Bot", "there is no module 'no_such'"),
+        ("cellgames.agents.base:BaseAgnet", r"has no 'BaseAgnet'; did you mean 'BaseAgent'\?"),
+        ("cellgames.agents.base:BaseAgent", r"lacks the method act \(or act_on_state\)"),
+        ("math:pi", r"float lacks the method start and act"),
+        ("math:floor:2", "only a class takes text after a second colon"),
+        ("cellgames.agents.playouts.rollout_agent:RolloutAgent", "cannot make RolloutAgent with no arguments"),
+    ],
+)
+def test_a_bad_spec_is_explained(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load(spec)
+
+
+@pytest.mark.parametrize("spec", ["greedy", "rollout:4", "amaf:4"])
+def test_agents_refuse_games_they_cannot_play_when_loaded_and_when_started(spec: str) -> None:
+    game = Sealed()
+    with pytest.raises(ValueError, match=f"'{spec}'.*toy-sealed-v0"):
+        load(spec, game)
+    with pytest.raises(ValueError, match=f"'{spec}'.*toy-sealed-v0"):
+        run([load(spec)], [[0, 0, 0]], game)
+
+
+def test_search_refuses_actions_of_several_components() -> None:
+    with pytest.raises(ValueError, match="several components"):
+        load("rollout:4", TwoPartRace())
+
+
+BOTS = """
+from cellgames.agents import BaseAgent
+
+class Corner(BaseAgent):
+    def __init__(self, text="none"):
+        self.text = text
+    def act(self, observation, action_mask, lanes, generator):
+        return action_mask.int().argmax(1)
+
+class Half:
+    def act(self, observation, action_mask, lanes, generator):
+        return action_mask.int().argmax(1)
+
+class Sealed(Corner):
+    __slots__ = ()
+    @property
+    def name(self):
+        return "mine"
+
+def policy(seen):
+    return int(seen["action_mask"].argmax())
+
+made = Corner("made")
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], str]:
+    """Modules of one's own in the current directory; gives the name of one with a text."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "modules", dict(sys.modules))
+
+    def write(text: str) -> str:
+        name = f"bots_of_{tmp_path.name}"
+        (tmp_path / f"{name}.py").write_text(text)
+        return name
+
+    return write
+
+
+def test_ones_own_agents_are_found_by_import_path_in_the_current_directory(
+    bots: Callable[[str], str],
+) -> None:
+    module = bots(BOTS)
+    for spec, text in {"Corner": "none", "Corner:some:text": "some:text", "made": "made"}.items():
+        agent: Any = load(f"{module}:{spec}", TORUS)
+        assert agent.name == f"{module}:{spec}"
+        assert agent.text == text
+        assert run([agent], [[0, 0]]).actions[0, 0] == 0
+    policy = load(f"{module}:policy")
+    assert isinstance(policy, PolicyAgent)
+    assert policy.name == f"{module}:policy"
+    assert run([policy], [[0, 0]]).actions[0, 0] == 0
+
+
+def test_ones_own_agents_that_lack_something_are_told_what(bots: Callable[[str], str]) -> None:
+    module = bots(BOTS)
+    with pytest.raises(ValueError, match="Half lacks the method start;"):
+        load(f"{module}:Half")
+    with pytest.raises(ValueError, match="must let its attribute 'name' be set"):
+        load(f"{module}:Sealed")
+    with pytest.raises(ValueError, match="only a class takes text"):
+        load(f"{module}:policy:text")
+
+
+def test_a_module_that_fails_to_import_says_why(bots: Callable[[str], str]) -> None:
+    module = bots("import no_such_library")
+    with pytest.raises(ValueError, match=r"importing .* failed with ModuleNotFoundError: .*no_such_library"):
+        load(f"{module}:Bot")
+
+
+@pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)
+def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game[Any]) -> None:
+    seats = torch.zeros((5, game.info.num_players), dtype=torch.int64)
+    played = play(game, [RandomAgent()], seats, seeds(3, 5), generators(1))
+    for lane in range(5):
+        names = moves(game, played, lane)
+        read = torch.stack([parse_move(game, name) for name in names])
+        assert torch.equal(read, played.actions[: len(names), lane])
+
+
+def test_a_move_with_too_few_actions_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected 3 actions in a turn, got 1"):
+        parse_move(Sealed(), "0/none")

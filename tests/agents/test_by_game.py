@@ -1,0 +1,204 @@
+"""Agents that are another one in each game, and which ones `greedy`, `random` and `rollout:N` are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES, every_game, generator
+from torch import Tensor
+from toy_games import Race, Sealed
+
+import cellgames
+from cellgames.agents import BaseAgent, load, select
+from cellgames.agents.base import AnyAgent, acting, takes_states
+from cellgames.agents.by_game import ByGame
+from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
+from cellgames.agents.cloth_of_gold.rollout import ClothRollout
+from cellgames.agents.cloth_of_gold.turns import ClothRandom
+from cellgames.agents.loading import GREEDY, RANDOM, ROLLOUT
+from cellgames.agents.play import play
+from cellgames.agents.playouts.rollout_agent import RolloutAgent
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
+from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.envs.core import Game, State, seeds
+
+CLOTH, TORUS = GAMES["cloth-of-gold-v0"], GAMES["torus-v0"]
+CUP = cellgames.make("toroidal-cup-small-v0", max_generations=10)
+
+
+class First(BaseAgent):
+    """Plays the first legal action by the mask, and keeps what it was told."""
+
+    def __init__(self, name: str = "first") -> None:
+        super().__init__(name)
+        self.started: list[tuple[list[int], list[int]]] = []
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        self.started.append((players.tolist(), lanes.tolist()))
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        return action_mask.int().argmax(1)
+
+
+class Last(First):
+    """Plays the last legal action of a position; plays Torus only."""
+
+    def check_game(self, game: Game[Any]) -> None:
+        if game.id != TORUS.id:
+            raise ValueError(f"last plays {TORUS.id}, got {game.id}")
+
+    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        mask = TORUS.legal_actions(state)
+        return mask.shape[1] - 1 - mask.flip(1).int().argmax(1)
+
+
+def table(**kinds: str) -> dict[str, str]:
+    """By the names of the games above."""
+    ids = {"cloth": CLOTH.id, "torus": TORUS.id, "cup": CUP.id}
+    return {ids[name]: f"{__name__}:{kind}" for name, kind in kinds.items()}
+
+
+# ---------------------------------------------------------------- delegation
+
+
+def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for() -> None:
+    agent = ByGame("mine", table(torus="Last", cup="First"))
+    torus = agent.playing(TORUS)
+    assert type(torus).__name__ == "Last"
+    assert agent.playing(cellgames.make("torus-v0")) is torus
+    cup = agent.playing(CUP)
+    assert type(cup).__name__ == "First"
+    assert torus.name == cup.name == "mine"
+    assert agent.playing(TORUS) is not torus, "its memory was of other games"
+    smaller = agent.playing(cellgames.make("torus-v0", size=3))
+    assert smaller is not torus
+    assert type(smaller).__name__ == "Last"
+
+
+def test_games_without_an_entry_get_the_default_or_are_refused() -> None:
+    agent = ByGame("mine", table(torus="Last"), default=lambda: First("something else"))
+    assert type(agent.playing(CUP)) is First
+    assert agent.playing(CUP).name == "mine"
+    strict = ByGame("mine", table(torus="Last", cloth="First"))
+    message = r"agent 'mine': toroidal-cup-v0 has no such agent; games with one: torus-v0, cloth-of-gold-v0"
+    for refused in (strict.playing, strict.check_game, lambda game: takes_states(strict, game)):
+        with pytest.raises(ValueError, match=message):
+            refused(CUP)
+
+
+def test_how_agents_are_made_is_up_to_its_maker() -> None:
+    agent = ByGame("mine", table(torus="First"), make=lambda kind: kind("made"))
+    assert type(agent.playing(TORUS)) is First
+    assert agent.playing(TORUS).name == "mine"
+
+
+def test_checks_of_the_agent_are_made() -> None:
+    agent = ByGame("mine", table(torus="Last", cup="Last", cloth="First"))
+    agent.check_game(TORUS)
+    agent.check_game(CLOTH)  # its agent has no objections to make
+    with pytest.raises(ValueError, match="last plays torus-v0, got toroidal-cup-v0"):
+        agent.check_game(CUP)
+
+
+def test_all_it_is_asked_goes_to_the_agent() -> None:
+    agent = ByGame("mine", table(torus="Last", cup="First"))
+    inner: Any = agent.playing(TORUS)
+    agent.start(TORUS, torch.tensor([1, 0]), torch.tensor([4, 5]))
+    assert inner.started == [([1, 0], [4, 5])]
+    state = TORUS.init(seeds(0, 2))
+    lanes = torch.arange(2)
+    assert agent.act_on_state(state, lanes, generator()).tolist() == [TORUS.info.num_actions - 1] * 2
+    mask = TORUS.legal_actions(state)
+    assert agent.act(TORUS.observe(state, 0), mask, lanes, generator()).tolist() == [0, 0]
+
+
+def test_it_is_asked_as_its_agent_is() -> None:
+    """By states where that one gets them, and in other games by observations."""
+    agent = ByGame("mine", table(torus="Last", cup="First", cloth="First"))
+    assert takes_states(agent, TORUS)
+    assert not takes_states(agent, CUP)
+    assert not takes_states(agent, CLOTH)
+    assert acting(agent, TORUS) is agent.playing(TORUS)
+    plain = RandomAgent()
+    assert acting(plain, TORUS) is plain
+    state = TORUS.init(seeds(0, 3))
+    assert select(agent, TORUS, state, torch.tensor([0, 2]), generator()).tolist() == [TORUS.info.num_actions - 1] * 2
+    state = CLOTH.init(seeds(0, 3))
+    assert select(agent, CLOTH, state, torch.tensor([1]), generator()).tolist() == [0]
+
+
+def test_errors_of_its_agent_name_it_as_it_is_called() -> None:
+    class Wrong(First):
+        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+            return torch.full_like(lanes, CLOTH.info.num_actions - 1)
+
+    agent = ByGame("by another name", {}, default=Wrong)
+    with pytest.raises(ValueError, match="agent 'by another name' chose illegal action 72 as player_a in lane 0"):
+        select(agent, CLOTH, CLOTH.init(seeds(0, 1)), torch.tensor([0]), generator())
+
+
+def test_before_a_start_it_says_so() -> None:
+    agent = ByGame("mine", table(torus="Last"))
+    with pytest.raises(ValueError, match=r"'mine' must be started before it acts: call start\(game, players, lanes\)"):
+        agent.act_on_state(TORUS.init(seeds(0, 1)), torch.tensor([0]), generator())
+
+
+# ---------------------------------------------------------------- the agents of the suite
+
+IS: dict[str, dict[str, type[AnyAgent]]] = {
+    "random": {CLOTH.id: ClothRandom, TORUS.id: RandomAgent, CUP.id: RandomAgent},
+    "greedy": {CLOTH.id: ClothGreedy, TORUS.id: TorusGreedy, CUP.id: ToroidalCupGreedy},
+    "rollout:8": {CLOTH.id: ClothRollout, TORUS.id: RolloutAgent, CUP.id: RolloutAgent},
+}
+
+
+@pytest.mark.parametrize("spec", IS)
+@pytest.mark.parametrize("game", [CLOTH, TORUS, CUP], ids=lambda game: game.id)
+def test_names_mean_an_agent_in_each_game(game: Game[Any], spec: str) -> None:
+    agent = load(spec, game)
+    inner: Any = acting(agent, game)
+    assert type(inner) is IS[spec][game.id]
+    assert agent.name == inner.name == spec
+    if isinstance(inner, ClothRollout | RolloutAgent):
+        assert inner.playouts == 8
+    state = game.init(seeds(1, 2))
+    lanes, players = torch.arange(2), torch.tensor([0, game.info.num_players - 1])
+    agent.start(game, players, lanes)
+    actions = select(agent, game, state, lanes, generator(), players if game.info.simultaneous else None)
+    assert actions.shape == (2,)  # select has looked whether they are legal
+
+
+def test_one_agent_plays_one_game_after_another() -> None:
+    """As in a process that runs several matches."""
+    agent = load("greedy")
+    for game in (TORUS, CLOTH, cellgames.make("cloth-of-gold-v0", height=8, width=10, generations=2, max_rounds=2)):
+        played = play(game, [agent], torch.tensor([[0, 0]]), seeds(0, 1), [generator()])
+        assert played.state.over.all()
+
+
+@pytest.mark.parametrize(("spec", "listed"), [("random", RANDOM), ("rollout:3", ROLLOUT), ("greedy", GREEDY)])
+def test_the_tables_name_games_and_agents_that_exist(spec: str, listed: dict[str, str]) -> None:
+    for id, path in listed.items():
+        inner = acting(load(spec, GAMES[id]), GAMES[id])
+        assert f"{type(inner).__module__}:{type(inner).__name__}" == path
+
+
+@every_game
+def test_every_game_has_a_random_agent(game: Game[Any]) -> None:
+    """A random agent of whole turns where the game has one, else `RandomAgent`."""
+    agent = load("random", game)
+    assert isinstance(acting(agent, game), RandomAgent) != (game.id in RANDOM)
+    players = torch.tensor([[0] * game.info.num_players] * 2)
+    assert play(game, [agent], players, seeds(0, 2), [generator()]).state.over.all()
+
+
+def test_who_cannot_play_a_game_is_refused_when_loaded() -> None:
+    with pytest.raises(ValueError, match=r"agent 'amaf:8' needs .*; in cloth-of-gold-v0 random actions make no turns"):
+        load("amaf:8", CLOTH)
+    with pytest.raises(ValueError, match=r"agent 'greedy': .* has no such agent; games with one: torus-v0"):
+        load("greedy", Race())
+    with pytest.raises(ValueError, match=r"agent 'rollout:8' needs .* in toy-sealed-v0 all players act at once"):
+        load("rollout:8", Sealed())

@@ -1,0 +1,85 @@
+"""Distributions over legal actions: what is illegal has no chance, components follow each other."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import Tensor
+
+from cellgames.agents.networks.choices import Choices
+
+NVEC = (3, 2)
+LOGITS = torch.tensor([[0.0, 1.0, 2.0, 0.5, -0.5]])
+MASK = torch.tensor([[True, False, True, True, True]])
+
+
+def follow(k: int, before: Tensor) -> Tensor | None:
+    """The second component copies the first: 2 goes with 1, 0 with 0."""
+    return None if k == 0 else torch.where(before[:, :1] == 2, torch.tensor([[0.0, 5.0]]), torch.tensor([[5.0, 0.0]]))
+
+
+def test_an_illegal_action_has_probability_zero_and_is_never_drawn() -> None:
+    logits = torch.tensor([[9.0, 50.0, 1.0, 0.0]]).expand(1000, -1)
+    mask = torch.tensor([[True, False, True, False]]).expand(1000, -1)
+    choices = Choices(logits, mask, (4,))
+    assert choices.probabilities()[:, [1, 3]].eq(0).all()
+    assert set(choices.sample(torch.Generator().manual_seed(0)).tolist()) <= {0, 2}
+    assert choices.mode().eq(0).all()
+
+
+def test_draws_are_as_frequent_as_likely() -> None:
+    logits = torch.tensor([0.0, 1.0, 2.0]).expand(20_000, -1)
+    choices = Choices(logits, torch.ones_like(logits, dtype=torch.bool), (3,))
+    drawn = choices.sample(torch.Generator().manual_seed(1)).bincount(minlength=3) / 20_000
+    assert torch.allclose(drawn, choices.probabilities()[0], atol=0.015)
+
+
+def test_log_probability_and_entropy_of_one_component_are_those_of_torch() -> None:
+    logits = torch.randn(50, 7, generator=torch.Generator().manual_seed(2))
+    mask = torch.rand(50, 7, generator=torch.Generator().manual_seed(3)) < 0.7
+    mask[:, 0] = True
+    known = torch.distributions.Categorical(logits=logits.masked_fill(~mask, -math.inf))
+    actions = known.sample()
+    likely, entropy = Choices(logits, mask, (7,)).judge(actions)
+    assert torch.allclose(likely, known.log_prob(actions), atol=1e-5)
+    terms = torch.where(known.probs > 0, -known.probs * known.probs.clamp(min=1e-30).log(), 0.0)
+    assert torch.allclose(entropy, terms.sum(1), atol=1e-5)
+
+
+def test_later_components_depend_on_those_before() -> None:
+    choices = Choices(LOGITS, MASK, NVEC, follow)
+    first = LOGITS[0, [0, 2]].softmax(0)
+    second = (LOGITS[0, 3:] + torch.tensor([0.0, 5.0])).softmax(0)
+    likely, _ = choices.judge(torch.tensor([[2, 1]]))
+    assert float(likely) == pytest.approx(math.log(first[1] * second[1]), abs=1e-5)
+    assert choices.mode().tolist() == [[2, 1]]
+
+
+def test_all_actions_together_have_probability_one() -> None:
+    choices = Choices(LOGITS, MASK, NVEC, follow)
+    total = sum(float(choices.judge(torch.tensor([[a, b]]))[0].exp()) for a in range(3) for b in range(2))
+    assert total == pytest.approx(1.0, abs=1e-5)
+
+
+def test_nothing_legal_gives_finite_numbers() -> None:
+    logits = torch.zeros(1, 4, requires_grad=True)
+    likely, entropy = Choices(logits, torch.zeros(1, 4, dtype=torch.bool), (4,)).judge(torch.tensor([1]))
+    (likely + entropy).sum().backward()
+    assert logits.grad is not None
+    assert torch.isfinite(logits.grad).all()
+
+
+def test_an_illegal_action_gets_no_gradient() -> None:
+    logits = torch.zeros(1, 3, requires_grad=True)
+    likely, entropy = Choices(logits, torch.tensor([[True, True, False]]), (3,)).judge(torch.tensor([0]))
+    (likely + entropy).sum().backward()
+    assert logits.grad is not None
+    assert logits.grad[0, 2] == 0
+    assert logits.grad[0, 0] != 0
+
+
+def test_probabilities_are_for_one_component() -> None:
+    with pytest.raises(ValueError, match="one component, got 2"):
+        Choices(LOGITS, MASK, NVEC).probabilities()

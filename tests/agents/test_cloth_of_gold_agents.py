@@ -1,0 +1,396 @@
+"""Greedy and rollout agents of Cloth of Gold, and sequential halving."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from cloth_of_gold_reference import count, later
+from every_game import generator, play
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import load, select
+from cellgames.agents.cloth_of_gold import rollout as cloth_of_gold_rollout
+from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, forecast, worth
+from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
+from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
+from cellgames.agents.play import play as play_agents
+from cellgames.agents.playouts.halving import affordable, best_arm
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import seeds
+
+A, B = 0, 1  # players
+
+
+def make(**parameters: Any) -> ClothOfGold:
+    game = cellgames.make("cloth-of-gold-v0", **parameters)
+    assert isinstance(game, ClothOfGold)
+    return game
+
+
+TINY = make(height=10, width=12, generations=3, max_units=4, max_rounds=3, radius=4)
+FAMILIES = {
+    "tiny": TINY,
+    "extinction": make(
+        **{"height": 8, "width": 9, "generations": 2, "max_units": 6, "max_rounds": 3, "radius": 3, "shaping": 0.5},
+        win_rule="extinction",
+    ),
+    "neutrals": make(
+        **{"height": 12, "width": 8, "generations": 4, "max_units": 10, "max_rounds": 2, "radius": 8},
+        **{"neutral_density": 0.2, "neutral_births": True, "initial_placement": False, "first_verdict": 1},
+    ),
+}
+every_family = pytest.mark.parametrize("game", FAMILIES.values(), ids=FAMILIES)
+every_agent = pytest.mark.parametrize("make_agent", [ClothGreedy, lambda: ClothRollout(6)], ids=["greedy", "rollout"])
+
+MakeAgent = Callable[[], TurnAgent]
+
+
+def midway(game: ClothOfGold, lanes: int, turns: int, seed: int = 0) -> ClothState:
+    """Games after some random turns, at the beginning of a turn or, every other one, after one more unit."""
+    state = game.init(seeds(seed, lanes))
+    for turn in range(turns):
+        state = game.play_turn(state, random_turns(game, state, seeds(seed + turn, lanes), 1)[:, 0])
+    further = play(game, state, 1, seed)
+    return state.put(torch.arange(0, lanes, 2), further[torch.arange(0, lanes, 2)])
+
+
+def position(game: ClothOfGold, board: str, player: int, round: int, score: int) -> ClothState:
+    """A drawn board (`.ab`) at the beginning of a turn; `score` is a's lead in the round before."""
+    rows = "$".join(row.strip().upper() for row in board.split("\n") if row.strip())
+    turn = 10 * (2 * round + player)
+    return game.string_to_state(
+        f"move:{'ab'[player]} turn:{turn} round:{round} acts:0 score:{score:+d} placed:- board:{rows}!"
+    )
+
+
+def planned(agent: TurnAgent, game: ClothOfGold, state: ClothState, seed: int = 0) -> Tensor:
+    """The turns that an agent chooses, int64 [L, K]."""
+    lanes = torch.arange(len(state))
+    agent.start(game, state.current_player, lanes)
+    return agent.turns(state, generator(seed))
+
+
+# ---------------------------------------------------------------- what all of them must do
+
+
+@every_family
+@pytest.mark.parametrize("spec", ["greedy", "rollout:5"])
+def test_they_play_whole_legal_games_in_one_seat_and_in_both(game: ClothOfGold, spec: str) -> None:
+    """`play` refuses what is illegal."""
+    agents = [load(spec, game), load("random", game)]
+    seats = torch.tensor([[0, 1], [1, 0], [0, 0]])
+    arguments = (game, agents, seats, seeds(3, 3))
+    runs = [play_agents(*arguments, [generator(seed), generator(9)]) for seed in (1, 1, 2)]
+    assert all(run.state.over.all() for run in runs)
+    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
+    assert not torch.equal(runs[0].actions[:3], runs[2].actions[:3])
+
+
+@every_family
+@every_agent
+def test_they_go_on_from_the_middle_of_a_turn(game: ClothOfGold, make_agent: MakeAgent) -> None:
+    agent, state = make_agent(), midway(game, 8, 3)
+    state = state[~state.over]
+    lanes = torch.arange(len(state))
+    agent.start(game, state.current_player, lanes)
+    turn = state.current_player + 2 * state.round
+    for _ in range(game.max_units + 1):
+        moving = (~state.over & (state.current_player + 2 * state.round == turn)).nonzero().squeeze(1)
+        if len(moving):
+            actions = select(agent, game, state, moving, generator())
+            state = state.put(moving, game.step(state[moving], actions))
+    assert (state.over | (state.current_player + 2 * state.round != turn)).all(), "turns have an end"
+
+
+def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also when there is memory for some games at a time only."""
+    state, agent = midway(TINY, 6, 2), ClothGreedy(candidates=5)
+    whole = planned(agent, TINY, state)
+    assert torch.equal(planned(agent, TINY, state[:2]), whole[:2])
+    monkeypatch.setattr("cellgames.agents.cloth_of_gold.greedy._WORLDS", 5 * TINY.cells * 4)
+    assert torch.equal(planned(agent, TINY, state), whole)
+    assert len(planned(agent, TINY, state[[0] * 20]).unique(dim=0)) > 5, "twins have chances of their own"
+
+
+def test_what_they_cannot_do_is_explained() -> None:
+    with pytest.raises(ValueError, match="at least 1 candidate, got 0"):
+        ClothGreedy(candidates=0)
+    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 0 and 64"):
+        ClothRollout(0)
+    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 8 and 0"):
+        ClothRollout(8, candidates=0)
+    for agent in (ClothGreedy(), ClothRollout(2)):
+        with pytest.raises(ValueError, match="must be started first"):
+            agent.act_on_state(TINY.init(seeds(0, 1)), torch.arange(1), generator())
+        with pytest.raises(ValueError, match=f"agent '{agent.name}' plays cloth-of-gold-v0, got torus-v0"):
+            agent.start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
+
+
+# ---------------------------------------------------------------- greedy
+
+
+@every_family
+def test_a_forecast_is_the_round_after_the_movers_turn(game: ClothOfGold) -> None:
+    """As the slow reference plays it; for player_b it is what happens."""
+    movers = Counter[int]()
+    for turns in (1, 2, 3):
+        state = midway(game, 4, turns)
+        state = state[~state.over]
+        plans = random_turns(game, state, seeds(turns, len(state)), 3)
+        units = forecast(game, state, plans)
+        assert units.shape == (len(state), 3, 2)
+        boards = game.board(state)
+        for lane, player in enumerate(state.current_player.tolist()):
+            movers[player] += 1
+            for plan, expected in zip(plans[lane], units[lane].tolist(), strict=True):
+                board = boards[lane].clone()
+                board.view(-1)[plan[plan >= 0]] = player + 1
+                after = later(board.tolist(), game.generations, game.neutral_births)
+                assert [count(after, 1), count(after, 2)] == expected
+                if player == B and int(state.round[lane]) > 0:
+                    assert game.play_turn(state[lane], plan[None]).live[0].tolist() == expected
+    assert len(movers) == 2
+
+
+W = 1e6  # of a turn that wins
+
+# Player, round, a's lead before, units after, and what that is worth to the player.
+WORTH = [
+    (A, 1, 0, (9, 4), 5),
+    (B, 1, 0, (9, 4), -5),
+    (A, 1, 9, (9, 4), 5),  # no verdict in the first round
+    (A, 2, 4, (9, 4), 5),  # a lead that grows goes on
+    (A, 2, 5, (9, 4), 5 + W),
+    (B, 2, 5, (9, 4), -5 - W),
+    (A, 2, -5, (4, 9), -5 - W),
+    (B, 2, -5, (4, 9), 5 + W),
+    (B, 2, -4, (4, 9), 5),
+    (A, 2, 7, (6, 6), -W),  # both lose
+    (B, 2, 7, (6, 6), -W),
+    (A, 2, 7, (4, 9), -5),  # the lead has changed hands
+    (B, 0, 0, (0, 0), 0),  # while the first units are placed
+]
+
+
+@pytest.mark.parametrize(("player", "round", "before", "units", "expected"), WORTH)
+def test_a_turn_is_worth_its_lead_and_more_if_it_decides(
+    player: int, round: int, before: int, units: tuple[int, int], expected: float
+) -> None:
+    state = position(TINY, "a..b", player, round, before)
+    assert worth(TINY, state, torch.tensor([[units, units]])).tolist() == [[expected] * 2]
+
+
+@pytest.mark.parametrize(
+    ("player", "units", "expected"),
+    [(A, (3, 0), 3 + W), (B, (3, 0), -3 - W), (A, (0, 2), -2 - W), (B, (0, 2), 2 + W), (B, (0, 0), -W), (A, (5, 2), 3)],
+)
+def test_where_who_is_extinct_loses_that_decides(player: int, units: tuple[int, int], expected: float) -> None:
+    game = FAMILIES["extinction"]
+    for before in (-9, 9):  # earlier scores say nothing
+        state = position(game, "a..b", player, 1, before)
+        assert worth(game, state, torch.tensor([[units]])).tolist() == [[expected]]
+
+
+# player_b leads by four and wins if it still leads, but by no more; most turns that place a still life would let
+# the lead grow, and then the game would go on.
+LEADING = """
+................
+.aa..........bb.
+.aa..........bb.
+................
+................
+................
+................
+.............bb.
+.............bb.
+"""
+BEHIND = LEADING.replace("a", "x").replace("b", "a").replace("x", "b")
+
+
+@pytest.mark.parametrize(("board", "score", "wins"), [(LEADING, -4, True), (BEHIND, 4, False)], ids=["wins", "holds"])
+def test_greedy_decides_at_once_what_it_can_decide(board: str, score: int, wins: bool) -> None:
+    """As player_b, who places last: it keeps its own lead from growing, or makes the other's one grow or vanish."""
+    game = make(height=16, width=16, generations=12, radius=6, max_units=8)
+    state = position(game, board, B, 3, score)
+    turns = random_turns(game, state, seeds(0, 1), 200)[0]
+    anyhow = game.outcome(game.play_turn(state[[0] * 200], turns))[:, B]
+    assert 0.05 < (anyhow == (1 if wins else 0)).float().mean() < 0.8, "for the test's sake"
+    batch = state[[0] * 12]
+    chosen = planned(ClothGreedy(candidates=64), game, batch)
+    after = game.play_turn(batch, chosen)
+    assert game.outcome(after)[:, B].tolist() == [1 if wins else 0] * 12
+
+
+def test_greedy_takes_the_candidate_that_leads_by_most_where_nothing_is_decided() -> None:
+    game = make(height=16, width=16, generations=12, radius=6, max_units=8)
+    state = position(game, LEADING, B, 1, 0)
+    agent = ClothGreedy(candidates=32)
+    tried: list[Tensor] = []
+
+    def spy(*arguments: Any, **options: Any) -> Tensor:
+        tried.append(random_turns(*arguments, **options))
+        return tried[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cellgames.agents.cloth_of_gold.greedy.random_turns", spy)
+        chosen = planned(agent, game, state)
+    leads = [float(game.play_turn(state, turn[None]).scores[0, B]) for turn in tried[0][0]]
+    assert len(leads) == 32
+    assert len(set(leads)) > 5
+    assert float(game.play_turn(state, chosen).scores[0, B]) == max(leads)
+
+
+def test_greedy_beats_random_from_both_seats() -> None:
+    game = cellgames.make("cloth-of-gold-small-v0")
+    seats = torch.tensor([[0, 1]] * 4 + [[1, 0]] * 4)
+    agents = [load("greedy", game), load("random", game)]
+    played = play_agents(game, agents, seats, seeds(0, 8), [generator(1), generator(2)])
+    won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
+    assert won[:4].sum() >= 3
+    assert won[4:].sum() >= 3
+
+
+# ---------------------------------------------------------------- rollouts
+
+
+@every_family
+def test_games_are_finished_by_whole_turns_wherever_they_stand(game: ClothOfGold) -> None:
+    state = ClothState.cat([midway(game, 12, turns) for turns in (1, 2, 8)])
+    assert state.over.any(), "for the test's sake"
+    assert not state.over.all()
+    over, before = state.over, state.clone()
+    outcome = finish_turns(game, state, generator(1))
+    assert torch.equal(outcome[over], game.outcome(state)[over])
+    assert outcome.abs().eq(1).all()
+    assert torch.equal(outcome, finish_turns(game, state, generator(1)))
+    assert not torch.equal(outcome, finish_turns(game, state, generator(2)))
+    assert state.equal(before)
+    assert finish_turns(game, state[:0], generator()).shape == (0, 2)
+
+
+@pytest.mark.parametrize("playouts", [1, 2, 7, 30])
+def test_rollout_spends_exactly_n_playouts_on_every_turn(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[ClothState] = []
+
+    def spy(game: ClothOfGold, state: ClothState, *rest: Any) -> Tensor:
+        begun.append(state)
+        return finish_turns(game, state, *rest)
+
+    monkeypatch.setattr(cloth_of_gold_rollout, "finish_turns", spy)
+    monkeypatch.setattr(cloth_of_gold_rollout, "at_once", lambda game: 11)
+    state = TINY.init(seeds(0, 4))
+    turns = planned(ClothRollout(playouts), TINY, state)
+    spent = torch.cat([games.seed for games in begun]) if begun else state.seed[:0]
+    wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
+    assert [int((spent == lane).sum()) for lane in state.seed] == [wanted] * 4
+    assert all(len(games) <= 11 for games in begun)
+    assert all((games.current_player == B).all() for games in begun), "they begin after the whole turn"
+    assert (turns[:, 0] >= 0).all()
+
+
+@pytest.mark.parametrize("player", [A, B])
+def test_rollout_finds_a_turn_that_wins(player: int) -> None:
+    """In the last round; player_b's playouts are over when they begin."""
+    game = make(height=16, width=16, generations=12, radius=6, max_units=6, max_rounds=3, first_verdict=9)
+    board = LEADING if player == A else BEHIND
+    state = position(game, board, player, 3, 0)  # four behind
+    turns = random_turns(game, state, seeds(0, 1), 60)[0]
+    lanes = torch.zeros(60, dtype=torch.int64)
+    after = game.play_turn(state[lanes], turns)
+    anyhow = finish_turns(game, after, generator())[:, player] == 1
+    assert 0.02 < anyhow.float().mean() < 0.6, "for the test's sake"
+    batch = state[[0] * 6]
+    chosen = planned(ClothRollout(150 if player == A else 60, candidates=24), game, batch)
+    ends = finish_turns(game, game.play_turn(batch, chosen)[[0, 1, 2, 3, 4, 5] * 5], generator(4))
+    assert (ends[:, player] == 1).float().mean() > (0.95 if player == B else anyhow.float().mean() + 0.15)
+
+
+# ---------------------------------------------------------------- sequential halving
+
+
+def constant(values: Tensor, log: list[tuple[Tensor, Tensor]]) -> Callable[[Tensor, Tensor], Tensor]:
+    """Arms that give the same in every trial, float [L, C]."""
+
+    def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
+        log.append((arms, pulls))
+        return values.gather(1, arms) * pulls
+
+    return attempt
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 8, 13, 64])
+def test_halving_finds_the_best_of_arms_without_chance(width: int) -> None:
+    """Bandits of all numbers of arms side by side; all trials are spent, on arms that there are."""
+    trials, rows = 500, 40
+    values = torch.stack([torch.randperm(width, generator=generator(row)) for row in range(rows)]) / width
+    size = torch.arange(rows) % width + 1
+    log: list[tuple[Tensor, Tensor]] = []
+    best = best_arm(size, width, trials, constant(values, log), generator())
+    there = torch.arange(width) < size[:, None]
+    assert torch.equal(best, values.where(there, -1.0).argmax(1))
+    spent = torch.zeros(rows, width, dtype=torch.int64)
+    for arms, pulls in log:
+        spent.scatter_add_(1, arms, pulls)
+    assert (spent[~there] == 0).all()
+    assert torch.equal(spent.sum(1), torch.where(size == 1, 0, trials))
+    assert (spent.gather(1, best[:, None]).squeeze(1) >= spent.amax(1) - 6).all()  # one more for some in every round
+
+
+def test_halving_gives_the_arms_that_are_left_most_trials() -> None:
+    log: list[tuple[Tensor, Tensor]] = []
+    values = torch.arange(16.0)[None] / 16
+    assert best_arm(torch.tensor([16]), 16, 64, constant(values, log), generator()).tolist() == [15]
+    assert [pulls[0].tolist() for _, pulls in log] == [
+        [1] * 16,
+        [2] * 8 + [0] * 8,
+        [4] * 4 + [0] * 12,
+        [8] * 2 + [0] * 14,
+    ]
+    assert [set(arms[0, :left].tolist()) for (arms, _), left in zip(log, (16, 8, 4, 2), strict=True)] == [
+        set(range(first, 16)) for first in (0, 8, 12, 14)
+    ]
+
+
+def test_halving_breaks_ties_by_the_generator_alone() -> None:
+    arms = torch.full((400,), 5)
+    level = constant(torch.full((400, 6), 0.5), [])
+    one, same, other = (best_arm(arms, 6, 20, level, generator(seed)) for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    counts = one.bincount(minlength=6).tolist()
+    assert counts[5] == 0
+    assert min(counts[:5]) > 40
+
+
+def test_halving_with_fewer_trials_than_arms_chooses_the_best_of_those_tried() -> None:
+    log: list[tuple[Tensor, Tensor]] = []
+    size = torch.full((50,), 40)
+    values = torch.rand(50, 40, generator=generator())
+    best = best_arm(size, 40, 12, constant(values, log), generator())
+    tried = torch.zeros(50, 40, dtype=torch.int64)
+    for arms, pulls in log:
+        tried.scatter_add_(1, arms, pulls)
+    assert torch.equal(tried.sum(1), torch.full((50,), 12))
+    assert torch.equal(best, values.where(tried > 0, -1.0).argmax(1))
+
+
+def test_halving_no_bandits_at_all() -> None:
+    none = torch.zeros(0, dtype=torch.int64)
+    assert best_arm(none, 4, 10, constant(torch.zeros(0, 4), []), generator()).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("playouts", "limit", "candidates"),
+    [(1, 64, 1), (2, 64, 2), (5, 64, 2), (6, 64, 3), (7, 64, 3), (8, 64, 4), (14, 64, 4), (15, 64, 5), (64, 64, 16)],
+)
+def test_candidates_are_as_many_as_can_be_halved_until_one_is_left(playouts: int, limit: int, candidates: int) -> None:
+    assert affordable(playouts, limit) == candidates
+    assert affordable(10**6, limit) == limit
+    assert affordable(playouts, 1) == 1
+    assert ClothRollout(playouts).candidates == candidates

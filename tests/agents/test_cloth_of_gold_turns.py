@@ -1,0 +1,455 @@
+"""Shapes and whole turns of Cloth of Gold: what is drawn may be played, and agents keep their plans lane by lane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import torch
+from every_game import generator
+from torch import Tensor
+from toy_games import random_actions
+
+import cellgames
+from cellgames.agents.cloth_of_gold.shapes import SHAPES, orientations
+from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
+from cellgames.agents.play import play
+from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.cloth_of_gold import rules
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.core import seeds
+
+# ---------------------------------------------------------------- shapes
+
+# 8 turned and mirrored forms, over the number of those that look alike.
+FORMS = {
+    **{"block": 1, "tub": 1, "boat": 4, "ship": 2, "beehive": 2, "loaf": 4, "pond": 1, "eater": 8},
+    **{"blinker": 2, "toad": 4, "beacon": 2, "glider": 8, "lightweight spaceship": 8},
+    **{"t-tetromino": 4, "r-pentomino": 8, "pi-heptomino": 4, "b-heptomino": 8, "acorn": 8},
+}
+STILL = ["block", "tub", "boat", "ship", "beehive", "loaf", "pond", "eater"]
+OSCILLATORS = ["blinker", "toad", "beacon"]
+SHIPS = {"glider": {(1, 1), (1, -1), (-1, 1), (-1, -1)}, "lightweight spaceship": {(0, 2), (0, -2), (2, 0), (-2, 0)}}
+SEEDS = ["t-tetromino", "r-pentomino", "pi-heptomino", "b-heptomino", "acorn"]
+WORLD = IntGrid(40, 40)
+
+every_shape = pytest.mark.parametrize("name", SHAPES)
+
+
+def laid(form: tuple[tuple[int, int], ...]) -> int:
+    """A form in the middle of the world."""
+    board = 0
+    for row, col in form:
+        board |= WORLD.bit(20 + row, 20 + col)
+    return board
+
+
+def later(board: int, generations: int) -> int:
+    """Units of a player who is alone in the world."""
+    for _ in range(generations):
+        board, other, killed = rules.two_sided_generation(WORLD, board, 0, 0)
+        assert other == killed == 0
+    return board
+
+
+def normal(form: tuple[tuple[int, int], ...]) -> frozenset[tuple[int, int]]:
+    """The cells, counted from the upper left corner."""
+    top, left = (min(values) for values in zip(*form, strict=True))
+    return frozenset((row - top, col - left) for row, col in form)
+
+
+def test_the_catalogue_is_still_lifes_oscillators_spaceships_and_seeds() -> None:
+    assert [*STILL, *OSCILLATORS, *SHIPS, *SEEDS] == list(SHAPES) == list(FORMS)
+
+
+@every_shape
+def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
+    forms = {normal(form) for form in orientations(name)}
+    assert len(forms) == len(orientations(name)) == FORMS[name]
+    for form in forms:
+        cells = tuple(form)
+        assert normal(tuple((col, -row) for row, col in cells)) in forms
+        assert normal(tuple((row, -col) for row, col in cells)) in forms
+    drawn = {(r, c) for r, row in enumerate(SHAPES[name].split("/")) for c, sign in enumerate(row) if sign == "o"}
+    assert drawn in forms
+
+
+@every_shape
+def test_a_form_grows_from_a_cell_in_its_middle(name: str) -> None:
+    """So that units can be placed one after the other in a narrow territory; and a turn has units for all of them."""
+    for form in orientations(name):
+        assert form[0] == (0, 0)
+        assert len(set(form)) == len(form) <= cellgames.make("cloth-of-gold-v0").parameters["max_units"]
+        row, col = (sum(values) / len(form) for values in zip(*form, strict=True))
+        away = [(r - row) ** 2 + (c - col) ** 2 for r, c in form]
+        assert away[0] < min(away) + 1e-9
+        for place in range(1, len(form)):
+            assert min(max(abs(form[place][0] - r), abs(form[place][1] - c)) for r, c in form[:place]) <= 2
+
+
+@pytest.mark.parametrize("name", STILL)
+def test_still_lifes_stay(name: str) -> None:
+    for form in orientations(name):
+        assert later(laid(form), 1) == laid(form)
+
+
+@pytest.mark.parametrize("name", OSCILLATORS)
+def test_oscillators_come_back_after_two_generations(name: str) -> None:
+    for form in orientations(name):
+        assert later(laid(form), 1) != laid(form) == later(laid(form), 2)
+
+
+@pytest.mark.parametrize("name", SHIPS)
+def test_spaceships_move_in_four_directions(name: str) -> None:
+    found = Counter[tuple[int, int]]()
+    for form in orientations(name):
+        moved = [way for way in SHIPS[name] if later(laid(form), 4) == WORLD.shift(laid(form), *way)]
+        found.update(moved)
+        assert len(moved) == 1
+    assert found == dict.fromkeys(SHIPS[name], 2)
+
+
+@pytest.mark.parametrize("name", SEEDS)
+def test_seeds_grow(name: str) -> None:
+    for form in orientations(name):
+        assert later(laid(form), 24).bit_count() >= 2 * len(form)
+
+
+# ---------------------------------------------------------------- turns of chance
+
+GAMES: dict[str, dict[str, Any]] = {
+    "small": {"height": 8, "width": 8, "generations": 2, "radius": 3, "max_units": 10, "max_rounds": 8},
+    "one unit": {"height": 8, "width": 9, "generations": 1, "radius": 3, "max_units": 1, "max_rounds": 4},
+    "three units, radius 1": {
+        **{"height": 8, "width": 8, "generations": 1, "radius": 1, "max_units": 3, "max_rounds": 4},
+        **{"neutral_density": 0.3, "win_rule": "extinction"},
+    },
+    "radius 2": {
+        **{"height": 9, "width": 12, "generations": 3, "radius": 2, "max_units": 10, "max_rounds": 4},
+        **{"initial_placement": False, "shaping": 0.5},
+    },
+    "contested": {
+        **{"height": 12, "width": 10, "generations": 5, "radius": 8, "max_units": 6, "max_rounds": 4},
+        **{"win_rule": "extinction"},
+    },
+    "thirty units": {
+        **{"height": 16, "width": 20, "generations": 4, "radius": 5, "max_units": 30, "max_rounds": 2},
+        **{"neutral_density": 0.1, "neutral_births": True, "shaping": 1.0},
+    },
+    "two words": {"height": 8, "width": 127, "generations": 2, "radius": 3, "max_units": 10, "max_rounds": 2},
+}
+every_game = pytest.mark.parametrize("name", GAMES)
+
+
+def make(**parameters: Any) -> ClothOfGold:
+    game = cellgames.make("cloth-of-gold-v0", **parameters)
+    assert isinstance(game, ClothOfGold)
+    return game
+
+
+def walk(game: ClothOfGold, lanes: int, steps: int, seed: int) -> Iterator[ClothState]:
+    """Positions on the way of games whose turns are made of random actions and random turns of shapes in turn.
+
+    So there are positions in the middle of a turn, also after units that were taken back.
+    """
+    state, source = game.init(seeds(seed, lanes)), generator(seed)
+    for step in range(steps):
+        state = state[~state.over]
+        if len(state) == 0:
+            return
+        yield state
+        if step % 5 == 4:
+            state = game.play_turn(state, random_turns(game, state, seeds(step, len(state)), 1)[:, 0])
+        else:
+            state = game.step(state, random_actions(game, state, source))
+
+
+def placeable(game: ClothOfGold, state: ClothState) -> Tensor:
+    """Bool [B, H * W], where one more unit may be placed."""
+    placed = game.grid.unpack(state.placed.movedim(0, -1)).flatten(1)
+    return game.legal_actions(state)[:, :-1] & ~placed
+
+
+def unit_by_unit(game: ClothOfGold, state: ClothState, cells: Tensor) -> tuple[ClothState, Tensor]:
+    """The position after the actions of turns int64 [B, K], with checks, and the sums of their rewards, [B, 2]."""
+    rewards = torch.zeros(len(state), 2)
+    before = state
+    for unit in cells.t():
+        some = (unit >= 0).nonzero().squeeze(1)
+        after = game.step(state[some], unit[some])
+        rewards[some] += after.rewards
+        state = state.put(some, after)
+    lane = torch.arange(len(state))
+    mine = state.live - before.live
+    assert torch.equal(mine[lane, before.current_player], (cells >= 0).sum(1).int()), "no unit is taken back"
+    state = game.step(state, torch.full_like(lane, game.end_turn))
+    return state, rewards + state.rewards
+
+
+@every_game
+def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: str) -> None:
+    game, count = make(**GAMES[name]), 3
+    sizes = Counter[int]()
+    for step, state in enumerate(walk(game, 5, 60, seed=1)):
+        turns = random_turns(game, state, seeds(step, len(state)), count, border=step % 2 == 1)
+        assert turns.shape == (len(state), count, game.max_units)
+        lanes, turns = torch.arange(len(state)).repeat_interleave(count), turns.flatten(0, 1)
+        used = turns >= 0
+        assert torch.equal(used.int().cummin(1).values.bool(), used), "what is none comes last"
+        assert torch.equal(used.any(1), placeable(game, state).any(1)[lanes])
+        after, rewards = unit_by_unit(game, state[lanes], turns)
+        at_once = game.play_turn(state[lanes], turns)
+        torch.testing.assert_close(at_once.rewards, rewards)
+        assert at_once.replace(rewards=after.rewards).equal(after)
+        sizes.update(used.sum(1).tolist())
+    assert max(sizes) > 3 or game.max_units == 1 or game.radius == 1  # where a shape does not fit
+
+
+def test_the_walks_come_to_positions_of_all_kinds() -> None:
+    """For the sake of the test above."""
+    kinds = Counter[str]()
+    for parameters in GAMES.values():
+        game = make(**parameters)
+        for state in walk(game, 5, 60, seed=1):
+            lane = torch.arange(len(state))
+            own, other = state.live[lane, state.current_player], state.live[lane, 1 - state.current_player]
+            some, tired = state.left < game.max_units, state.acts >= 2 * game.max_units
+            contested = (state.territory[:, 0] & state.territory[:, 1]).flatten(1).any(1)
+            for kind, flag in {
+                "initial placement": state.round == 0,
+                "homeless": (own == 0) & (other > 0),
+                "contested": contested,
+                "nowhere to go": ~placeable(game, state).any(1),
+                "in the middle": some,
+                "after take-backs": state.acts > game.max_units - state.left,
+                "tired": tired & some,
+                "tired with nothing": tired & ~some,
+            }.items():
+                kinds[kind] += int(flag.sum())
+    assert min(kinds.values()) > 0, kinds
+
+
+@pytest.mark.parametrize("max_units", [1, 2, 3, 9])
+@pytest.mark.parametrize("acts_left", [0, 1, 2, 5])
+def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts_left: int) -> None:
+    """After units that were placed and taken back again and again, with one of them on the board or none."""
+    game = make(height=16, width=20, max_units=max_units, radius=6)
+    acts, lanes = max(0, 2 * max_units - acts_left), 60
+    state = game.init(seeds(0, lanes))
+    for _ in range(acts):
+        state = game.step(state, torch.full((lanes,), 7 * 20 + 9))
+    turns = random_turns(game, state, seeds(1, lanes), 1)[:, 0]
+    unit_by_unit(game, state, turns)
+    sizes = (turns >= 0).sum(1)
+    must = acts % 2 == 0
+    assert sizes.min() >= must
+    assert sizes.max() <= max(int(must), min(acts_left, max_units - acts % 2))
+
+
+def test_turns_of_a_player_without_units_lie_in_the_territory_of_the_first_one() -> None:
+    """Beside an opponent; where all the rest is the opponent's, it is a single unit."""
+    game = make(height=16, width=24, radius=4, max_units=10)
+    state = game.play_turn(game.init(seeds(0, 1)), torch.tensor([[7 * 24 + 5, 8 * 24 + 5]]))
+    turns = random_turns(game, state, seeds(0, 1), 200)[0]
+    unit_by_unit(game, state[torch.zeros(200, dtype=torch.int64)], turns)
+    first, used = turns[:, :1], turns >= 0
+    far = ((turns // 24 - first // 24) ** 2 + (turns % 24 - first % 24) ** 2).masked_fill(~used, 0)
+    assert far.max() < 16
+    assert used.sum(1).max() == 10
+    crowded = make(height=16, width=24, radius=32, max_units=10)
+    state = crowded.play_turn(crowded.init(seeds(0, 1)), torch.tensor([[7 * 24 + 5]]))
+    turns = random_turns(crowded, state, seeds(0, 1), 50)[0]
+    unit_by_unit(crowded, state[torch.zeros(50, dtype=torch.int64)], turns)
+    assert ((turns >= 0).sum(1) == 1).all()
+    assert len(turns[:, 0].unique()) > 30
+
+
+def pieces(cells: list[tuple[int, int]]) -> list[str] | None:
+    """The shapes that a turn's units are, one after the other; None if they are something else."""
+    if not cells:
+        return []
+    for name in SHAPES:
+        for form in orientations(name):
+            part = cells[: len(form)]
+            if tuple((row - cells[0][0], col - cells[0][1]) for row, col in part) == form:
+                rest = pieces(cells[len(form) :])
+                if rest is not None:
+                    return [name, *rest]
+    return None
+
+
+def test_turns_of_chance_are_up_to_three_whole_shapes_of_all_kinds() -> None:
+    game = make(height=40, width=40, max_units=30, radius=32)
+    turns = random_turns(game, game.init(seeds(0, 1)), seeds(5, 1), 1000)[0]
+    first, sizes = Counter[str](), Counter[int]()
+    for turn in turns.tolist():
+        found = pieces([divmod(cell, 40) for cell in turn if cell >= 0])
+        assert found is not None
+        first[found[0]] += 1
+        sizes[len(found)] += 1
+    assert set(first) == set(SHAPES)
+    assert 30 < min(first.values()) <= max(first.values()) < 90, "equal chances: about 56 of each"
+    assert set(sizes) == {1, 2, 3}
+    assert min(sizes.values()) > 100
+
+
+def test_a_turn_of_chance_depends_on_its_games_seed_and_not_on_the_games_beside() -> None:
+    game = make(**GAMES["thirty units"])
+    state, lots = list(walk(game, 6, 12, seed=2))[-1], seeds(3, 6)
+    turns = random_turns(game, state, lots, 5, border=True)
+    for lane in range(6):
+        alone = random_turns(game, state[lane], lots[[lane]], 5, border=True)
+        assert torch.equal(alone[0], turns[lane])
+    order = torch.tensor([4, 2, 0])
+    assert torch.equal(random_turns(game, state[order], lots[order], 5, border=True), turns[order])
+    assert not torch.equal(random_turns(game, state, seeds(4, 6), 5, border=True), turns)
+    assert len(turns.flatten(0, 1).unique(dim=0)) > 20
+    assert random_turns(game, state[:0], lots[:0], 5).shape == (0, 5, 30)
+
+
+def test_every_other_turn_begins_at_the_border_if_that_is_asked_and_there_is_one() -> None:
+    game = make(height=48, width=48, radius=12)
+    units = torch.tensor([[(20 + 4 * r) * 48 + 20 + 4 * c for r in range(3) for c in range(3)]])
+    state = game.play_turn(game.play_turn(game.init(seeds(0, 1)), units), torch.tensor([[47 * 48 + 47]]))
+    home = game.territories(state)[0, 0]
+    grid = IntGrid(48, 48)
+    near = grid.unpack(grid.dilate(grid.trim(~grid.pack(home.numpy())), rules.disk(4)))[0]  # a distance less than 4
+    first = random_turns(game, state, seeds(1, 1), 200, border=True)[0, :, 0]
+    at_border = torch.from_numpy(near.copy()).flatten()[first] == 1
+    assert at_border[1::2].float().mean() > 0.9
+    assert at_border[::2].float().mean() < 0.6
+    # Nothing lies outside of a territory that is the whole board.
+    game = make(height=9, width=9, radius=16)
+    state = game.play_turn(game.init(seeds(0, 1)), torch.tensor([[40]]))
+    state = state.replace(current_player=torch.tensor([0]))
+    assert game.territories(state)[0, 0].all()
+    lots = seeds(1, 1)
+    plain = random_turns(game, state, lots, 20)
+    assert torch.equal(random_turns(game, state, lots, 20, border=True), plain)
+    assert (plain >= 0).any()
+
+
+# ---------------------------------------------------------------- agents that plan a turn
+
+OPEN = make(height=12, width=12, radius=32, max_units=3)
+
+
+class Planner(TurnAgent):
+    """Plans the first free cells of the board, and keeps who asked for plans."""
+
+    def __init__(self, units: int = 2) -> None:
+        super().__init__("planner")
+        self.units = units
+        self.planned: list[list[int]] = []  # by call: first cells of the plans
+
+    def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
+        cells = torch.full((len(state), self.game.max_units), -1)
+        for lane, free in enumerate(placeable(self.game, state)):
+            found = free.nonzero().flatten()[: min(self.units, int(state.left[lane]))]
+            cells[lane, : len(found)] = found
+        self.planned.append(cells[:, 0].tolist())
+        return cells
+
+
+def begun(agent: TurnAgent, game: ClothOfGold, lanes: list[int], player: int = 0) -> None:
+    agent.start(game, torch.full((len(lanes),), player), torch.tensor(lanes))
+
+
+def asked(agent: TurnAgent, state: ClothState, lanes: list[int]) -> list[int]:
+    return agent.act_on_state(state, torch.tensor(lanes), generator()).tolist()
+
+
+def test_a_turn_is_planned_once_and_placed_unit_by_unit() -> None:
+    agent, state = Planner(), OPEN.init(seeds(0, 2))
+    begun(agent, OPEN, [0, 1])
+    for expected in ([0, 0], [1, 1], [OPEN.end_turn] * 2):
+        assert len(agent.planned) == 1 or expected == [0, 0]
+        actions = asked(agent, state, [0, 1])
+        assert actions == expected
+        state = OPEN.step(state, torch.tensor(actions))
+    assert agent.planned == [[0, 0]]
+    assert asked(agent, state, [0, 1]) == [3, 3]  # the next turn: cell 2 is next to a's unit
+    assert len(agent.planned) == 2
+
+
+def test_lanes_are_asked_in_any_company() -> None:
+    agent = Planner()
+    begun(agent, OPEN, [0, 1, 2])
+    state = OPEN.init(seeds(0, 3))
+    actions = {lane: list[int]() for lane in range(3)}
+    for lanes in ([0, 1, 2], [1], [0, 2], [1, 2], [0]):
+        for lane, action in zip(lanes, asked(agent, state[lanes], lanes), strict=True):
+            actions[lane].append(action)
+            state = state.put(torch.tensor([lane]), OPEN.step(state[lane], torch.tensor([action])))
+    assert list(actions.values()) == [[0, 1, OPEN.end_turn]] * 3
+    assert agent.planned == [[0, 0, 0]]
+
+
+def test_a_lane_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
+    agent, state = Planner(), OPEN.init(seeds(0, 3))
+    begun(agent, OPEN, [0, 1, 2])
+    state = OPEN.step(state, torch.tensor(asked(agent, state, [0, 1, 2])))
+    begun(agent, OPEN, [1])
+    state = state.put(torch.tensor([1]), OPEN.init(seeds(1, 1)))
+    assert asked(agent, state, [0, 1, 2]) == [1, 0, 1]
+    assert agent.planned == [[0, 0, 0], [0]]
+    begun(agent, OPEN, [9])
+    assert asked(agent, OPEN.init(seeds(0, 1)), [9]) == [0]
+    # In another game all of them begin.
+    other = make(height=12, width=12, radius=32, max_units=5)
+    begun(agent, other, [0])
+    assert asked(agent, other.init(seeds(0, 3)), [0, 1, 2]) == [0, 0, 0]
+
+
+def test_a_lane_asked_about_in_the_middle_of_a_turn_goes_on_with_the_units_that_are_left() -> None:
+    agent = Planner(units=3)
+    state = OPEN.step(OPEN.step(OPEN.init(seeds(0, 1)), torch.tensor([0])), torch.tensor([1]))
+    begun(agent, OPEN, [0])
+    assert asked(agent, state, [0]) == [2]
+    state = OPEN.step(state, torch.tensor([2]))
+    assert asked(agent, state, [0]) == [OPEN.end_turn]
+
+
+def test_a_turn_without_a_unit_is_ended() -> None:
+    full = make(height=8, width=8, radius=32, max_units=64)
+    state = full.play_turn(full.init(seeds(0, 1)), torch.arange(64)[None])
+    for agent in (Planner(), ClothRandom()):
+        begun(agent, full, [0], player=1)
+        assert asked(agent, state, [0]) == [full.end_turn]
+        state_after = full.play_turn(state, torch.full((1, 1), -1))
+        assert asked(agent, state_after, [0]) == [full.end_turn]
+
+
+@pytest.mark.parametrize("seats", [[0, 0], [0, 1], [1, 0]])
+def test_agents_of_turns_play_whole_games_in_one_seat_and_in_both(seats: list[int]) -> None:
+    """Also after openings that end in the middle of a turn; `play` refuses what is illegal."""
+    game = make(**GAMES["small"])
+    opening = torch.tensor([[9, 10, 9, -1], [-1] * 4, [20, 21, game.end_turn, 40], [30, -1, -1, -1]])
+    agents = [ClothRandom(), Planner(units=1)]
+    arguments = (torch.tensor([seats] * 4), seeds(1, 4))
+    runs = [play(game, agents, *arguments, [generator(1), generator(2)], opening=opening) for _ in range(2)]
+    assert runs[0].state.over.all()
+    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
+    assert runs[0].actions[:4].t()[opening >= 0].tolist() == opening[opening >= 0].tolist()
+
+
+def test_random_places_what_the_generator_draws() -> None:
+    game = make(height=32, width=32)
+    state, agent = game.init(seeds(0, 1))[torch.zeros(50, dtype=torch.int64)], ClothRandom()
+    lanes = torch.arange(50)
+    agent.start(game, torch.zeros_like(lanes), lanes)
+    one, same, other = (agent.turns(state, generator(seed)) for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    assert len(one.unique(dim=0)) > 45, "games with the same seed do not get the same turns"
+
+
+def test_what_agents_of_turns_cannot_do_is_explained() -> None:
+    with pytest.raises(ValueError, match=r"agent 'planner' must be started first: call start\(game, players, lanes\)"):
+        asked(Planner(), OPEN.init(seeds(0, 1)), [0])
+    torus = cellgames.make("torus-v0", size=4)
+    with pytest.raises(ValueError, match="agent 'planner' plays cloth-of-gold-v0, got torus-v0"):
+        Planner().start(torus, torch.tensor([0]), torch.tensor([0]))

@@ -1,0 +1,515 @@
+"""Agents that fail forfeit that game, are named, and everything else goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from arena_runs import block_plots, content
+from torch import Tensor
+
+import cellgames
+from cellgames.agents.base import BaseAgent, StateAgent
+from cellgames.agents.forfeits import MOST_REASON, reason_of
+from cellgames.agents.play import Played, play
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.evaluation import measure, meet
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match import match
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.records.record_lines import Forfeit, Record, Result
+from cellgames.arena.records.replays import ReplayError, replay, verify
+from cellgames.arena.report import reports
+from cellgames.arena.stats.free_for_all_tables import comparisons
+from cellgames.arena.stats.free_for_all_tables import make_tables as tables_of_many
+from cellgames.arena.stats.tables import forfeits, make_tables
+from cellgames.envs.core import Game, seeds
+
+TORUS = cellgames.make("torus-small-v0", size=4)
+GRID = cellgames.make("grid-adaptation-small-v0", players=2)
+CUP = cellgames.make("toroidal-cup-small-v0", teams=4, max_generations=20)
+
+
+def first_legal(game: Game[Any], mask: Tensor) -> Tensor:
+    """The first legal choice of every component, [L] or [L, K]."""
+    parts = [part.int().argmax(1) for part in mask.split(list(game.info.action_nvec), dim=1)]
+    return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
+
+
+class Steady(BaseAgent):
+    """The first legal action; counts the calls."""
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        self.game, self.calls = game, 0
+        super().start(game, players, lanes)
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+        self.calls += 1
+        return self.answer(first_legal(self.game, action_mask), lanes)
+
+    def answer(self, actions: Tensor, lanes: Tensor) -> Any:
+        return actions
+
+
+class Third(Steady):
+    """Raises on its `after`-th move, counted by what is on the board, in lanes divisible by three."""
+
+    def __init__(self, name: str, after: int = 7) -> None:
+        super().__init__(name)
+        self.after = after
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+        placed = self.game.info.num_actions - action_mask.sum(1)  # on Torus, by both
+        if ((lanes % 3 == 0) & (placed // 2 >= self.after)).any():
+            raise RuntimeError(f"lost my way\nin <Board at 0x7f00{len(lanes):04x}>")
+        return super().act(observation, action_mask, lanes, generator)
+
+
+class Nonsense(Steady):
+    """Answers what a function makes of the right actions."""
+
+    def __init__(self, name: str, change: Callable[[Tensor, Tensor], Any]) -> None:
+        super().__init__(name)
+        self.change = change
+
+    def answer(self, actions: Tensor, lanes: Tensor) -> Any:
+        return self.change(actions, lanes)
+
+
+class NoStart(Steady):
+    """Cannot begin in odd lanes."""
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        super().start(game, players, lanes)
+        if (lanes % 2 == 1).any():
+            raise KeyError("odd")
+
+
+class Always(Steady):
+    def act(self, *_: Any) -> Tensor:
+        self.calls += 1
+        raise SystemExit(3)
+
+
+def run(game: Game[Any], agents: list[Any], lanes: int = 12, **options: Any) -> Played:
+    """Every agent sits everywhere in turn."""
+    players = game.info.num_players
+    seats = torch.tensor([[(lane + seat) % len(agents) for seat in range(players)] for lane in range(lanes)])
+    generators = [torch.Generator().manual_seed(index) for index in range(len(agents))]
+    return play(game, agents, seats, seeds(0, lanes), generators, **{"forfeits": True, **options})
+
+
+def same_lane(one: Played, other: Played, lane: int) -> bool:
+    turns = int(one.turns[lane])
+    return bool(
+        one.turns[lane] == other.turns[lane]
+        and torch.equal(one.actions[:turns, lane], other.actions[:turns, lane])
+        and one.state[lane].equal(other.state[lane])
+    )
+
+
+# ---------------------------------------------------------------- the loop
+
+
+def test_a_crash_in_some_lanes_stops_these_and_changes_no_other() -> None:
+    clean = run(TORUS, [Steady("bad"), Steady("other")], 30)
+    played = run(TORUS, [Third("bad", 3), Steady("other")], 30)
+    assert set(played.failures) == {lane for lane in range(0, 30, 3) if int(clean.turns[lane]) > 7}
+    assert len(played.failures) > 5
+    for lane in range(30):
+        if lane in played.failures:
+            failure = played.failures[lane]
+            assert failure.seats == (0 if lane % 2 == 0 else 1,)
+            assert failure.reason == "RuntimeError: lost my way in <Board at 0x...>"
+            assert failure.turn == int(played.turns[lane]) == int(played.state.turn[lane])
+            assert not played.state.over[lane]
+            assert torch.equal(played.actions[: failure.turn, lane], clean.actions[: failure.turn, lane])
+            assert (played.actions[failure.turn :, lane] == -1).all()
+        else:
+            assert same_lane(played, clean, lane)
+
+
+def test_without_forfeits_errors_end_all_games() -> None:
+    with pytest.raises(RuntimeError, match="lost my way"):
+        run(TORUS, [Third("bad", 3), Steady("other")], forfeits=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda a, lanes: torch.where(lanes % 3 == 0, 99, a), "illegal action 99: expected a number from 0 to"),
+        (lambda a, lanes: torch.where(lanes % 3 == 0, -1, a), "illegal action -1: expected"),
+        (lambda a, lanes: a.float() if (lanes % 3 == 0).any() else a, "must give whole numbers, got torch.float32"),
+        (lambda a, lanes: a[:, None] if (lanes % 3 == 0).any() else a, "must give one action a game, [1], got [1, 1]"),
+        (lambda a, lanes: a.tolist() if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got list"),
+        (lambda a, lanes: None if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got NoneType"),
+        (lambda a, lanes: a.to("meta") if (lanes % 3 == 0).any() else a, "NotImplementedError: Cannot copy out of"),
+        (lambda a, lanes: a.to_sparse() if (lanes % 3 == 0).any() else a, ""),  # torch's own words
+    ],
+)
+def test_nonsense_is_forfeited_where_it_is_given(change: Callable[[Tensor, Tensor], Any], reason: str) -> None:
+    clean = run(TORUS, [Steady("bad"), Steady("other")])
+    played = run(TORUS, [Nonsense("bad", change), Steady("other")])
+    assert set(played.failures) == {0, 3, 6, 9}
+    for lane, failure in played.failures.items():
+        assert failure.reason.startswith(reason)
+        assert failure.turn == lane % 2  # at its first move
+    assert all(same_lane(played, clean, lane) for lane in range(12) if lane % 3)
+
+
+def test_illegal_actions_are_seen_without_asking_twice() -> None:
+    bad = Nonsense("bad", lambda a, lanes: torch.where(lanes % 3 == 0, 99, a))
+    other = RandomAgent("other")
+    played = run(TORUS, [bad, other], 30)
+    assert played.failures
+    assert bad.calls <= int(played.turns.max()) + 1
+
+
+def test_a_taken_cell_is_named() -> None:
+    played = run(TORUS, [Nonsense("bad", lambda a, lanes: a * 0), Steady("other")], 2)
+    assert [failure.reason for failure in played.failures.values()] == ["illegal action 0: cell a1 is taken"] * 2
+
+
+def test_an_agent_that_cannot_start_forfeits_those_lanes() -> None:
+    clean = run(TORUS, [Steady("bad"), Steady("other")])
+    played = run(TORUS, [NoStart("bad"), Steady("other")])
+    assert set(played.failures) == {1, 3, 5, 7, 9, 11}
+    assert {failure.reason for failure in played.failures.values()} == {"KeyError: 'odd'"}
+    assert {failure.turn for failure in played.failures.values()} == {0}
+    assert (played.actions[:, 1::2] == -1).all()
+    assert all(same_lane(played, clean, lane) for lane in range(0, 12, 2))
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 37, 200])
+def test_an_agent_that_always_fails_costs_less_than_two_calls_a_game(lanes: int) -> None:
+    bad = Always("bad")
+    bad.calls = 0
+    seats = torch.tensor([[0, 1], [1, 0]]).repeat(lanes, 1)[:lanes]
+    generators = [torch.Generator().manual_seed(index) for index in range(2)]
+    played = play(TORUS, [bad, Steady("other")], seats, seeds(0, lanes), generators, forfeits=True)
+    assert len(played.failures) == lanes
+    assert {failure.reason for failure in played.failures.values()} == {"SystemExit: 3"}
+    assert bad.calls < 2 * lanes or lanes == 1
+    assert len(played.actions) == (1 if lanes > 1 else 0)  # it moves second in half of them
+
+
+def test_one_that_fails_only_in_company_forfeits_nothing_but_is_warned_about() -> None:
+    def alone(actions: Tensor, lanes: Tensor) -> Tensor:
+        if len(lanes) > 3:
+            raise ValueError("too many")
+        return actions
+
+    clean = run(TORUS, [Steady("bad"), Steady("other")])
+    with pytest.warns(RuntimeWarning, match=r"'bad' failed .* several games at once \(ValueError: too many\)"):
+        played = run(TORUS, [Nonsense("bad", alone), Steady("other")])
+    assert not played.failures
+    assert all(same_lane(played, clean, lane) for lane in range(12))
+
+
+def test_the_same_seed_gives_the_same_games_whoever_fails() -> None:
+    class Moody(RandomAgent):
+        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+            actions = super().act(observation, action_mask, lanes, generator)
+            if (actions % 7 == 3).any():
+                raise ArithmeticError("I dislike threes")
+            return actions
+
+    one, other = (run(TORUS, [Moody("moody"), RandomAgent("random")], 40) for _ in range(2))
+    assert one.failures == other.failures
+    assert 0 < len(one.failures) < 40
+    assert torch.equal(one.actions, other.actions)
+
+
+def test_search_agents_may_fail_too() -> None:
+    class Searcher(BaseAgent):
+        def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+            if (state.turn > 4).any():
+                raise IndexError("out of nodes")
+            state.current_player.fill_(0)  # a copy
+            return TORUS.legal_actions(state).int().argmax(1)
+
+    searcher = Searcher("searcher")
+    assert isinstance(searcher, StateAgent)
+    played = run(TORUS, [searcher, Steady("other")], 6)
+    assert {failure.reason for failure in played.failures.values()} == {"IndexError: out of nodes"}
+    for lane, failure in played.failures.items():
+        assert failure.seats == (lane % 2,)
+        assert failure.turn in (5, 6)
+
+
+def test_openings_are_forced_before_anyone_fails() -> None:
+    opening = torch.tensor([[0, 1, 2]]).repeat(4, 1)
+    played = run(TORUS, [Always("bad"), Steady("other")], 4, opening=opening)
+    assert played.actions[:3, 0].tolist() == [0, 1, 2]
+    assert sorted(int(turns) for turns in played.turns) == [3, 3, 4, 4]
+
+
+def test_ctrl_c_and_a_full_memory_are_nobodys_forfeit() -> None:
+    for error in (KeyboardInterrupt, MemoryError):
+
+        class Ends(Steady):
+            def answer(self, actions: Tensor, lanes: Tensor, error: type[BaseException] = error) -> Any:
+                raise error
+
+        with pytest.raises(error):
+            run(TORUS, [Ends("bad"), Steady("other")])
+
+
+def test_on_turn_counts_stopped_games_as_they_stop() -> None:
+    over: list[int] = []
+    run(TORUS, [NoStart("bad"), Third("worse", 2)], on_turn=lambda turn, state: over.append(int(state.over.sum())))
+    assert over[0] == 6
+    assert over == sorted(over)
+    assert over[-1] == 12
+
+
+def test_all_seats_at_once() -> None:
+    clean = run(GRID, [Steady("bad"), Steady("other")], 6)
+    rounds: dict[int, int] = {}
+
+    def change(actions: Tensor, lanes: Tensor) -> Tensor:
+        wrong = torch.zeros(len(lanes), dtype=torch.bool)
+        for row, lane in enumerate(lanes.tolist()):
+            rounds[lane] = rounds.get(lane, 0) + 1
+            wrong[row] = lane in (1, 4) and rounds[lane] == 2
+        return torch.where(wrong[:, None], 10_000, actions)
+
+    played = run(GRID, [Nonsense("bad", change), Steady("other")], 6)
+    assert {lane: failure.seats for lane, failure in played.failures.items()} == {1: (1,), 4: (0,)}
+    assert {failure.turn for failure in played.failures.values()} == {1}
+    assert all(same_lane(played, clean, lane) for lane in (0, 2, 3, 5))
+
+
+def test_seats_that_fail_in_the_same_turn_fail_together() -> None:
+    played = run(GRID, [Always("bad"), NoStart("other")], 3)
+    assert played.failures[1].seats == (0,)  # lane 1 is stopped before anyone is asked
+    assert played.failures[0].seats == (0,)
+    both = run(GRID, [Always("bad"), Always("worse")], 2)
+    assert both.failures[0].seats == both.failures[1].seats == (0, 1)
+
+
+def test_nobody_is_blamed_with_the_reason_of_another() -> None:
+    both = Result(("loss", "loss"), (0.0, 0.0), 0, False, Forfeit(0, "no model", (1,)))
+    alone = replace(both, outcome=("loss", "win"), forfeit=Forfeit(0, "no luck"))
+    record = Record("torus-v0", "1", {"size": 3}, 0, ("one", "other"), 0, (), both)
+    found = forfeits([record, replace(record, agents=("other", "one"), result=alone)])
+    assert {agent: (own.games, own.reason) for agent, own in found.items()} == {
+        "one": (1, "no model"),
+        "other": (2, "no luck"),
+    }
+    assert forfeits([record])["other"].reason == "failed in the same turn as another"
+
+
+def test_leaving_a_coroutine_is_a_fault_like_others() -> None:
+    def leave(actions: Tensor, lanes: Tensor) -> Tensor:
+        raise asyncio.CancelledError
+
+    played = run(TORUS, [Nonsense("bad", leave), Steady("other")], 2)
+    assert {failure.reason for failure in played.failures.values()} == {"CancelledError"}
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        (ValueError("a\n b\t c"), "ValueError: a b c"),
+        (ValueError(), "ValueError"),
+        (ValueError("<x at 0x7fA>"), "ValueError: <x at 0x...>"),
+        (ValueError("bad \ud800 \x1b[31m"), "ValueError: bad ? ?[31m"),
+        ("x" * 1000, "x" * (MOST_REASON - 3) + "..."),
+    ],
+)
+def test_reasons_are_one_short_line(fault: Any, reason: str) -> None:
+    assert reason_of(fault) == reason
+    assert reason.encode()
+
+
+# ---------------------------------------------------------------- records
+
+
+def test_a_match_goes_on_and_names_who_failed() -> None:
+    played = match(TORUS, Third("bad", 3), Steady("other"), games=20, chunk=10)
+    failed = [record for record in played.records if record.result.forfeit]
+    assert 2 <= len(failed) < 20
+    for record in failed:
+        assert record.result.forfeit is not None
+        seat = record.result.forfeit.seat
+        assert record.agents[seat] == "bad"
+        assert record.result.outcome[seat] == "loss"
+        assert record.result.outcome[1 - seat] == "win"
+        assert record.result.turns == len(record.moves)
+        assert not record.result.truncated
+        assert record.story == {}
+        assert Record.from_json(record.to_json()) == record
+        assert '"forfeit":{"seat":' in record.to_json()
+        assert '"also"' not in record.to_json()
+        assert len(replay(record)) == len(record.moves) + 1
+    assert not list(verify(played.records))
+    assert forfeits(played.records)["bad"].games == len(failed)
+
+
+def test_records_without_forfeits_are_as_they_were() -> None:
+    (record, *_) = match(TORUS, Steady("a"), Steady("b"), games=2).records
+    assert "forfeit" not in record.to_json()
+    assert Record.from_json(record.to_json()) == record
+
+
+def test_a_failed_start_leaves_no_moves() -> None:
+    played = match(TORUS, NoStart("bad"), Steady("other"), games=8, opening_plies=2)
+    failed = [record for record in played.records if record.result.forfeit]
+    assert len(failed) == 4
+    assert all(record.moves == () and record.opening == 0 for record in failed)
+    assert not list(verify(played.records))
+
+
+def forfeited() -> Record:
+    records = match(TORUS, Third("bad", 3), Steady("other"), games=12).records
+    return next(record for record in records if record.result.forfeit)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda r: {"outcome": r.outcome[::-1]}, "the result differs: outcome recorded"),
+        (lambda r: {"forfeit": Forfeit(1 - r.forfeit.seat, "x")}, "whose turn it is"),
+        (lambda r: {"forfeit": Forfeit(7, "x")}, "expected different seats from 0 to 1"),
+        (lambda r: {"forfeit": Forfeit(0, "x", (0,))}, "expected different seats"),
+        (lambda r: {"turns": 1}, "turns recorded 1"),
+        (lambda r: {"truncated": True}, "truncated recorded True"),
+        (lambda r: {"forfeit": None}, "too few moves"),
+    ],
+)
+def test_a_wrong_forfeit_does_not_replay(change: Callable[[Result], dict[str, Any]], message: str) -> None:
+    record = forfeited()
+    with pytest.raises(ReplayError, match=message):
+        replay(replace(record, result=replace(record.result, **change(record.result))))
+
+
+def test_a_finished_game_cannot_be_forfeited() -> None:
+    (record, *_) = match(TORUS, Steady("a"), Steady("b"), games=2).records
+    with pytest.raises(ReplayError, match="forfeited by seat 1, but the game is over"):
+        replay(replace(record, result=replace(record.result, forfeit=Forfeit(0, "x"))))
+
+
+@pytest.mark.parametrize(
+    "forfeit",
+    [
+        '"x"',
+        '{"seat": 0}',
+        '{"seat": -1, "reason": ""}',
+        '{"seat": 0, "reason": 1}',
+        '{"seat": 0, "reason": "two\\nlines"}',
+        json.dumps({"seat": 0, "reason": "x" * 2000}),
+        '{"seat": 0, "reason": "", "also": ["b"]}',
+    ],
+)
+def test_a_bad_forfeit_in_a_file_is_explained(forfeit: str) -> None:
+    data = forfeited().to_data()
+    data["result"]["forfeit"] = json.loads(forfeit)
+    with pytest.raises(ValueError, match="forfeit"):
+        Record.from_json(json.dumps(data))
+
+
+# ---------------------------------------------------------------- tables and runs
+
+
+def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+
+    def go(folder: Path, games: int = 8) -> Any:
+        bots: list[Any] = [
+            Third("crashes", 3),
+            Nonsense("lies", lambda a, lanes: a.float()),
+            Steady("steady"),
+            "random",
+        ]
+        return round_robin(TORUS, bots, games, out=folder, chunk=2, opening_plies=1)
+
+    whole = go(tmp_path / "whole")
+    assert whole.tables.forfeits["lies"].games == 24  # every one, at its first move
+    assert whole.tables.forfeits.keys() == {"crashes", "lies"}
+    page = (tmp_path / "whole" / "report.md").read_text()
+    assert "lies forfeited 24 games: must give whole numbers, got torch.float32" in page
+    assert "crashes forfeited" in page
+    assert "| forfeits |" in page
+    assert "A forfeited game is a loss, in the ratings too." in reports.notes(whole.tables)
+    lines = (tmp_path / "whole" / "ratings.csv").read_text().splitlines()
+    assert lines[0].endswith(",forfeits")
+    assert {line.split(",")[1]: line.split(",")[-1] for line in lines[1:]}["lies"] == "24"
+    data = json.loads((tmp_path / "whole" / "ratings.json").read_text())
+    assert {agent["agent"]: agent["forfeits"] for agent in data["agents"]}["steady"] == 0
+    assert not list(verify(whole.records))
+    # A killed run: chunks are missing, and a line is torn.
+    kept = (tmp_path / "whole" / "games.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "run.json").write_bytes((tmp_path / "whole" / "run.json").read_bytes())
+    (tmp_path / "cut" / "games.jsonl").write_bytes(b"".join(kept[:21]) + kept[21][:30])
+    go(tmp_path / "cut")
+    assert content(tmp_path / "cut") == content(tmp_path / "whole")
+
+
+def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compared(tmp_path: Path) -> None:
+    class Late(Steady):
+        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+            self.calls += 1
+            if (lanes == 2).any():
+                raise TimeoutError("thought for ever")
+            return super().act(observation, action_mask, lanes, generator)
+
+    bots = [Late("late"), Steady("a"), Steady("b"), Steady("c")]
+    over = free_for_all(CUP, bots, 8, out=tmp_path / "run", chunk=4)
+    failed = [record for record in over.records if record.result.forfeit]
+    assert len(failed) == 2
+    for record in failed:
+        forfeit = record.result.forfeit
+        assert forfeit is not None
+        assert record.agents[forfeit.seat] == "late"
+        assert record.result.outcome == tuple("loss" if seat == forfeit.seat else "draw" for seat in range(4))
+        found = list(comparisons(record))
+        assert len(found) == 3
+        assert all((r.outcome == "second") if r.first == "late" else (r.outcome == "first") for r in found)
+        assert all("late" in r[:2] for r in found)
+    assert not list(verify(over.records))
+    tables = over.tables
+    assert tables.forfeits["late"].games == 2
+    assert tables.forfeits["late"].reason == "TimeoutError: thought for ever"
+    assert tables.finishes["late"].seats == 8
+    assert tables.finishes["a"].seats == 6
+    assert "late forfeited 2 games" in (tmp_path / "run" / "report.md").read_text()
+    assert "nan" not in (tmp_path / "run" / "report.md").read_text()
+
+
+def test_a_game_that_only_ever_stops_has_tables_without_numbers(tmp_path: Path) -> None:
+    over = free_for_all(CUP, [Always("bad"), Steady("a"), Steady("b"), Steady("c")], 4, out=tmp_path)
+    assert over.tables.finishes["a"].seats == 0
+    assert over.tables.finishes["bad"].place == 4.0
+    assert over.tables.standings[-1].agent == "bad"
+    assert "nan" not in (tmp_path / "report.md").read_text() + (tmp_path / "ratings.csv").read_text()
+    json.loads((tmp_path / "ratings.json").read_text(), parse_constant=pytest.fail)
+
+
+def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
+    played = match(GRID, Always("bad"), Always("worse"), games=2, opening_plies=0)
+    assert {record.result.outcome for record in played.records} == {("loss", "loss")}
+    assert played.records[0].result.forfeit == Forfeit(0, "SystemExit: 3", (1,))
+    assert Record.from_json(played.records[0].to_json()) == played.records[0]
+    assert not list(verify(played.records))
+    assert make_tables(played.records, resamples=0).payoffs.score[0, 1] == 0.0
+    assert tables_of_many(played.records, resamples=0).forfeits["worse"].games == 2
+
+
+def test_an_evaluation_of_many_counts_the_pairs_that_were_decided() -> None:
+    row = measure(CUP, meet(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, 4), "steady")
+    assert row["score"] == 1.0
+    assert row["high"] == 1.0
+
+
+def test_an_evaluation_goes_on() -> None:
+    agents = {"bad": Third("bad", 3), "steady": Steady("steady")}
+    row = measure(TORUS, meet(TORUS, agents, 12), "bad")
+    assert row["losses"] >= 1

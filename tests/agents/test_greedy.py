@@ -1,0 +1,270 @@
+"""Greedy Torus: the search for winning cycles against the slow reference, and the moves it leads to."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Sequence
+
+import pytest
+import torch
+import torus_reference as ref
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import load, random_openings
+from cellgames.agents.loading import GREEDY
+from cellgames.agents.play import play
+from cellgames.agents.torus.distance import CLOSED, cycle_costs, stones_to_win
+from cellgames.agents.torus.greedy import TorusGreedy
+from cellgames.envs.core import seeds
+
+Board = list[int]
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def observe(boards: Sequence[Board], size: int, player: int) -> Tensor:
+    """What `player` sees of boards of any stones, int8 [L, 5, n, n]."""
+    stones = torch.tensor(boards).view(-1, 2, size, size)
+    colour = torch.full_like(stones[:, :1], player == 0)
+    return torch.cat((stones == player + 1, stones == 2 - player, colour), dim=1).to(torch.int8)
+
+
+def random_boards(size: int, count: int, most_free: int, seed: int = 0) -> list[Board]:
+    """Boards of every density and majority."""
+    rng = random.Random(seed)
+    boards: list[Board] = []
+    while len(boards) < count:
+        free, black = rng.random(), rng.random()
+        board = [0 if rng.random() < free else 1 + (rng.random() > black) for _ in range(2 * size * size)]
+        if board.count(0) <= most_free:
+            boards.append(board)
+    return boards
+
+
+def cheapest_walk(board: Board, size: int, player: int, most_windings: int = 4) -> int:
+    """Free cells of the cheapest winning closed walk, by Dijkstra's search on the unrolled board."""
+    price = {
+        ref.cell_of(i, size): 0 if stone == player + 1 else 1 for i, stone in enumerate(board) if stone != 2 - player
+    }
+    best = CLOSED
+    for start in price:
+        if start.kind == "square" or (start.row, start.col)[player] != 0:
+            continue
+        cost = {(start, 0, 0): 0}
+        queue = [(0, (start, 0, 0))]
+        while queue:
+            total, here = heapq.heappop(queue)
+            cell, x, y = here
+            if total > cost[here] or total >= best:
+                continue
+            if cell == start and (x, y) != (0, 0) and ref.owner_of_class(x, y) == player:
+                best = total
+            for other, dx, dy in ref.neighbours(cell, size):
+                there = (other, x + dx, y + dy)
+                if other not in price or max(abs(there[1]), abs(there[2])) > most_windings:
+                    continue
+                if total + price[other] < cost.get(there, CLOSED):
+                    cost[there] = total + price[other]
+                    heapq.heappush(queue, (cost[there], there))
+    return best
+
+
+# ---------------------------------------------------------------- distances
+
+
+@pytest.mark.parametrize(("size", "count", "most_free"), [(2, 400, 8), (3, 150, 11)])
+def test_stones_to_win_is_the_true_number_on_small_boards(size: int, count: int, most_free: int) -> None:
+    boards = random_boards(size, count, most_free)
+    truth = [[ref.min_stones_to_win(board, player, size) for player in (0, 1)] for board in boards]
+    expected = torch.tensor([[CLOSED if stones is None else stones for stones in pair] for pair in truth])
+    for player in (0, 1):
+        found = stones_to_win(observe(boards, size, player)).int().clamp(max=CLOSED)
+        assert torch.equal(found, expected.flip(1) if player else expected)
+
+
+@pytest.mark.parametrize("size", [4, 5, 6])
+def test_stones_to_win_is_the_cheapest_walk_on_larger_boards(size: int) -> None:
+    boards = random_boards(size, 12, 2 * size * size, seed=size)
+    found = stones_to_win(observe(boards, size, 0)).int().clamp(max=CLOSED).tolist()
+    assert found == [[cheapest_walk(board, size, player) for player in (0, 1)] for board in boards]
+
+
+def test_an_empty_board_needs_a_ring_and_any_cell_lies_on_one() -> None:
+    for size in (2, 3, 8, 16):
+        empty = [[0] * (2 * size * size)]
+        assert stones_to_win(observe(empty, size, 0)).tolist() == [[size, size]]
+        for costs in cycle_costs(observe(empty, size, 1)):
+            through = costs.amin(1).view(2, -1)
+            assert through[0].eq(size).all()
+            assert through[1].eq(size + 1).all()  # a square is a detour
+
+
+# Black's octagons make a bracelet and an l-helix but for the cell where they cross, octagon b2.
+CROSSING = """
+. B . . . .
+ . . . . . .
+B . B B B B
+ . . . . . .
+. B . . . .
+ . . . . . .
+B B . . . .
+ . . . . . B
+. . . . B B
+ . . . B . .
+. . B B . .
+ . B . . . .
+"""
+
+
+def test_a_cycle_that_crosses_itself_in_a_free_octagon_is_overestimated() -> None:
+    board, size = ref.board_from_text(CROSSING)
+    crossing = size + 1
+    assert not ref.wins(0, ref.cells_of_player(board, 0, size), size)
+    board[crossing] = 1
+    assert ref.wins(0, ref.cells_of_player(board, 0, size), size)
+    board[crossing] = 0
+    assert stones_to_win(observe([board], size, 0))[0, 0] == 2  # not 1: the octagon counts for each strand
+
+
+def test_costs_move_with_the_board_and_swap_with_a_quarter_turn() -> None:
+    size = 4
+    boards = random_boards(size, 20, 32)
+    own, other = (costs.amin(1) for costs in cycle_costs(observe(boards, size, 0)))
+
+    def moved(costs: Tensor, rule: Sequence[int]) -> Tensor:
+        out = torch.empty_like(costs)
+        out[:, list(rule)] = costs
+        return out
+
+    cells = range(2 * size * size)
+    shift = [ref.translate(cell, 1, 2, size) for cell in cells]
+    shifted = [ref.move_board(board, shift.__getitem__) for board in boards]
+    own_shifted, other_shifted = (costs.amin(1) for costs in cycle_costs(observe(shifted, size, 0)))
+    # The window that is searched moves along; only walks that leave it could tell the boards apart.
+    open_own, open_other = moved(own, shift) < CLOSED, moved(other, shift) < CLOSED
+    assert torch.equal(own_shifted[open_own], moved(own, shift)[open_own])
+    assert torch.equal(other_shifted[open_other], moved(other, shift)[open_other])
+    turn = [ref.rotate90(cell, size) for cell in cells]
+    turned = [ref.move_board(board, turn.__getitem__, swap_colours=True) for board in boards]
+    for before, after in zip((own, other), cycle_costs(observe(turned, size, 1)), strict=True):
+        reachable = moved(before, turn) < CLOSED
+        assert torch.equal(after.amin(1)[reachable], moved(before, turn)[reachable])
+
+
+def test_a_stone_on_the_cheapest_cycle_brings_it_one_nearer() -> None:
+    size = 5
+    boards = [board for board in random_boards(size, 40, 50) if 0 in board]
+    own = cycle_costs(observe(boards, size, 0))[0].amin(1)
+    for board, costs in zip(boards, own, strict=True):
+        free = [cell for cell, stone in enumerate(board) if stone == 0]
+        for cell in random.Random(0).sample(free, min(3, len(free))):
+            after = [*board[:cell], 1, *board[cell + 1 :]]
+            if costs[cell] < CLOSED:
+                assert stones_to_win(observe([after], size, 0))[0, 0] <= costs[cell] - 1
+
+
+def test_positions_do_not_depend_on_the_batch_around_them() -> None:
+    boards = random_boards(8, 40, 128)
+    observation = observe(boards, 8, 0)
+    observation[20:] = observe(boards[20:], 8, 1)
+    whole = torch.stack(cycle_costs(observation))
+    for lane in (0, 19, 20, 39):
+        assert torch.equal(torch.stack(cycle_costs(observation[lane : lane + 1])), whole[:, lane : lane + 1])
+    assert cycle_costs(observation[:0])[0].shape == (0, 16, 128)
+
+
+# ---------------------------------------------------------------- moves
+
+# Black has the ring of column b but for one octagon; White has nothing near.
+RING = """
+. B . .
+ . . W .
+. B . .
+ . . . .
+. . . W
+ W . . .
+. B . .
+ . . . .
+"""
+
+
+def choose(board: Board, size: int, player: int, times: int = 1) -> set[int]:
+    observation = observe([board] * times, size, player)
+    mask = torch.tensor([board] * times) == 0
+    return set(TorusGreedy().act(observation, mask, torch.arange(times), generator()).tolist())
+
+
+@pytest.mark.parametrize("player", [0, 1])
+def test_it_wins_at_once_and_blocks_at_once(player: int) -> None:
+    board, size = ref.board_from_text(RING)
+    if player:  # the same for White: a bracelet
+        board = ref.move_board(board, lambda cell: ref.rotate90(cell, size), swap_colours=True)
+    assert stones_to_win(observe([board], size, player))[0, 0] == 1
+    win = choose(board, size, player, times=20)
+    assert len(win) == 1
+    board[win.pop()] = player + 1
+    assert ref.winner(board, size) == player
+    board, _ = ref.board_from_text(RING)
+    gap = 2 * size + 1
+    assert choose(board, size, 1, times=20) == {gap}
+
+
+def test_winning_comes_before_blocking() -> None:
+    board, size = ref.board_from_text("""
+    . B W .
+     . . . .
+    . B W .
+     . . . .
+    . . . .
+     . . . .
+    W B W W
+     . . . .
+    """)
+    assert choose(board, size, 0) == {2 * size + 1}
+    board[3 * size + 1] = 0  # now White is one from a bracelet, Black two from the ring
+    assert choose(board, size, 0) == {3 * size + 1}
+    assert choose(board, size, 1) == {3 * size + 1}
+
+
+def test_ties_are_broken_by_the_generator_alone() -> None:
+    size = 4
+    empty = [0] * 32
+    octagons = choose(empty, size, 0, times=300)
+    assert octagons == set(range(16)), "on the empty board all octagons are equally good, squares worse"
+    observation = observe([empty] * 50, size, 0)
+    mask = torch.ones(50, 32, dtype=torch.bool)
+    one, same, other = (TorusGreedy().act(observation, mask, torch.arange(50), generator(seed)) for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_it_plays_on_when_nobody_can_be_seen_to_win() -> None:
+    board = [1 + (i + i // 4) % 2 for i in range(32)]
+    board[5] = board[20] = 0
+    assert choose(board, 4, 0, times=10) <= {5, 20}
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_greedy_beats_random_nearly_always_from_both_seats(size: int) -> None:
+    game = cellgames.make("torus-v0", size=size)
+    opening = random_openings(game, 60, 2, generator(1)).repeat(2, 1)
+    seats = torch.tensor([[0, 1]] * 60 + [[1, 0]] * 60)
+    agents = [load("greedy", game), load("random", game)]
+    played = play(game, agents, seats, seeds(0, 120), [generator(2), generator(3)], opening=opening)
+    won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
+    assert won[:60].sum() >= 58
+    assert won[60:].sum() >= 58
+
+
+def test_games_with_a_greedy_agent_exist() -> None:
+    ids = {cellgames.make(id).id for id in cellgames.list()}
+    assert set(GREEDY) <= ids
+
+
+def test_it_must_be_started_to_know_the_game() -> None:
+    with pytest.raises(ValueError, match="'greedy' must be started before it acts"):
+        load("greedy").act(torch.zeros(1), torch.ones(1, 1), torch.arange(1), generator())  # type: ignore[union-attr]  # greedy acts

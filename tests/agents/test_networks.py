@@ -1,0 +1,250 @@
+"""Networks fit their boards: what a game's symmetries turn into each other, they judge alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES, every_game, generator, midway
+from torch import Tensor
+
+import cellgames
+from cellgames.agents.loading import NETWORKS
+from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.core.game import WIN
+from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+
+SMALL = Size(channels=8, layers=2)
+
+
+def network(game: Game[Any], seed: int = 0, kind: str = "policy") -> Network:
+    """With weights that are large enough for logits to differ."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        made = make_network(game, SMALL, kind)
+        with torch.no_grad():
+            for parameter in made.parameters():
+                parameter.add_(0.1 * torch.randn_like(parameter))
+    return made
+
+
+def views(game: Game[Any], state: Any, player: int) -> tuple[Tensor, Tensor]:
+    mask = game.legal_actions(state)
+    return game.observe(state, player), mask[:, player] if game.info.simultaneous else mask
+
+
+@every_game
+def test_every_game_has_a_network_whose_actions_are_legal(game: Game[Any]) -> None:
+    state = midway(game)
+    made = network(game)
+    for player in range(game.info.num_players):
+        observation, mask = views(game, state, player)
+        choices, value = made.judge(observation, mask)
+        for actions in (choices.sample(generator()), choices.mode()):
+            parts = actions.view(len(state), -1)
+            masked = mask.any(1)  # some games may be over
+            assert game.info.admits(mask, parts)[masked].all()
+            likely, entropy = choices.judge(actions)
+            assert (likely <= 1e-6).all()
+            assert torch.isfinite(likely).all()
+            assert (entropy >= -1e-5).all()
+        assert value.shape == (len(state),)
+
+
+@every_game
+def test_rows_do_not_depend_on_the_rows_beside_them(game: Game[Any]) -> None:
+    state = midway(game, 4)
+    made = network(game)
+    observation, mask = views(game, state, 0)
+    together, alone = made.judge(observation, mask), made.judge(observation[2:3], mask[2:3])
+    assert torch.allclose(together.value[2:3], alone.value, atol=1e-4)
+    actions = together.choices.mode()
+    assert torch.allclose(together.choices.judge(actions)[0][2:3], alone.choices.judge(actions[2:3])[0], atol=1e-3)
+
+
+@every_game
+def test_all_weights_learn(game: Game[Any]) -> None:
+    """Whatever a network has takes part in what it says; a layer that was forgotten would have no gradient."""
+    made, state = network(game), game.init(seeds(3, 6))
+    played = midway(game, 6)
+    total = torch.zeros(())
+    for position in (state, played):
+        observation, mask = views(game, position, 0)
+        choices, value = made.judge(observation, mask)
+        likely, entropy = choices.judge(choices.sample(generator(1)))
+        total = total + (likely + entropy + value).sum()
+    total.backward()
+    missing = [name for name, parameter in made.named_parameters() if parameter.grad is None]
+    assert missing == []
+
+
+@pytest.mark.parametrize("id", [id for kind in NETWORKS.values() for id in kind])
+def test_the_table_names_networks_that_are_there(id: str) -> None:
+    game = GAMES[id]
+    for kind, games in NETWORKS.items():
+        if id in games:
+            made = make_network(game, SMALL, kind)
+            assert (type(made).__name__, made.kind) == (games[id].rpartition(":")[2], kind)
+
+
+def test_a_game_without_a_network_of_its_own_gets_a_flat_one() -> None:
+    game = next(game for game in GAMES.values() if game.id not in NETWORKS["policy"])
+    assert isinstance(make_network(game), FlatNetwork)
+    with pytest.raises(ValueError, match="kind 'turns'"):
+        make_network(game, kind="turns")
+
+
+@pytest.mark.parametrize("field", ["channels", "layers"])
+def test_sizes_are_checked(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} must be a whole number from 1 to 1024, got 0"):
+        Size(**{field: 0})
+
+
+# ---------------------------------------------------------------- Torus
+
+
+def torus_planes(cells: Tensor, n: int) -> Tensor:
+    """Octagons and squares, [2, n, n], of cells [2 n^2]."""
+    return cells.view(2, n, n)
+
+
+def test_torus_translations_move_the_policy_and_keep_the_value() -> None:
+    game = cellgames.make("torus-v0", size=5)
+    made, state = network(game), midway(game)
+    observation = game.observe(state, state.current_player)
+    moved = observation.roll((2, 1), (2, 3))
+    logits, value, _ = made(observation)
+    shifted, same, _ = made(moved)
+    assert torch.allclose(value, same, atol=1e-5)
+    assert torch.allclose(logits.view(-1, 2, 5, 5).roll((2, 1), (2, 3)).flatten(1), shifted, atol=1e-5)
+
+
+def quarter(cell: int, n: int) -> int:
+    """Where a cell comes by a quarter turn against the clock, by its place: squares lie between octagons."""
+    square, row, col = cell >= n * n, cell % (n * n) // n, cell % n
+    y, x = (row + 0.5, col + 0.5) if square else (float(row), float(col))
+    y, x = n - 1 - x, y
+    return square * n * n + int(y // 1 % n) * n + int(x // 1 % n)
+
+
+def test_torus_a_quarter_turn_with_colours_exchanged_is_the_same_position() -> None:
+    """And so it is by the rules: who has won wins again, in the other colour."""
+    n = 4
+    game = cellgames.make("torus-v0", size=n)
+    made = network(game)
+    turned = [quarter(cell, n) for cell in range(2 * n * n)]
+    random = generator(4)
+    for _ in range(20):
+        order = torch.randperm(2 * n * n, generator=random).tolist()
+        one, other = game.init(seeds(0, 1)), game.init(seeds(0, 1)).replace(current_player=torch.tensor([1]))
+        for cell in order:
+            if int(one.current_player) == 0:  # then the other one is White's, whose view is turned back
+                mine, value, _ = made(game.observe(one, 0))
+                theirs, same, _ = made(game.observe(other, 1))
+                assert torch.allclose(mine[0], theirs[0, turned], atol=1e-4)
+                assert torch.allclose(value, same, atol=1e-4)
+            one = game.step(one, torch.tensor([cell]))
+            other = game.step(other, torch.tensor([turned[cell]]))
+            if one.over.all():
+                break
+        assert one.over.all()
+        assert other.over.all()
+        assert torch.equal(game.outcome(one) == WIN, (game.outcome(other) == WIN).flip(1))
+
+
+def test_torus_weights_serve_other_sizes_and_no_other_game() -> None:
+    made = network(cellgames.make("torus-v0", size=4))
+    made.check_game(cellgames.make("torus-v0", size=9))
+    with pytest.raises(ValueError, match="learned that game and no other"):
+        made.check_game(cellgames.make("toroidal-cup-small-v0"))
+
+
+# ---------------------------------------------------------------- Grid Adaptation
+
+
+def renamed(observation: Tensor, other: int, players: int) -> Tensor:
+    """The same match with digits turned into their opposites: every sequence is XORed with `other`."""
+    turned = observation.clone()
+    for place, value in enumerate((4, 2, 1)):
+        if other & value:
+            turned[:, 1 + place] = observation[:, 0] - observation[:, 1 + place]
+            turned[:, 4 + place] = 1 - observation[:, 4 + place]
+    public = 14
+    turned[:, public : public + 8] = observation[:, [public + (sequence ^ other) for sequence in range(8)]]
+    return turned
+
+
+def test_grid_adaptation_names_of_sequences_do_not_matter() -> None:
+    game = GridAdaptation(size=9, players=4, rounds=6, flip_rounds=(3, 5))
+    made, state = network(game), midway(game)
+    observation = game.observe(state, 1)
+    logits, value, _ = made(observation)
+    for other in range(1, 8):
+        same, also, _ = made(renamed(observation, other, game.players))
+        assert torch.allclose(logits, same, atol=1e-4)
+        assert torch.allclose(value, also, atol=1e-4)
+
+
+def test_grid_adaptation_the_next_space_depends_on_the_tiles_chosen_before() -> None:
+    game = GridAdaptation(size=9, players=4, rounds=6, flip_rounds=(3, 5))
+    made, state = network(game), game.init(seeds(1, 1))
+    observation, mask = views(game, state, 0)
+    choices = made.judge(observation, mask).choices
+    actions = choices.mode()
+    moved = actions.clone()
+    moved[:, 0] = (actions[:, 0] + 40) % game.spaces
+    assert not torch.allclose(choices.judge(moved)[1], choices.judge(actions)[1])
+    twice = actions.clone()
+    twice[:, 1] = twice[:, 0]
+    fresh = make_network(game, SMALL).judge(observation, mask).choices
+    assert fresh.judge(twice)[0] < fresh.judge(actions)[0] - 5  # nobody names a space twice
+
+
+# ---------------------------------------------------------------- the Toroidal Cup
+
+
+def test_toroidal_cup_rows_are_a_circle() -> None:
+    game = ToroidalCup(rows=24, cols=48, pattern="randys", shapes=3, max_generations=100)
+    made, state = network(game), midway(game)
+    observation = game.observe(state, 1)
+    boards = game.teams  # planes of cells come first
+    moved = torch.cat((observation[:, :boards].roll(game.stride, 2), observation[:, boards:]), 1)
+    logits, value, _ = made(observation)
+    shifted, same, _ = made(moved)
+    rows = game.rows // game.stride
+    assert torch.allclose(value, same, atol=1e-4)
+    assert torch.allclose(logits.view(len(logits), rows, -1).roll(1, 1).flatten(1), shifted, atol=1e-4)
+
+
+# ---------------------------------------------------------------- Cloth of Gold
+
+
+def test_cloth_of_gold_the_head_is_as_small_for_any_world() -> None:
+    small, large = (cellgames.make("cloth-of-gold-v0", height=n, width=n) for n in (8, 50))
+    one, other = (sum(weight.numel() for weight in network(game).parameters()) for game in (small, large))
+    assert one == other
+
+
+def test_cloth_of_gold_turns_begin_with_about_five_units() -> None:
+    """However large the world is; else ending the turn would be one action of thousands."""
+    game = ClothOfGold(height=32, width=32)
+    state = game.init(seeds(0, 1))
+    state = game.step(state, torch.tensor([40]))
+    observation, mask = views(game, state, 0)
+    mask = torch.ones_like(mask)
+    end = float(make_network(game, SMALL).judge(observation, mask).choices.probabilities()[0, game.end_turn].detach())
+    assert 0.1 < end < 0.3
+
+
+def test_cloth_of_gold_judges_see_the_round_to_come() -> None:
+    """Two cells that die are worth another judgement than a block that lives, and what comes is counted right."""
+    game = cellgames.make("cloth-of-gold-small-v0")
+    made = network(game, kind="turns")
+    state = game.string_to_state("move:b turn:33 round:2 acts:0 score:+0 placed:- board:2A$2A6.2B!")
+    ahead, told = made._ahead(game.observe(state, 0))  # type: ignore[operator]  # of ClothValues
+    assert ahead.sum((2, 3)).tolist() == [[4, 0]]
+    assert told[0].tolist() == pytest.approx([0.08, 0.0, 0.08])

@@ -1,0 +1,134 @@
+"""Playouts that are not played: Torus boards filled at random and judged, and who finishes which game."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import cellgames
+from cellgames.agents.cloth_of_gold.rollout import finish_turns
+from cellgames.agents.playouts.playouts import finish, outcomes
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.kernels.compiling import planned
+from cellgames.envs.torus.filling import LOTS, winners
+from cellgames.envs.torus.geometry import num_cells
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def torus(size: int, games: int, turns: int) -> tuple[Game[Any], Any]:
+    """Games after some random moves; those that end earlier have ended."""
+    game = cellgames.make("torus-v0", size=size)
+    state, source = game.init(seeds(0, games)), generator(size)
+    for _ in range(turns):
+        state = game.step(state, game.random_actions(state, random_bits(games, source)), checked=False)
+    return game, state
+
+
+def order_shares(game: Game[Any], state: State) -> float:
+    """How often the first seat wins from a batch of one, over all orders in which the free cells can be taken."""
+    orders = torch.tensor(list(permutations(game.legal_actions(state)[0].nonzero().squeeze(1).tolist())))
+    games = state[torch.zeros(len(orders), dtype=torch.int64)]
+    for actions in orders.unbind(1):
+        games = game.step(games, actions, checked=False)
+    assert games.over.all()
+    return float((game.outcome(games)[:, 0] > 0).double().mean())
+
+
+# ---------------------------------------------------------------- Torus, filled
+
+
+@pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16])
+def test_filling_what_is_left_of_a_finished_game_changes_no_winner(size: int) -> None:
+    game, state = torus(size, 64, num_cells(size))
+    assert state.over.all()
+    assert game.legal_actions(state.replace(terminated=~state.over)).any(), "expected free cells, for the test's sake"
+    wins = game.outcome(state)
+    for seed in range(2):
+        assert torch.equal(finish(game, state, generator(seed)), wins)
+    assert min((wins[:, 0] > 0).sum(), (wins[:, 1] > 0).sum()) > 16
+
+
+@pytest.mark.parametrize("turns", [3, 4])
+def test_sides_win_fillings_as_often_as_all_orders_of_play(turns: int) -> None:
+    """Even and odd numbers of free cells, and either side to move."""
+    game, state = torus(2, 4, turns)
+    games = 2000
+    for lane in range(4):
+        for player in range(2):
+            one = state[lane].replace(current_player=torch.tensor([player]))
+            share = order_shares(game, one)
+            many = one[torch.zeros(games, dtype=torch.int64)]
+            won = float((finish(game, many, generator(lane))[:, 0] > 0).double().mean())
+            assert abs(won - share) <= 4 * (share * (1 - share) / games) ** 0.5
+
+
+def test_sides_win_fillings_as_often_as_games_that_are_played() -> None:
+    game, state = torus(4, 10, 11)
+    many = state[torch.arange(10).repeat_interleave(1024)]
+    watched = finish(game, many, generator(1), lambda *_: None)
+    shares = [
+        (result[:, 0] > 0).double().view(10, -1).mean(1) for result in (watched, finish(game, many, generator(2)))
+    ]
+    assert ((shares[0] - shares[1]).abs() < 4 * (0.5 / 1024) ** 0.5).all()
+    assert shares[0].std() > 0.1, "expected positions that differ, for the test's sake"
+
+
+def test_fillings_of_equal_positions_are_independent() -> None:
+    game = cellgames.make("torus-v0", size=3)
+    won = (finish(game, game.init(seeds(0, 9000)), generator())[:, 0] > 0).double() - 0.5
+    for apart in (1, 2, 18, 64, 256):
+        assert (won[apart:] * won[:-apart]).mean().abs() < 4 * 0.25 / 9000**0.5
+
+
+def test_a_filling_depends_on_nothing_but_its_own_row() -> None:
+    game, state = torus(3, 700, 5)
+    stones, player = game.board(state).int(), state.current_player
+    lots = torch.randint(LOTS, stones.shape, dtype=torch.int32, generator=generator())
+    whole = winners(stones, player, lots)
+    for games in (0, 1, 64, 65, 256, 300, 600):
+        rows = slice(700 - games, 700)
+        assert torch.equal(winners(stones[rows], player[rows], lots[rows]), whole[rows])
+    lots[5:] = lots[5:].flip(1)
+    changed = winners(stones, player, lots) != whole
+    assert not changed[:5].any()
+    assert changed.any()
+
+
+@pytest.mark.slow
+def test_fillings_are_the_same_compiled_and_not() -> None:
+    game, state = torus(3, 50, 4)
+    results: list[Tensor] = []
+    for how in ("never", "always"):
+        with planned(how, 1):
+            results += [finish(game, state, source := generator(3)), random_bits(3, source)]
+    assert torch.equal(results[0], results[2])
+    assert torch.equal(results[1], results[3])
+
+
+# ---------------------------------------------------------------- who finishes which game
+
+
+def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> None:
+    game = ClothOfGold(height=8, width=8)
+    state = game.init(seeds(0, 4))
+    ended = finish_turns(game, state, generator(1))
+    assert torch.equal(outcomes(game, state, generator(1)), ended)
+    assert ended.any(1).all()
+
+
+def test_outcomes_keep_the_results_of_games_that_are_over() -> None:
+    game, state = torus(3, 200, 10)
+    assert state.over.any()
+    assert not state.over.all()
+    found = outcomes(game, state, generator())
+    assert torch.equal(found[state.over], game.outcome(state)[state.over])
+    assert (found.sum(1) == 0).all()

@@ -1,0 +1,248 @@
+"""Monte Carlo agents: `rollout:N` and `amaf:N`, and the playouts both stand on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+import torus_reference as ref
+from torch import Tensor
+from toy_games import Race
+
+import cellgames
+from cellgames.agents import load, random_openings
+from cellgames.agents.play import play
+from cellgames.agents.playouts import amaf
+from cellgames.agents.playouts import rollout_agent as rollout
+from cellgames.agents.playouts.amaf import AmafAgent
+from cellgames.agents.playouts.playouts import finish
+from cellgames.agents.playouts.rollout_agent import RolloutAgent
+from cellgames.envs.core import Game, State, chance, seeds
+from cellgames.envs.core.sampling import random_bits, random_legal
+
+TORUS = cellgames.make("torus-v0", size=3)
+Searcher = RolloutAgent | AmafAgent
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def ask(agent: Searcher, game: Game[Any], state: State, seed: int = 0) -> Tensor:
+    lanes = torch.arange(len(state))
+    agent.start(game, state.current_player, lanes)
+    return agent.act_on_state(state, lanes, generator(seed))
+
+
+def drawn(text: str, player: int) -> tuple[Game[Any], State]:
+    """A drawn Torus board (see `torus_reference`) with the player to move."""
+    board, size = ref.board_from_text(text)
+    game = cellgames.make("torus-v0", size=size)
+    rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
+    return game, game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+
+
+def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
+    """The games from which a module starts playouts, as they come."""
+    begun: list[State] = []
+
+    def spy(game: Game[Any], state: State, *rest: Any) -> Tensor:
+        begun.append(state)
+        return finish(game, state, *rest)
+
+    monkeypatch.setattr(module, "finish", spy)
+    return begun
+
+
+def midway(game: Game[Any], lanes: int, turns: int) -> State:
+    state: State = game.init(seeds(0, lanes))
+    source = generator(9)
+    for _ in range(turns):
+        bits = random_bits(lanes, source)
+        state = game.step(state, random_legal(game.packed_legal_actions(state), bits))
+    return state
+
+
+# ---------------------------------------------------------------- playouts
+
+
+def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
+    state = midway(TORUS, 300, 12)
+    assert state.over.any(), "expected finished games among them, for the test's sake"
+    assert not state.over.all()
+    over = state.over
+    outcome = finish(TORUS, state, generator())
+    assert torch.equal(outcome[over], TORUS.outcome(state)[over])
+    assert outcome.abs().eq(1).all()
+    assert outcome.sum(1).eq(0).all()
+    assert torch.equal(outcome, finish(TORUS, state, generator()))
+    assert finish(TORUS, state[:0], generator()).shape == (0, 2)
+
+
+def test_playouts_report_the_actions_of_games_that_go_on_and_only_those() -> None:
+    state = midway(TORUS, 64, 12)
+    replay = state.clone()
+    steps: list[tuple[Tensor, Tensor, Tensor]] = []
+    outcome = finish(TORUS, state, generator(), lambda *step: steps.append(step))
+    for places, players, actions in steps:
+        assert not replay.over[places].any()
+        assert torch.equal(players, replay.current_player[places])
+        assert (~replay.over).sum() == len(places)
+        every = torch.zeros(64, dtype=torch.int64).index_put((places,), actions)
+        replay = TORUS.step(replay, every)
+    assert torch.equal(TORUS.outcome(replay), outcome)
+
+
+def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
+    game = Race()
+    state = game.init(chance.seeds(3, 1).expand(200).clone())
+    steps: list[Tensor] = []
+    outcome = finish(game, state, generator(), lambda places, players, actions: steps.append(players))
+    assert len(outcome.unique(dim=0)) > 2
+    assert len(steps[1].unique()) == 2  # who goes on is up to the dice
+
+
+# ---------------------------------------------------------------- the number of playouts
+
+
+@pytest.mark.parametrize("playouts", [1, 2, 3, 7, 16, 50, 64, 200])
+def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = counted(monkeypatch, rollout)
+    state = midway(TORUS, 6, 7)
+    lanes = seeds(0, 6)  # which name the lanes in what begins
+    ask(RolloutAgent(playouts), TORUS, state)
+    spent = torch.cat([games.seed for games in begun]) if begun else lanes[:0]
+    wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
+    assert [(spent == lane).sum() for lane in lanes] == [wanted] * 6
+
+
+def test_rollout_halves_its_candidates_and_gives_the_last_ones_most(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = counted(monkeypatch, rollout)
+    ask(RolloutAgent(64), TORUS, TORUS.init(seeds(0, 1)))
+    per_round = [torch.unique(games.last, return_counts=True)[1].tolist() for games in begun]  # type: ignore[attr-defined]  # Torus's
+    assert per_round == [[1] * 16, [2] * 8, [4] * 4, [8] * 2]
+
+
+def test_rollout_caps_candidates_and_draws_them_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = counted(monkeypatch, rollout)
+    ask(RolloutAgent(40, candidates=4), TORUS, TORUS.init(seeds(0, 50)))
+    first, last = begun[0], torch.cat([games.last for games in begun])  # type: ignore[attr-defined]  # Torus's
+    assert all(len(first.last[first.seed == lane].unique()) == 4 for lane in seeds(0, 50))  # type: ignore[attr-defined]  # Torus's
+    assert len(last.unique()) == 18
+
+
+def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun = counted(monkeypatch, amaf)
+    monkeypatch.setattr(amaf, "LANES", 17)
+    ask(AmafAgent(10), TORUS, midway(TORUS, 6, 5))
+    spent = torch.cat([games.seed for games in begun])
+    assert [(spent == lane).sum() for lane in seeds(0, 6)] == [10] * 6
+
+
+def test_a_single_legal_action_is_played() -> None:
+    state = midway(TORUS, 400, 17)
+    left = state[~state.over]
+    assert len(left)
+    for agent in (RolloutAgent(8), AmafAgent(8)):
+        assert torch.equal(ask(agent, TORUS, left), TORUS.legal_actions(left).int().argmax(1))
+
+
+# ---------------------------------------------------------------- good moves
+
+RING = """
+. B W .
+ . . W .
+. B . .
+ . . . B
+. . . W
+ W . . .
+. B . .
+ . . W .
+"""
+GAP = 9  # octagon b3: Black wins there, and White must stop it
+
+
+@pytest.mark.parametrize("agent", [RolloutAgent(2400), AmafAgent(300)], ids=lambda agent: agent.name)
+@pytest.mark.parametrize("player", [0, 1])
+def test_they_win_in_one_and_stop_a_win_in_one(agent: Searcher, player: int) -> None:
+    game, state = drawn(RING, player)
+    batch = state[torch.zeros(8, dtype=torch.int64)]
+    assert ask(agent, game, batch).tolist() == [GAP] * 8
+
+
+def test_they_do_not_depend_on_how_playouts_are_cut_into_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollout, "finish", _finish_by_lowest)
+    monkeypatch.setattr(amaf, "finish", _finish_by_lowest)
+    state = midway(TORUS, 5, 4)
+    for agent in (RolloutAgent(30), AmafAgent(5)):
+        whole = ask(agent, TORUS, state)
+        for module in (rollout, amaf):
+            monkeypatch.setattr(module, "LANES", 7)
+        assert torch.equal(ask(agent, TORUS, state), whole)
+
+
+def _finish_by_lowest(game: Game[Any], state: State, source: torch.Generator, record: Any = None) -> Tensor:
+    """Playouts without chance: the lowest free cell."""
+    while not state.over.all():
+        actions = game.legal_actions(state).int().argmax(1)
+        running = (~state.over).nonzero().squeeze(1)
+        if record is not None:
+            record(running, state.current_player[running], actions[running])
+        state = game.step(state, actions)
+    return game.outcome(state)
+
+
+def test_they_play_games_with_draws_dice_and_uneven_turns() -> None:
+    game = Race()
+    state = game.init(seeds(0, 60))
+    # One step before the goal, the other far behind: to walk may overshoot, to run must, to rest waits.
+    near = state.replace(current_player=torch.zeros(60, dtype=torch.int64), place=torch.tensor([[6, 0]] * 60))
+    for agent in (RolloutAgent(256), AmafAgent(256)):
+        assert (ask(agent, game, near) != 2).all(), "running overshoots for certain"
+
+
+@pytest.mark.parametrize(("spec", "other", "share"), [("rollout:64", "random", 0.85), ("amaf:32", "rollout:32", 0.85)])
+def test_strength_from_both_seats(spec: str, other: str, share: float) -> None:
+    game = cellgames.make("torus-v0", size=4)
+    games = 60
+    opening = random_openings(game, games // 2, 2, generator(1)).repeat(2, 1)
+    seats = torch.tensor([[0, 1]] * (games // 2) + [[1, 0]] * (games // 2))
+    agents = [load(spec, game), load(other, game)]
+    played = play(game, agents, seats, seeds(0, games), [generator(2), generator(3)], opening=opening)
+    won = game.outcome(played.state).gather(1, seats.argmin(1, keepdim=True)) == 1
+    assert won.float().mean() > share
+
+
+def test_the_same_generator_gives_the_same_moves_and_another_gives_others() -> None:
+    state = TORUS.init(seeds(0, 64))
+    for agent in (RolloutAgent(16), AmafAgent(16)):
+        one = ask(agent, TORUS, state, seed=1)
+        assert torch.equal(one, ask(agent, TORUS, state, seed=1))
+        assert not torch.equal(one, ask(agent, TORUS, state, seed=2))
+        assert TORUS.legal_actions(state).gather(1, one[:, None]).all()
+
+
+def test_no_playouts_and_no_start_are_explained() -> None:
+    with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 0 and 64"):
+        RolloutAgent(0)
+    with pytest.raises(ValueError, match="at least 1 playout, got 0"):
+        AmafAgent(0)
+    for agent in (RolloutAgent(2), AmafAgent(2)):
+        with pytest.raises(ValueError, match="must be started first"):
+            agent.act_on_state(TORUS.init(seeds(0, 1)), torch.arange(1), generator())
+
+
+@pytest.mark.parametrize("agent", [RolloutAgent(16), AmafAgent(4)], ids=lambda agent: agent.name)
+def test_a_game_with_one_legal_action_beside_one_with_many(agent: Searcher) -> None:
+    """Every lane gets an action that is legal there, however many the others have."""
+    game = cellgames.make("torus-v0", size=2)
+    games, random = game.init(seeds(0, 200)), generator(5)
+    for _ in range(7):
+        games = game.step(games, random_legal(game.packed_legal_actions(games), random_bits(200, random)))
+    full = (~games.over).nonzero()[0, 0]
+    state = State.cat([games[int(full)], game.init(seeds(0, 1))])
+    assert game.legal_actions(state).sum(1).tolist() == [1, 8]
+    for seed in range(20):
+        actions = ask(agent, game, state, seed)
+        assert game.legal_actions(state).gather(1, actions[:, None]).all()

@@ -1,0 +1,282 @@
+"""Networks as files, and agents out of them: what is saved comes back, and what does not fit is refused."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import safetensors.torch
+import torch
+from every_game import GAMES, generator, midway
+from torch import Tensor
+from training_runs import SMALL, network_for
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.base import acting
+from cellgames.agents.loading import NETWORKS
+from cellgames.agents.networks import trained
+from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
+from cellgames.agents.networks.saved import FORMAT, load_network, read_about, save_network
+from cellgames.agents.play import play
+from cellgames.envs.core import Game, seeds
+from cellgames.training.selfplay.learner import start_weights
+
+TORUS = cellgames.make("torus-v0", size=3)
+SUITE = {id: game for id, game in GAMES.items() if id in cellgames.list()}
+every_network = pytest.mark.parametrize(
+    ("game", "kind"),
+    [
+        pytest.param(game, kind, id=f"{id}-{kind}")
+        for id, game in SUITE.items()
+        for kind in NETWORKS
+        if kind == FlatNetwork.kind or game.id in NETWORKS[kind]
+    ],
+)
+
+
+def judged(network: Network, game: Game[Any]) -> tuple[Tensor, ...]:
+    """Logits and values in some positions."""
+    seen = game.observe(midway(game), 0)
+    with torch.no_grad():
+        logits, value, _ = network.forward(seen)
+    return logits, value
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """Weights for `TORUS`."""
+    path = tmp_path / "agent.safetensors"
+    save_network(path, network_for(TORUS), made={"steps": 7})
+    return path
+
+
+# ---------------------------------------------------------------- round trip
+
+
+@every_network
+def test_what_is_saved_comes_back(game: Game[Any], kind: str, tmp_path: Path) -> None:
+    network = network_for(game, kind=kind)
+    path = tmp_path / "w.safetensors"
+    save_network(path, network, sample=True, made={"seed": 3})
+    torch.manual_seed(5)
+    before = torch.get_rng_state()
+    back, about = load_network(path)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert back.game == game
+    assert back.kind == kind
+    assert back.size == SMALL
+    assert (about["sample"], about["made"], about["game"]) == (True, {"seed": 3}, game.id)
+    for one, other in zip(judged(back, game), judged(network, game), strict=True):
+        assert torch.equal(one, other)
+    assert [child.name for child in tmp_path.iterdir()] == ["w.safetensors"]
+
+
+@every_network
+def test_a_file_plays_its_game_by_its_path(game: Game[Any], kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    save_network(path, network_for(game, kind=kind), sample=True)
+    agent = load(str(path), game)
+    assert agent.name == acting(agent, game).name == str(path)
+    seats = torch.tensor([[0] * game.info.num_players, [1, *[0] * (game.info.num_players - 1)]])
+    played = play(game, [agent, load("random", game)], seats, seeds(0, 2), [generator(0), generator(1)])
+    assert played.state.over.all()
+
+
+@pytest.mark.parametrize("sample", [True, False])
+def test_it_plays_by_chance_or_not_as_the_file_says(sample: bool, tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    save_network(path, network_for(TORUS), sample=sample)
+    agent = load(str(path), TORUS)
+    state = TORUS.init(seeds(0, 1))[torch.zeros(100, dtype=torch.int64)]
+    lanes = torch.arange(100)
+    agent.start(TORUS, state.current_player, lanes)
+    mask = TORUS.legal_actions(state)
+    chosen = agent.act(TORUS.observe(state, 0), mask, lanes, generator())  # type: ignore[union-attr]  # it sees
+    assert (len(chosen.unique()) > 1) == sample
+
+
+def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) -> None:
+    bigger = cellgames.make("torus-v0", size=5)
+    network, about = load_network(file, bigger)
+    assert network.game == bigger
+    assert about["parameters"] == {"size": 3}
+    agent = load(str(file), bigger)
+    played = play(bigger, [agent], torch.zeros((3, 2), dtype=torch.int64), seeds(1, 3), [generator()])
+    assert played.state.over.all()
+
+
+def test_one_agent_plays_several_sizes_in_turn(file: Path) -> None:
+    agent = load(str(file))
+    for size in (2, 4, 2):
+        game = cellgames.make("torus-v0", size=size)
+        played = play(game, [agent], torch.zeros((2, 2), dtype=torch.int64), seeds(1, 2), [generator()])
+        assert played.state.over.all()
+
+
+# ---------------------------------------------------------------- what does not fit
+
+
+def test_weights_for_another_game_are_refused(file: Path, tmp_path: Path) -> None:
+    cup = cellgames.make("toroidal-cup-small-v0")
+    with pytest.raises(ValueError, match=r"expected Torus\(size=3\) for this network, got ToroidalCup"):
+        load(str(file), cup)
+    flat = tmp_path / "flat.safetensors"
+    save_network(flat, FlatNetwork(TORUS, SMALL))
+    about = read_about(flat)
+    weights = safetensors.torch.load_file(flat)
+    safetensors.torch.save_file(weights, flat, metadata={"about": json.dumps(about)})
+    with pytest.raises(ValueError, match=r"the weights do not fit this version's network for torus-v0"):
+        load(str(flat), TORUS)
+
+
+def test_files_that_hold_no_network_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    with pytest.raises(ValueError, match=r"w.safetensors: expected a file of weights, found none"):
+        load(str(path))
+    path.write_bytes(b"not weights")
+    with pytest.raises(ValueError, match=r"expected a file of weights \(.safetensors\), got something else"):
+        load(str(path))
+    safetensors.torch.save_file({"a": torch.zeros(1)}, path)
+    with pytest.raises(ValueError, match="do not say what game they play; were they saved by cellgames"):
+        load(str(path))
+    about = {"format": FORMAT + 1, "cellgames": "9.9"}
+    safetensors.torch.save_file({"a": torch.zeros(1)}, path, metadata={"about": json.dumps(about)})
+    with pytest.raises(ValueError, match=rf"expected weights of format {FORMAT}, got {FORMAT + 1} of cellgames 9.9"):
+        load(str(path))
+
+
+def about_changed(path: Path, **changes: Any) -> None:
+    weights, about = safetensors.torch.load_file(path), {**read_about(path), **changes}
+    safetensors.torch.save_file(weights, path, metadata={"about": json.dumps(about)})
+
+
+@pytest.mark.parametrize("text", ["not JSON", "[1]", "null", f'{{"format": {FORMAT}}}'])
+def test_damaged_text_beside_the_weights_is_refused(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    safetensors.torch.save_file({"a": torch.zeros(1)}, path, metadata={"about": text})
+    with pytest.raises(ValueError, match=rf"^{path}: expected (JSON|an object of JSON|game) beside the weights"):
+        load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"game": 7}, "expected game beside the weights, a str, got 7"),
+        ({"size": [4, 1]}, r"expected size beside the weights, a dict, got \[4, 1\]"),
+        ({"sample": None}, "expected sample beside the weights, a bool, got None"),
+        ({"game": "tours-v0"}, "unknown game 'tours-v0'"),
+        ({"parameters": {"sides": 8}}, "sides"),
+        ({"parameters": {"size": "3"}}, "size|int|str"),
+        ({"size": {"channels": 4, "layers": 1, "heads": 2}}, "heads"),
+        ({"size": {"channels": 0, "layers": 1}}, "channels must be a whole number from 1 to 1024, got 0"),
+        ({"kind": "oracle"}, "kind 'oracle'"),
+    ],
+)
+def test_files_for_what_there_is_not_are_refused_by_name(changes: dict[str, Any], message: str, file: Path) -> None:
+    about_changed(file, **changes)
+    with pytest.raises(ValueError, match=rf"^{file}: .*({message})"):
+        load_network(file)
+
+
+def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "safetensors", None)
+    with pytest.raises(ImportError, match=r"weights need safetensors: pip install 'cellgames\[trained\]'"):
+        load(str(file))
+
+
+def test_the_folder_of_a_run_is_its_agent_unless_it_has_the_name_of_one(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agent = load(str(file.parent), TORUS)
+    assert agent.name == str(file.parent)
+    assert isinstance(agent, trained.WeightsAgent)
+    monkeypatch.chdir(tmp_path)
+    Path("random").mkdir()
+    save_network(Path("random/agent.safetensors"), network_for(TORUS))
+    assert not isinstance(load("random"), trained.WeightsAgent)
+    assert isinstance(load("./random"), trained.WeightsAgent)
+    Path("empty").mkdir()
+    with pytest.raises(ValueError, match=r"empty/agent.safetensors: expected a file of weights, found none"):
+        load("empty")
+
+
+def test_an_agent_that_was_not_started_says_so(file: Path) -> None:
+    state = TORUS.init(seeds(0, 1))
+    agent: Any = load(str(file))
+    with pytest.raises(ValueError, match="must be started before it acts"):
+        agent.act(TORUS.observe(state, 0), TORUS.legal_actions(state), torch.arange(1), generator())
+
+
+def test_a_learner_starts_only_from_weights_of_its_own_kind_and_size(file: Path) -> None:
+    network = network_for(TORUS, seed=1)
+    start_weights(network, file)
+    assert torch.equal(judged(network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
+    with pytest.raises(ValueError, match=r"for 8 channels and 1 layers, got 4 and 1; ask for channels=4 and layers=1"):
+        start_weights(make_network(TORUS, Size(8, 1)), file)
+    cloth = SUITE["cloth-of-gold-v0"]
+    save_network(file, network_for(cloth, kind="turns"))
+    with pytest.raises(ValueError, match="expected weights of a network of kind 'policy', got 'turns'"):
+        start_weights(network_for(cloth), file)
+
+
+# ---------------------------------------------------------------- those of the package
+
+
+@pytest.fixture
+def weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder in place of the package's."""
+    monkeypatch.setattr(trained, "WEIGHTS", tmp_path)
+    return tmp_path
+
+
+def test_trained_takes_the_weights_that_learned_the_game_or_else_some_that_serve_it(weights: Path) -> None:
+    for size in (5, 3):
+        save_network(weights / f"torus-{size}.safetensors", network_for(cellgames.make("torus-v0", size=size)))
+    cup = cellgames.make("toroidal-cup-small-v0")
+    save_network(weights / "a-cup.safetensors", network_for(cup))
+    assert trained.shipped(TORUS).name == "torus-3.safetensors"
+    assert trained.shipped(cellgames.make("torus-small-v0")).name == "torus-5.safetensors"
+    assert trained.shipped(cellgames.make("torus-v0", size=4)).name == "torus-3.safetensors"  # the first that serves
+    assert trained.shipped(cup).name == "a-cup.safetensors"
+
+
+def test_trained_finds_weights_for_parameters_that_json_writes_otherwise(weights: Path) -> None:
+    """Tuples come back as lists."""
+    game = cellgames.make("grid-adaptation-small-v0")
+    save_network(weights / "grid.safetensors", network_for(game))
+    assert trained.shipped(game).name == "grid.safetensors"
+
+
+def test_trained_says_for_which_settings_there_are_weights(weights: Path) -> None:
+    with pytest.raises(ValueError, match=r"for Torus\(size=3\): there are none for torus-v0 yet; `cellgames train`"):
+        load("trained", TORUS)
+    cloth = cellgames.make("cloth-of-gold-small-v0")
+    save_network(weights / "w.safetensors", FlatNetwork(TORUS, SMALL))  # not the network that Torus has
+    with pytest.raises(ValueError, match=r"w.safetensors: the weights do not fit this version's network for torus-v0"):
+        load("trained", TORUS)
+    with pytest.raises(ValueError, match=r"no trained weights for Torus\(size=4\): .* size=3 \(.*w.safetensors: the"):
+        load("trained", cellgames.make("torus-v0", size=4))
+    (weights / "x.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ValueError, match=r"x.safetensors: expected a file of weights"):
+        load("trained", TORUS)
+    (weights / "x.safetensors").unlink()
+    with pytest.raises(ValueError, match=r"there are none for cloth-of-gold-v0 yet"):
+        load("trained", cloth)
+
+
+def test_trained_takes_no_argument() -> None:
+    with pytest.raises(ValueError, match="agent 'trained' takes nothing after its name, got '64'"):
+        load("trained:64")
+
+
+@pytest.mark.parametrize("path", sorted(trained.WEIGHTS.glob("*.safetensors")), ids=lambda path: path.stem)
+def test_weights_in_the_package_say_where_they_come_from_and_play(path: Path) -> None:
+    network, about = load_network(path)
+    assert {"command", "seed", "steps", "machine"} <= about["made"].keys()
+    assert path.stat().st_size < 4_000_000
+    assert trained.shipped(network.game) == path
+    assert load("trained", network.game).name == "trained"

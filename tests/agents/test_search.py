@@ -1,0 +1,561 @@
+"""Tree search: what trees hold, what they find, what is kept of them, and who plays by them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+import torch
+import torus_reference as ref
+from torch import Tensor
+from toy_games import Race
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents.networks.saved import save_network
+from cellgames.agents.play import play
+from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
+from cellgames.agents.search.gumbel import considered_visits
+from cellgames.agents.search.search_agent import SearchAgent
+from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
+from cellgames.agents.torus.solver import solver
+from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.kernels.compiling import Compile, planned
+
+SMALL = cellgames.make("torus-v0", size=3)
+KINDS = ("uct", "gumbel")
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+class Counted:
+    """Judges by a function of the position alone, so that searches are the same in any company."""
+
+    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+        board = game.board(state).flatten(1).double()
+        places = torch.arange(1, board.shape[1] + 1, device=board.device)
+        value = (board * places.sqrt()).sum(1).sin().float() * 0.5
+        logits = (
+            ((board.sum(1, keepdim=True) + 1) * torch.arange(1, game.info.num_actions + 1, device=board.device))
+            .cos()
+            .float()
+        )
+        return Evaluation(logits, torch.stack((value, -value), 1))
+
+
+def searcher(kind: str, game: Game[Any], simulations: int) -> Search:
+    evaluator = Counted()
+    if kind == "uct":
+        return UCTSearch(game, simulations, evaluator=evaluator)
+    return GumbelSearch(game, evaluator, simulations, considered=32)
+
+
+def midway(game: Game[Any], lanes: int, turns: int, seed: int = 9) -> Any:
+    """Unfinished positions after random moves."""
+    state, source = game.init(seeds(seed, lanes)), generator(seed)
+    for _ in range(turns):
+        state = game.step(state, game.random_actions(state, random_bits(lanes, source)))
+    return state[~state.over]
+
+
+def grown(search: Search, state: State, seed: int = 0) -> Tree:
+    tree = search.empty(state)
+    search.plant(tree, torch.arange(len(state)), state, generator(seed))
+    search.grow(tree, generator(seed))
+    return tree
+
+
+def drawn(text: str, player: int) -> tuple[Game[Any], Any]:
+    """A drawn Torus board (see `torus_reference`) with the player to move."""
+    board, size = ref.board_from_text(text)
+    game = cellgames.make("torus-v0", size=size)
+    rows = ["".join(".xo"[stone] for stone in board[i : i + size]) for i in range(0, len(board), size)]
+    return game, game.string_to_state(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[player]}")
+
+
+# ---------------------------------------------------------------- what trees hold
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_visits_add_up_in_every_node(kind: str) -> None:
+    state = midway(SMALL, 40, 4)
+    tree = grown(searcher(kind, SMALL, 60), state)
+    used = torch.arange(tree.capacity) < tree.count[:, None]
+    inner = used.flatten() & ~tree.resolved
+    assert inner.sum() > 20 * len(state)
+    assert torch.equal(tree.visits[inner], 1 + tree.edge_visits[inner].sum(1))
+    child = tree.child_of(torch.arange(len(tree.visits))[:, None], torch.arange(tree.edges))
+    led = (tree.child > 0) & used.flatten()[:, None]
+    assert torch.equal(tree.visits[child[led]], tree.edge_visits[led])
+    assert (tree.edge_visits[~led & inner[:, None]] == 0).all()
+    going = ~tree.of_root(tree.resolved)
+    assert (tree.visits[tree.roots][going] == 61).all()
+    assert (tree.count[going] <= 61).all()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_totals_are_sums_of_what_the_nodes_below_were_judged(kind: str) -> None:
+    game = cellgames.make("torus-v0", size=5)
+    state = midway(game, 5, 4)
+    tree = grown(searcher(kind, game, 60), state)
+    assert not tree.resolved.any(), "expected positions far from the end, for the test's sake"
+    for root in tree.roots.tolist():
+        for node in range(root, root + int(tree.count[root // tree.capacity])):
+            below = tree.below(torch.tensor([root // tree.capacity]), torch.tensor([node - root]))[0]
+            wanted = tree.raw[root : root + tree.capacity][below].sum(0)
+            torch.testing.assert_close(tree.total[node], wanted, atol=1e-4, rtol=0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_illegal_action_is_ever_taken_and_positions_follow_by_the_rules(kind: str) -> None:
+    state = midway(SMALL, 30, 6)
+    tree = grown(searcher(kind, SMALL, 80), state)
+    nodes = (torch.arange(tree.capacity) < tree.count[:, None]).flatten().nonzero().squeeze(1)
+    legal = SMALL.legal_actions(tree.state[nodes])
+    assert (tree.edge_visits[nodes][~legal] == 0).all()
+    assert (tree.status[nodes][~legal] == ILLEGAL).all()
+    open = ~tree.resolved[nodes]
+    defending = SMALL.defending_actions(tree.state[nodes[open]])
+    assert defending is not None
+    assert torch.equal(tree.status[nodes][open] != ILLEGAL, defending)
+    below = nodes[nodes % tree.capacity > 0]
+    parents = below - below % tree.capacity + tree.parent[below]
+    after = SMALL.step(tree.state[parents], tree.parent_edge[below].long())
+    assert after.equal(tree.state[below])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_search_of_many_positions_equals_searches_of_each_alone(kind: str) -> None:
+    state = midway(SMALL, 5, 7)
+    search = searcher(kind, SMALL, 30)
+    together = search.run(state, generator())
+    for lane in range(len(state)):
+        alone = search.run(state[lane], generator())
+        assert torch.equal(alone.visits[0], together.visits[lane])
+        assert torch.equal(alone.chosen[0], together.chosen[lane])
+        torch.testing.assert_close(alone.value[0], together.value[lane])
+        assert alone.lines[0] == together.lines[lane]
+
+
+def test_searches_with_the_same_generator_are_the_same() -> None:
+    state = midway(SMALL, 20, 3)
+    first, again, other = (UCTSearch(SMALL, 40).run(state, generator(seed)) for seed in (1, 1, 2))
+    assert torch.equal(first.visits, again.visits)
+    assert not torch.equal(first.visits, other.visits)
+
+
+def test_compiled_searches_find_what_others_do() -> None:
+    state = midway(SMALL, 30, 5)
+    plans: tuple[Compile, ...] = ("never", "always")
+    found = []
+    for compile in plans:
+        with planned(compile, 1):
+            found.append(UCTSearch(SMALL, 40).run(state, generator()))
+    assert torch.equal(found[0].visits, found[1].visits)
+    torch.testing.assert_close(found[0].value, found[1].value)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_on_a_gpu_find_what_others_do(kind: str) -> None:
+    state = midway(SMALL, 30, 5)
+    search = searcher(kind, SMALL, 40)
+    there, here = (search.run(state.to(device), generator()) for device in ("cuda", "cpu"))
+    assert (there.visits.cpu() == here.visits).all(1).float().mean() > 0.9  # sums differ in their last bits
+
+
+# ---------------------------------------------------------------- what they find
+
+
+@pytest.mark.parametrize(("size", "turns"), [(2, 4), (3, 11), (5, 30), (8, 80)])
+def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -> None:
+    game = cellgames.make("torus-v0", size=size)
+    state = game.init(seeds(3, 200))
+    source = generator(3)
+    for _ in range(turns):
+        state = game.step(state, game.random_actions(state, random_bits(200, source)))
+    lanes, cells = game.legal_actions(state).nonzero().unbind(1)
+    after = game.step(state[lanes], cells)
+    wins, defends = torch.zeros((2, 200, game.info.num_actions), dtype=torch.bool)
+    wins[lanes, cells] = after.over
+    found = game.winning_actions(state)
+    assert found is not None
+    assert wins.any()
+    assert torch.equal(found, wins)
+    replied = game.winning_actions(after)
+    assert replied is not None
+    defends[lanes, cells] = ~replied.any(1)
+    some = ~wins.any(1)  # who wins at once need not defend
+    found = game.defending_actions(state)
+    assert found is not None
+    assert (defends != game.legal_actions(state))[some].any(), "expected threats, for the test's sake"
+    assert torch.equal(found[some], defends[some])
+
+
+BLACK_WINS_BY_A_RING = """
+    B . . .
+     . . . .
+    B . . .
+     . W . .
+    B . W .
+     . . . .
+    . . . W
+     . . . .
+"""
+
+
+BLACK_WINS_BY_TWO_RINGS = """
+    B B . .
+     . . . .
+    B B . .
+     . . W .
+    B B . .
+     . . . .
+    . . . W
+     . . . .
+"""
+
+
+def certain(search: Search, state: Any) -> float:
+    """Share of the positions with a winning move in which the search plays one that wins at once."""
+    wins = winning_at_once(state)
+    has = wins.any(1)
+    chosen = search.run(state[has], generator()).chosen
+    return float(wins[has].gather(1, chosen[:, None]).float().mean())
+
+
+def winning_at_once(state: Any) -> Tensor:
+    """Bool [L, N], by the rules."""
+    legal = SMALL.legal_actions(state)
+    lanes, cells = legal.nonzero().unbind(1)
+    after = SMALL.step(state[lanes], cells)
+    wins = torch.zeros_like(legal)
+    wins[lanes, cells] = after.over
+    return wins
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("simulations", [24, 48])
+def test_a_win_in_one_is_found(kind: str, simulations: int) -> None:
+    assert certain(searcher(kind, SMALL, simulations), midway(SMALL, 200, 9)) == 1.0
+
+
+@pytest.mark.parametrize("simulations", [36, 72])
+def test_a_win_in_one_on_a_drawn_board_is_found(simulations: int) -> None:
+    game, state = drawn(BLACK_WINS_BY_A_RING, 0)
+    result = UCTSearch(game, simulations).run(state, generator())
+    assert game.action_to_string(int(result.chosen)) == "a4"
+    assert result.value.tolist() == [[1.0, -1.0]]
+    assert result.lines == [[int(result.chosen)]]
+
+
+@pytest.mark.parametrize("simulations", [48, 96])
+def test_a_loss_in_one_is_defended_against(simulations: int) -> None:
+    game, state = drawn(BLACK_WINS_BY_A_RING, 1)
+    result = UCTSearch(game, simulations).run(state, generator())
+    assert game.action_to_string(int(result.chosen)) == "a4"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_losses_in_one_are_defended_against_where_that_is_possible(kind: str) -> None:
+    """White to move, and Black would win at once if White did nothing there."""
+    state = midway(SMALL, 400, 9)
+    legal = SMALL.legal_actions(state)
+    lanes, cells = legal.nonzero().unbind(1)
+    after = SMALL.step(state[lanes], cells)
+    lost = after.over.clone()  # the mover has won there, which is as good as safe
+    lost[~after.over] = ~winning_at_once(after[~after.over]).any(1)
+    safe = torch.zeros_like(legal)
+    safe[lanes, cells] = lost
+    hard = safe.any(1) & (safe != legal).any(1)
+    assert hard.sum() > 20
+    chosen = searcher(kind, SMALL, 120).run(state[hard], generator()).chosen
+    assert safe[hard].gather(1, chosen[:, None]).float().mean() == 1.0
+
+
+def believed(state: Any) -> float:
+    """Share of the positions in which playouts say rightly who wins with best play."""
+    won = solver(3).winning_moves(state).any(1)
+    value = UCTSearch(SMALL, 40).run(state, generator()).value.gather(1, state.current_player[:, None]).squeeze(1)
+    return float(((value > 0) == won).float().mean())
+
+
+def flipped(method: Callable[..., Any]) -> Callable[..., Any]:
+    """With results counted for the wrong side."""
+
+    def credit(self: Tree, nodes: Tensor, edges: Tensor, value: Tensor) -> Any:
+        return method(self, nodes, edges, -value)
+
+    return credit
+
+
+def test_values_have_the_right_sign_and_a_flipped_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = midway(SMALL, 150, 7)
+    assert believed(state) > 0.85
+    monkeypatch.setattr(Tree, "credit", flipped(Tree.credit))
+    assert believed(state) < 0.7
+
+
+def test_untried_moves_are_tried_in_any_order() -> None:
+    game = cellgames.make("torus-v0", size=8)
+    state = game.init(seeds(0, 1))
+    first = [int(UCTSearch(game, 1, evaluator=Counted()).run(state, generator(seed)).chosen) for seed in range(60)]
+    assert 45 < sum(first) / 60 < 82  # of 128, the mean is 63.5 with a deviation of 5
+    assert len(set(first)) > 35
+
+
+def test_what_is_lost_is_still_hindered() -> None:
+    """Cells win for Black, and White, to move, takes one of them."""
+    game, state = drawn(BLACK_WINS_BY_TWO_RINGS, 1)
+    wins = game.winning_actions(state, 1 - state.current_player)
+    assert wins is not None
+    assert wins.sum() >= 2
+    for search in (UCTSearch(game, 20), GumbelSearch(game, Counted(), 20)):
+        result = search.run(state, generator())
+        assert bool(wins[0, int(result.chosen)])
+        assert result.value.tolist() == [[1.0, -1.0]]
+
+
+# ---------------------------------------------------------------- what is certain
+
+
+@dataclass(frozen=True)
+class Doom(Race):
+    """`Race` in which both lose what would be a draw."""
+
+    id: ClassVar[str] = "toy-doom-v0"
+
+    def outcome(self, state: Any) -> Tensor:
+        result = super().outcome(state)
+        return torch.where(state.over[:, None] & (result == 0), -1, result).to(torch.int8)
+
+
+def possible(game: Race, state: Any) -> set[tuple[int, ...]]:
+    """All results of best play, however ties are broken; plain minimax for players who want their own best."""
+    if bool(state.over):
+        return {tuple(game.outcome(state)[0].tolist())}
+    mover = int(state.current_player)
+    actions = game.legal_actions(state)[0].nonzero().squeeze(1).tolist()
+    each = [possible(game, game.step(state, torch.tensor([action]))) for action in actions]
+    # Whatever is taken is at least as good as the worst of the best.
+    floor = max(min(result[mover] for result in results) for results in each)
+    return {result for results in each for result in results if result[mover] >= floor}
+
+
+def test_where_players_move_twice_and_both_may_lose_certain_results_are_those_of_best_play() -> None:
+    game = Doom(goal=7, limit=5)
+    tree = grown(UCTSearch(game, 150, evaluator=Flat()), game.init(seeds(4, 40)))
+    assert tree.of_root(tree.resolved).float().mean() > 0.9
+    inner = tree.resolved & ~tree.state.over
+    results = tree.exact(inner.nonzero().squeeze(1)).int().tolist()
+    assert [-1, -1] in results, "expected games that both lose, for the test's sake"
+    assert len({tuple(result) for result in results}) == 3
+    some = torch.randperm(len(results), generator=generator())[:60].tolist()
+    for number, node in zip(some, inner.nonzero().squeeze(1)[some].tolist(), strict=True):
+        assert tuple(results[number]) in possible(game, tree.state[node])
+
+
+class Flat:
+    """Knows nothing."""
+
+    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+        return Evaluation(torch.zeros(len(state), game.info.num_actions), torch.zeros(len(state), 2))
+
+
+def test_what_is_certain_is_the_truth() -> None:
+    state = midway(SMALL, 100, 10)
+    tree = grown(UCTSearch(SMALL, 300), state)
+    sure = tree.of_root(tree.resolved)
+    assert sure.float().mean() > 0.5
+    won = solver(3).winning_moves(state).any(1)
+    claimed = tree.exact(tree.roots).gather(1, state.current_player[:, None]).squeeze(1) > 0
+    assert torch.equal(claimed[sure], won[sure])
+    closed = (tree.status == CLOSED) & (tree.edge_visits > 0)
+    means = tree.means(torch.arange(len(tree.visits)))
+    assert means[closed].abs().eq(1).all()
+    assert (tree.status[tree.roots][~sure] == OPEN).any(1).all()
+
+
+# ---------------------------------------------------------------- Gumbel
+
+
+@pytest.mark.parametrize(
+    ("candidates", "simulations", "plan"),
+    [
+        (1, 3, [0, 1, 2]),
+        (2, 4, [0, 0, 1, 1]),
+        (4, 8, [0, 0, 0, 0, 1, 1, 2, 2]),
+        (4, 12, [0, 0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4]),
+        (8, 24, [0] * 8 + [1] * 4 + [2] * 4 + [3, 3, 4, 4, 5, 5, 6, 6]),
+    ],
+)
+def test_sequential_halving_shares_simulations_out(candidates: int, simulations: int, plan: list[int]) -> None:
+    assert considered_visits(candidates, simulations) == plan
+
+
+def test_the_root_tries_its_candidates_by_halving() -> None:
+    state = midway(SMALL, 20, 2)
+    result = GumbelSearch(SMALL, Counted(), 24, considered=8, noise=1.0).run(state, generator())
+    for visits in result.visits.tolist():
+        assert sorted(visits, reverse=True)[:9] == [7, 7, 3, 3, 1, 1, 1, 1, 0]
+
+
+def test_candidates_are_the_best_of_the_prior_or_drawn_by_it() -> None:
+    state = SMALL.init(seeds(0, 1))
+    prior = Counted().judge(SMALL, state, generator()).logits[0]
+    plain = GumbelSearch(SMALL, Counted(), 4, considered=4).run(state, generator())
+    assert set(plain.visits[0].nonzero().squeeze(1).tolist()) == set(prior.topk(4).indices.tolist())
+    many = state.map(lambda field: field.expand(4000, *field.shape[1:]).clone())
+    noisy = GumbelSearch(SMALL, Counted(), 1, considered=1, noise=1.0).run(many, generator())
+    share = torch.bincount(noisy.chosen, minlength=18) / 4000
+    torch.testing.assert_close(share, prior.softmax(0), atol=0.03, rtol=0)
+
+
+def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
+    """By the formulas of the paper, written out for one root."""
+    state = midway(SMALL, 5, 3)
+    search = GumbelSearch(SMALL, Counted(), 20, considered=8)
+    tree = grown(search, state)
+    result = search._policy(tree)
+    for lane, root in enumerate(tree.roots.tolist()):
+        mover = int(state.current_player[lane])
+        legal = SMALL.legal_actions(state)[lane].nonzero().squeeze(1).tolist()
+        logits, visits = tree.logits[root].tolist(), tree.edge_visits[root].tolist()
+        prior = torch.tensor([logits[a] for a in legal]).softmax(0).tolist()
+        means = {a: float(tree.edge_total[root, a]) / visits[a] for a in legal if visits[a]}
+        seen = [(p, means[a]) for a, p in zip(legal, prior, strict=True) if a in means]
+        weighed = sum(p * q for p, q in seen) / sum(p for p, _ in seen)
+        mixed = (float(tree.raw[root, mover]) + sum(visits) * weighed) / (1 + sum(visits))
+        factor = 50 + max(visits)
+        wish = torch.tensor([logits[a] + factor * (means.get(a, mixed) + 1) / 2 for a in legal])
+        torch.testing.assert_close(result[lane, legal], wish.softmax(0), atol=1e-4, rtol=1e-3)
+
+
+# ---------------------------------------------------------------- agents
+
+
+def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None:
+    agent = SearchAgent("kept", lambda game: UCTSearch(game, 100, evaluator=Counted()))
+    state = midway(SMALL, 16, 2)
+    lanes = torch.arange(len(state)) * 3
+    agent.start(SMALL, state.current_player, lanes)
+    first = agent.search(state, lanes, generator())
+    state = SMALL.step(state, first.chosen)
+    reply = torch.tensor([line[1] for line in first.lines])
+    state = SMALL.step(state, reply)
+    going = ~state.over
+    second = agent.search(state[going], lanes[going], generator())
+    more = second.visits.sum(1) >= 100
+    assert more[second.value.abs().amax(1) < 1].all()
+    assert (second.visits.sum(1) > 100).float().mean() > 0.2
+    fresh = SearchAgent("fresh", lambda game: UCTSearch(game, 100, evaluator=Counted()), reuse=False)
+    fresh.start(SMALL, state.current_player, lanes)
+    assert (fresh.search(state[going], lanes[going], generator()).visits.sum(1) <= 100).all()
+    agent.start(SMALL, state.current_player, lanes)  # other games begin there: nothing is left
+    assert (agent.search(state[going], lanes[going], generator()).visits.sum(1) <= 100).all()
+
+
+def test_visits_add_up_in_trees_that_were_kept() -> None:
+    search = UCTSearch(SMALL, 150, evaluator=Counted())
+    state = midway(SMALL, 16, 2)
+    tree = grown(search, state)
+    places = tree.child[tree.roots, tree.edge_visits[tree.roots].argmax(1)].long()
+    rows = torch.arange(len(state))
+    below = tree.below(rows, places)
+    part = tree.like(len(rows), int(below.sum(1).max()) + 150)
+    part.graft(rows, tree, rows, below)
+    assert part.state[part.roots].equal(tree.state[tree.roots + places])
+    assert torch.equal(part.visits[part.roots], tree.visits[tree.roots + places])
+    search.grow(part, generator())
+    inner = (torch.arange(part.capacity) < part.count[:, None]).flatten() & ~part.resolved
+    assert torch.equal(part.visits[inner], 1 + part.edge_visits[inner].sum(1))
+    below_root = inner & (torch.arange(len(inner)) % part.capacity > 0)
+    nodes = below_root.nonzero().squeeze(1)
+    parents = nodes - nodes % part.capacity + part.parent[nodes]
+    assert torch.equal(part.edge_visits[parents, part.parent_edge[nodes].long()], part.visits[nodes])
+
+
+def test_memory_is_bounded_by_searching_some_lanes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = midway(SMALL, 20, 4)
+    lanes = torch.arange(len(state))
+    make = lambda game: GumbelSearch(game, Counted(), 20)  # noqa: E731  # short
+    whole, parts = (SearchAgent("some", make) for _ in range(2))
+    whole.start(SMALL, state.current_player, lanes)
+    wanted = whole.search(state, lanes, generator())
+    monkeypatch.setattr("cellgames.agents.search.search_agent._BYTES", 200_000)
+    parts.start(SMALL, state.current_player, lanes)
+    found = parts.search(state, lanes, generator())
+    assert torch.equal(found.visits, wanted.visits)
+    assert found.lines == wanted.lines
+
+
+def test_agents_by_name_play_whole_games(tmp_path: Any) -> None:
+    torch.manual_seed(0)
+    path = tmp_path / "some.safetensors"
+    save_network(path, make_network(SMALL, Size(8, 1)))
+    agents = [load("mcts:20", SMALL), load(f"gumbel:8:{path}", SMALL)]
+    assert [agent.name for agent in agents] == ["mcts:20", f"gumbel:8:{path}"]
+    seats = torch.tensor([[0, 1], [1, 0]] * 6)
+    played = play(SMALL, agents, seats, seeds(0, 12), [generator(1), generator(2)])
+    assert played.state.terminated.all()
+
+
+def test_more_simulations_play_better() -> None:
+    strong, weak = load("mcts:50", SMALL), load("mcts:3", SMALL)
+    seats = torch.tensor([[0, 1], [1, 0]] * 15)
+    played = play(SMALL, [strong, weak], seats, seeds(0, 30), [generator(1), generator(2)])
+    won = played.state.scores.gather(1, (seats == 0).int().argmax(1, keepdim=True)).mean()
+    assert won > 0.7
+
+
+def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:
+    cloth = cellgames.make("cloth-of-gold-small-v0", generations=4, max_rounds=2)
+    torch.manual_seed(0)
+    evaluator = NetworkEvaluator(make_network(cloth, Size(4, 1)))
+    state = cloth.init(seeds(0, 3))
+    search = GumbelSearch(cloth, evaluator, 20)
+    tree = grown(search, state)
+    assert tree.edges < cloth.info.num_actions
+    result = search._result(tree)
+    prior = evaluator.judge(cloth, state, generator()).logits.masked_fill(~cloth.legal_actions(state), -torch.inf)
+    assert torch.equal(result.actions.sort(1).values, prior.topk(tree.edges, dim=1).indices.sort(1).values)
+    assert cloth.legal_actions(state).gather(1, result.chosen[:, None]).all()
+    dense = result.dense(result.policy, cloth.info.num_actions)
+    torch.testing.assert_close(dense.sum(1), torch.ones(3))
+    assert torch.equal(dense.gather(1, result.actions), result.policy)
+    assert not tree.whole[tree.roots].any()
+
+
+def test_cloth_of_gold_is_searched_by_whole_turns_of_playouts() -> None:
+    cloth = cellgames.make("cloth-of-gold-small-v0", generations=4, max_rounds=1, max_units=3)
+    agents = [load("mcts:6", cloth), load("random", cloth)]
+    played = play(cloth, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
+    assert played.state.over.all()
+    result = UCTSearch(cloth, 10).run(cloth.init(seeds(0, 2)), generator())
+    tried = result.visits > 0
+    assert (tried.sum(1) > 1).all()
+    assert (cloth.legal_actions(cloth.init(seeds(0, 2))).gather(1, result.actions.clamp(min=0)) | ~tried).all()
+
+
+@pytest.mark.parametrize("spec", ["mcts", "mcts:0", "mcts:x", "gumbel", "gumbel::file", "gumbel:0"])
+def test_a_search_without_simulations_is_refused(spec: str) -> None:
+    with pytest.raises(ValueError, match="needs a number"):
+        load(spec)
+
+
+def test_games_that_cannot_be_searched_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"all players act at once|simultaneous"):
+        load("mcts:10", cellgames.make("grid-adaptation-small-v0"))
+    with pytest.raises(ValueError, match=r"kind 'policy'|no trained weights"):
+        load("gumbel:10", cellgames.make("cloth-of-gold-small-v0"))
+    with pytest.raises(ValueError, match="must be started"):
+        SearchAgent("idle", lambda game: UCTSearch(game, 2)).search(
+            SMALL.init(seeds(0, 1)), torch.arange(1), generator()
+        )

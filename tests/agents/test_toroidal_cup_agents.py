@@ -1,0 +1,352 @@
+"""Agents of the Toroidal Cup: positions out of observations, greedy, and rollouts where all act at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import torch
+from every_game import generator, play
+from torch import Tensor
+from toy_games import Sealed, random_actions
+
+import cellgames
+from cellgames.agents import load, select
+from cellgames.agents.base import Seats
+from cellgames.agents.loading import IMAGINED
+from cellgames.agents.play import Played
+from cellgames.agents.play import play as play_agents
+from cellgames.agents.playouts import rollout_agent as rollout
+from cellgames.agents.playouts.playouts import LANES, at_once, finish
+from cellgames.agents.playouts.rollout_agent import RolloutAgent
+from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
+from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
+from cellgames.agents.toroidal_cup.imagined import imagine
+from cellgames.envs.core import State, seeds
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+
+RANDYS = ToroidalCup(12, 32, pattern="randys", shapes=2, max_generations=30)
+MIXED = ToroidalCup(24, 60, pattern="donutmethuselahs", shapes=4, max_generations=10)
+THREE = ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=20)  # 2 columns are nobody's
+ANY = cellgames.make("toroidal-cup-v0", cols=160, shapes=2, max_generations=6)
+GAMES = pytest.mark.parametrize("game", [RANDYS, MIXED, THREE, ANY], ids=["randys", "mixed", "three", "any"])
+SPECS = pytest.mark.parametrize("spec", ["random", "greedy", "rollout:6"])
+
+Searcher = ToroidalCupGreedy | RolloutAgent
+
+
+def duel(game: ToroidalCup, specs: list[str], games: int, seed: int = 0) -> Played:
+    """Every deal once in each seat (games of two teams)."""
+    seats = torch.tensor([[0, 1]] * (games // 2) + [[1, 0]] * (games // 2))
+    agents = [load(spec, game) for spec in specs]
+    deals = seeds(seed, games // 2).repeat(2)
+    return play_agents(game, agents, seats, deals, [generator(seed + 1), generator(seed + 2)])
+
+
+def won(game: ToroidalCup, specs: list[str], games: int, seed: int = 0) -> tuple[float, float]:
+    """The first agent's share of the points as first and as second team."""
+    state: Any = duel(game, specs, games, seed).state
+    points = (game.outcome(state).double() + 1) / 2
+    half = games // 2
+    return float(points[:half, 0].mean()), float(points[half:, 1].mean())
+
+
+def ask(agent: Searcher, game: ToroidalCup, state: State, seat: int, seed: int = 0) -> Tensor:
+    lanes = torch.arange(len(state))
+    players = torch.full_like(lanes, seat)
+    agent.start(game, players, lanes)
+    return select(agent, game, state, lanes, generator(seed), players)
+
+
+# ---------------------------------------------------------------- seats
+
+
+def test_seats_are_told_by_lane_and_by_the_order_within_it() -> None:
+    held = Seats()
+    held.start(THREE, torch.tensor([2, 0, 1, 2]), torch.tensor([0, 3, 3, 5]))
+    assert held.of(torch.tensor([0, 3, 3, 5])).tolist() == [2, 0, 1, 2]
+    assert held.of(torch.tensor([3, 3])).tolist() == [0, 1]
+    held.start(THREE, torch.tensor([2, 1]), torch.tensor([3, 9]))  # others go on
+    assert held.of(torch.tensor([0, 3, 5, 9])).tolist() == [2, 2, 2, 1]
+
+
+@pytest.mark.parametrize("lanes", [[1], [0, 0], [7]])
+def test_who_asks_for_a_seat_that_was_not_started_is_told(lanes: list[int]) -> None:
+    held = Seats()
+    held.start(RANDYS, torch.tensor([1]), torch.tensor([0]))
+    with pytest.raises(ValueError, match=rf"seats that the agent has in lane {lanes[0]}, got {len(lanes)}; .*start"):
+        held.of(torch.tensor(lanes))
+
+
+# ---------------------------------------------------------------- positions out of observations
+
+
+@GAMES
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: ToroidalCup, steps: int) -> None:
+    state = play(game, game.init(seeds(2, 20)), min(steps, game.info.max_turns - 1))
+    state = state[~state.over]
+    seats = torch.arange(len(state)) % game.teams
+    seen = game.observe(state, seats)
+    imagined = imagine(game, seen, seats)
+    assert torch.equal(game.observe(imagined, seats), seen)
+    assert torch.equal(imagined.start, state.start)
+    assert torch.equal(imagined.board, state.board)
+    assert torch.equal(imagined.scores, state.scores)
+    rows = torch.arange(len(state))
+    assert torch.equal(game.legal_actions(imagined)[rows, seats], game.legal_actions(state)[rows, seats])
+    assert game.legal_actions(imagined).any(2).all(), "whatever is guessed finds a place"
+    if game.pattern == "randys":  # all shapes are alike, so the guess is right
+        assert torch.equal(imagined.queue, state.queue)
+
+
+# ---------------------------------------------------------------- what all agents must do
+
+
+@SPECS
+@GAMES
+def test_agents_play_whole_games_in_every_seat(game: ToroidalCup, spec: str) -> None:
+    """Lanes in which an agent has one, several or all seats; `play` refuses what is illegal."""
+    seats = torch.tensor([[0] * game.teams, [0, 1, 1][: game.teams], [1, 0, 0][: game.teams], [1] * game.teams])
+    agents = [load(spec, game), load("random", game)]
+    runs = [play_agents(game, agents, seats, seeds(4, 4), [generator(1), generator(2)]) for _ in range(2)]
+    assert runs[0].state.over.all()
+    assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
+    other = play_agents(game, agents, seats, seeds(4, 4), [generator(5), generator(6)])
+    assert not torch.equal(other.actions[0], runs[0].actions[0])
+
+
+@pytest.mark.parametrize("id", ["toroidal-cup-v0", "toroidal-cup-small-v0"])
+@SPECS
+def test_agents_play_both_presets(id: str, spec: str) -> None:
+    game = cellgames.make(id, max_generations=4, shapes=2)
+    assert isinstance(game, ToroidalCup)
+    assert duel(game, [spec, "random"], 4).state.over.all()
+
+
+@pytest.mark.parametrize("agent", [ToroidalCupGreedy(), RolloutAgent(8)], ids=lambda agent: agent.name)
+def test_what_the_others_have_in_hand_changes_no_move(agent: Searcher) -> None:
+    state = play(MIXED, MIXED.init(seeds(1, 6)), 2)
+    queue = state.queue.clone()
+    queue[:, 1] = torch.where(queue[:, 1] >= 0, (queue[:, 1] + 1) % len(MIXED.stamps), -1)
+    queue[:, 0, 1:] = torch.where(queue[:, 0, 1:] >= 0, (queue[:, 0, 1:] + 2) % len(MIXED.stamps), -1)
+    changed = state.replace(queue=queue, seed=seeds(7, 6))
+    assert not changed.equal(state)
+    assert torch.equal(ask(agent, MIXED, changed, 0), ask(agent, MIXED, state, 0))
+
+
+@pytest.mark.parametrize("spec", ["greedy", "rollout:6"])
+def test_what_the_other_places_now_changes_no_move(spec: str) -> None:
+    """Beside different opponents, whose first placements differ, the first placements are the same."""
+    ours = []
+    for other in (5, 6):
+        agents = [load(spec, RANDYS), load("random", RANDYS)]
+        deals, seats = seeds(0, 4), torch.tensor([[0, 1], [1, 0]] * 2)
+        played = play_agents(RANDYS, agents, seats, deals, [generator(1), generator(other)])
+        ours.append(played.actions[0].gather(1, seats))
+    (mine, theirs), (same, others) = (actions.unbind(1) for actions in ours)
+    assert not torch.equal(theirs, others), "for the test's sake"
+    assert torch.equal(mine, same)
+
+
+def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = play(MIXED, MIXED.init(seeds(1, 5)), 1)
+    agent = ToroidalCupGreedy(candidates=8, guesses=2)
+    whole = ask(agent, MIXED, state, 1)
+    assert torch.equal(ask(agent, MIXED, state[:2], 1), whole[:2])
+    changed = state.put(torch.tensor([0, 1]), state[3:])
+    assert torch.equal(ask(agent, MIXED, changed, 1)[2:], whole[2:])
+    monkeypatch.setattr(toroidal_cup_greedy, "at_once", lambda game: 1)
+    assert torch.equal(ask(agent, MIXED, state, 1), whole)
+
+
+def test_memory_is_bounded_by_the_size_of_boards_and_masks() -> None:
+    large = cellgames.make("toroidal-cup-v0")
+    assert 256 <= at_once(large) <= 1024
+    assert at_once(RANDYS) == at_once(cellgames.make("torus-v0")) == LANES
+    assert at_once(ToroidalCup(512, 512, 8, "donutmethuselahs", stride=1)) < 16
+
+
+# ---------------------------------------------------------------- greedy
+
+SMALL = ToroidalCup(12, 24, pattern="randys", shapes=2, max_generations=30)
+DRAWN = """
+........................
+......1.................
+....111.................
+.....1..................
+........................
+........................
+........................
+........................
+........................
+..............2.........
+.............222........
+...............2........
+"""
+
+
+def drawn() -> Any:
+    """`DRAWN`, with a shape to come for each team."""
+    rle = "".join(f"{row.replace('1', 'A').replace('2', 'B')}$" for row in DRAWN.split()).rstrip("$")
+    return SMALL.string_to_state(f"randys 1 {rle}! rpentomino/rpentomino")
+
+
+def leads(game: ToroidalCup, state: Any, seat: int, others: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """The legal actions of a seat, [C], and its lead after each of them beside each of `others`, [C, G].
+
+    Others are int64 [G, P], by default all that is legal for a second team; leads are over the best other team, in
+    shares of the live cells.
+    """
+    own, *rest = (game.legal_actions(state)[0, i].nonzero().squeeze(1) for i in (seat, 1 - seat))
+    others = rest[0][:, None].expand(-1, 2) if others is None else others
+    joint = others.expand(len(own), -1, -1).clone()
+    joint[:, :, seat] = own[:, None]
+    flat = joint.flatten(0, 1)
+    live = game.step(state[torch.zeros(len(flat), dtype=torch.int64)], flat).scores.double()
+    rival = live[:, [i for i in range(game.teams) if i != seat]].amax(1)
+    lead = (live[:, seat] - rival) / live.sum(1).clamp(min=1)
+    return own, lead.view(joint.shape[:2])
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_they_find_placements_that_are_good_against_all_that_the_other_may_do(seat: int) -> None:
+    state = drawn()
+    own, lead = leads(SMALL, state, seat)
+    worth, result = lead.mean(1), lead.sign().mean(1)
+    assert worth.min() < -0.5, "for the test's sake: some placements kill one's own cells"
+    assert worth.quantile(0.75) < worth.max() - 0.1
+    chosen = ask(ToroidalCupGreedy(candidates=len(own), guesses=24), SMALL, state, seat)
+    assert float(worth[own == chosen]) > worth.max() - 0.1
+    chosen = ask(RolloutAgent(600), SMALL, state, seat)
+    assert float(result[own == chosen]) > result.quantile(0.75)
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        ToroidalCup(12, 30, pattern="randys", stride=3, shapes=2, max_generations=40),
+        ToroidalCup(12, 50, 3, "randys", shapes=2, survivors="keep", max_generations=40),  # 2 columns are nobody's
+    ],
+    ids=["two", "three, keep"],
+)
+def test_greedy_finds_the_best_answer_to_what_it_guesses(game: ToroidalCup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So it simulates the very game: teams in their places, ties of colours as the numbers say, the best rival."""
+    state = play(game, game.init(seeds(0, 1)), 1)
+    guesses = random_actions(game, state[torch.zeros(4, dtype=torch.int64)], generator(1))
+    agent = ToroidalCupGreedy(candidates=game.info.num_actions, guesses=4)
+    monkeypatch.setattr(agent, "_guesses", lambda *_: guesses[None])
+    for seat in range(game.teams):
+        own, lead = leads(game, state, seat, guesses)
+        worth = lead.mean(1)
+        best = own[worth > worth.max() - 1e-9]
+        assert len(best) < 5
+        assert int(ask(agent, game, state, seat)) in best.tolist()
+
+
+def test_greedy_guesses_legal_placements_and_tries_each_candidate_once() -> None:
+    state = play(MIXED, MIXED.init(seeds(1, 5)), 2)
+    agent = ToroidalCupGreedy(candidates=40, guesses=30)
+    mask = MIXED.legal_actions(state)
+    lots = seeds(3, 5)
+    candidates = agent._candidates(mask[:, 0], lots)
+    assert mask[:, 0].gather(1, candidates).all()
+    assert all(len(set(row)) == 40 for row in candidates.tolist())
+    guesses = agent._guesses(MIXED, state, lots)
+    assert guesses.shape == (5, 30, 2)
+    assert mask.gather(2, guesses.transpose(1, 2)).all()
+    assert len(guesses.flatten(0, 1).unique(dim=0)) > 100
+    few = torch.zeros_like(mask[:, 0])
+    few[:, [4, 9]] = True
+    assert {tuple(sorted(set(row))) for row in agent._candidates(few, lots).tolist()} == {(4, 9)}
+
+
+def test_a_single_legal_placement_is_taken() -> None:
+    mask = torch.zeros(1, RANDYS.info.num_actions, dtype=torch.bool)
+    state = RANDYS.init(seeds(0, 1))
+    only = int(RANDYS.legal_actions(state)[0, 0].nonzero()[5])
+    mask[0, only] = True
+    for agent in (ToroidalCupGreedy(), RolloutAgent(4)):
+        agent.start(RANDYS, torch.tensor([0]), torch.tensor([0]))
+        assert agent.act(RANDYS.observe(state, 0), mask, torch.tensor([0]), generator()).tolist() == [only]
+
+
+def test_the_greedy_of_a_name_goes_on_in_lanes_that_are_not_started_again() -> None:
+    state = RANDYS.init(seeds(0, 3))
+    agent, lanes = load("greedy", RANDYS), torch.arange(3)
+    agent.start(RANDYS, torch.tensor([1, 1, 0]), lanes)
+    agent.start(RANDYS, torch.tensor([0]), torch.tensor([1]))
+    players = torch.tensor([1, 0, 0])
+    chosen = select(agent, RANDYS, state, lanes, generator(), players)
+    assert torch.equal(chosen, select(_started(players), RANDYS, state, lanes, generator(), players))
+
+
+def _started(players: Tensor) -> ToroidalCupGreedy:
+    agent = ToroidalCupGreedy()
+    agent.start(RANDYS, players, torch.arange(len(players)))
+    return agent
+
+
+# ---------------------------------------------------------------- rollouts where all act at once
+
+
+def test_playouts_of_simultaneous_games_end_with_their_own_outcome() -> None:
+    for game in (RANDYS, THREE):
+        state = play(game, game.init(seeds(0, 40)), 1)
+        outcome = finish(game, state, generator())
+        assert outcome.shape == (40, game.teams)
+        assert torch.equal(outcome, finish(game, state, generator()))
+        assert len(outcome.unique(dim=0)) > 1
+        over = game.step(state, random_actions(game, state, generator()))
+        assert torch.equal(finish(game, over, generator()), game.outcome(over))
+
+
+@pytest.mark.parametrize("playouts", [2, 7, 16])
+def test_rollout_spends_n_playouts_on_every_placement(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[int] = []
+
+    def spy(game: Any, state: State, source: torch.Generator) -> Tensor:
+        begun.append(len(state))
+        return finish(game, state, source)
+
+    monkeypatch.setattr(rollout, "finish", spy)
+    state = RANDYS.init(seeds(1, 5))
+    ask(RolloutAgent(playouts), RANDYS, state, 1)
+    assert sum(begun) == 5 * playouts
+
+
+def test_only_games_whose_positions_can_be_imagined_are_rolled_out_when_all_act_at_once() -> None:
+    assert set(IMAGINED) <= {cellgames.make(id).id for id in cellgames.list()}
+    assert all(cellgames.make(id).info.simultaneous for id in IMAGINED)
+    with pytest.raises(ValueError, match="in toy-sealed-v0 all players act at once and information is hidden"):
+        load("rollout:4", Sealed())
+    with pytest.raises(ValueError, match=r"'amaf:4' searches on states.*toroidal-cup-v0 is simultaneous"):
+        load("amaf:4", RANDYS)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_bad_numbers_wrong_games_and_no_start_are_explained() -> None:
+    with pytest.raises(ValueError, match="at least 1 candidate and 1 guess, got 0 and 4"):
+        ToroidalCupGreedy(candidates=0)
+    with pytest.raises(ValueError, match="'greedy' plays toroidal-cup-v0, got torus-v0"):
+        ToroidalCupGreedy().start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
+    seen = RANDYS.observe(RANDYS.init(seeds(0, 1)), 0)
+    for agent, message in ((ToroidalCupGreedy(), "must be started before"), (RolloutAgent(4), "must be started first")):
+        with pytest.raises(ValueError, match=message):
+            agent.act(seen, torch.ones(1, RANDYS.info.num_actions, dtype=torch.bool), torch.tensor([0]), generator())
+
+
+# ---------------------------------------------------------------- strength
+
+SHORT = ToroidalCup(20, 60, pattern="donutpi", shapes=2, max_generations=32)
+
+
+@pytest.mark.parametrize("spec", ["greedy", "rollout:32"])
+def test_they_beat_random_in_short_games_from_both_seats(spec: str) -> None:
+    """Three standard deviations of luck are 0.19."""
+    first, second = won(SHORT, [spec, "random"], 60)
+    assert first > 0.5
+    assert second > 0.5
+    assert (first + second) / 2 > 0.69

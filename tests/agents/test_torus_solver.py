@@ -1,0 +1,352 @@
+"""Torus solved: against minimax by the slow reference, against the facts of the game, and `perfect` in play."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+import torch
+import torus_reference as ref
+from benchmarks.agents import truth
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import load, random_openings
+from cellgames.agents.play import play
+from cellgames.agents.torus.perfect import TorusPerfect
+from cellgames.agents.torus.solver import solver
+from cellgames.envs.core import seeds
+from cellgames.envs.torus.game import Torus
+from cellgames.envs.torus.state import TorusState
+
+Stones = tuple[int, int]  # Black's set and White's; bit i is cell i
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def mover(stones: Stones) -> int:
+    return stones[0].bit_count() - stones[1].bit_count()
+
+
+@cache
+def holds(player: int, stones: int, size: int) -> bool:
+    """The reference's word on a set of one side's stones."""
+    return ref.wins(player, [ref.cell_of(cell, size) for cell in range(2 * size * size) if stones >> cell & 1], size)
+
+
+def after(stones: Stones, cell: int) -> Stones:
+    black, white = stones
+    return (black, white | 1 << cell) if mover(stones) else (black | 1 << cell, white)
+
+
+def free(stones: Stones, size: int) -> list[int]:
+    return [cell for cell in range(2 * size * size) if not (stones[0] | stones[1]) >> cell & 1]
+
+
+@cache
+def minimax(stones: Stones, size: int) -> bool:
+    """Whether the player to move wins an unfinished position."""
+    return any(good(stones, cell, size) for cell in free(stones, size))
+
+
+def good(stones: Stones, cell: int, size: int) -> bool:
+    """Whether a move wins at once, or leaves the opponent without a move that does."""
+    player, later = mover(stones), after(stones, cell)
+    return holds(player, later[player], size) or not minimax(later, size)
+
+
+def columns(positions: Iterable[Stones]) -> tuple[Tensor, Tensor, Tensor]:
+    """What `TorusSolver.wins` takes."""
+    black, white = torch.tensor(list(positions)).unbind(1)
+    player = torch.tensor([mover(stones) for stones in zip(black.tolist(), white.tolist(), strict=True)])
+    return black, white, player
+
+
+def states(positions: Iterable[Stones], size: int) -> TorusState:
+    game, cells = Torus(size), range(2 * size * size)
+    lines = []
+    for black, white in positions:
+        marks = "".join(".xo"[(black >> cell & 1) + 2 * (white >> cell & 1)] for cell in cells)
+        rows = [marks[start : start + size] for start in range(0, len(marks), size)]
+        lines.append(f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {'bw'[mover((black, white))]}")
+    return TorusState.cat([game.string_to_state(line) for line in lines])
+
+
+def unfinished(size: int, count: int, least: int = 0, seed: int = 0) -> list[Stones]:
+    """Distinct positions of random games that go on, with at least so many stones."""
+    rng, cells, found = random.Random(seed), 2 * size * size, dict[Stones, None]()
+    while len(found) < count:
+        stones: Stones = (0, 0)
+        for cell in rng.sample(range(cells), rng.randrange(least, cells)):
+            player, stones = mover(stones), after(stones, cell)
+            if holds(player, stones[player], size):
+                break
+        else:
+            found[stones] = None
+    return list(found)
+
+
+def moved(stones: int, move: Callable[[int], int], size: int) -> int:
+    return sum(1 << move(cell) for cell in range(2 * size * size) if stones >> cell & 1)
+
+
+# ---------------------------------------------------------------- against brute force
+
+
+def test_all_positions_of_size_two_are_what_minimax_says() -> None:
+    size, found, queue = 2, {(0, 0)}, [(0, 0)]
+    while queue:
+        stones = queue.pop()
+        for cell in free(stones, size):
+            player, later = mover(stones), after(stones, cell)
+            if not holds(player, later[player], size) and later not in found:
+                found.add(later)
+                queue.append(later)
+    positions = sorted(found)
+    assert solver(size).wins(*columns(positions)).tolist() == [minimax(stones, size) for stones in positions]
+    state = states(positions, size)
+    winning, immediate = solver(size).winning_moves(state), solver(size).immediate_wins(state)
+    for stones, moves, ends in zip(positions, winning.tolist(), immediate.tolist(), strict=True):
+        player, legal = mover(stones), free(stones, size)
+        assert [cell for cell, wins in enumerate(moves) if wins] == [c for c in legal if good(stones, c, size)]
+        assert [cell for cell, wins in enumerate(ends) if wins] == [
+            c for c in legal if holds(player, after(stones, c)[player], size)
+        ]
+
+
+def test_positions_of_size_three_are_what_minimax_says() -> None:
+    size = 3
+    positions = unfinished(size, 100, least=8)
+    wins = solver(size).wins(*columns(positions))
+    assert wins.tolist() == [minimax(stones, size) for stones in positions]
+    assert wins.any()
+    assert not wins.all()
+    for stones, moves in zip(positions, solver(size).winning_moves(states(positions, size)).tolist(), strict=True):
+        expected = [cell for cell in free(stones, size) if good(stones, cell, size)]
+        assert [cell for cell, wins in enumerate(moves) if wins] == expected
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_position_is_won_just_if_a_move_leads_to_one_that_the_opponent_does_not_win(size: int) -> None:
+    """Also with few stones, where minimax by hand would take too long."""
+    positions = unfinished(size, 40)
+    for stones, moves in zip(positions, solver(size).winning_moves(states(positions, size)).tolist(), strict=True):
+        player = mover(stones)
+        for cell in free(stones, size):
+            later = after(stones, cell)
+            ends = holds(player, later[player], size)
+            assert moves[cell] == (ends or not solver(size).wins(*columns([later])).item())
+        assert solver(size).wins(*columns([stones])).item() == any(moves)
+
+
+# ---------------------------------------------------------------- facts
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_the_first_player_wins_by_opening_on_an_octagon_and_loses_by_opening_on_a_square(size: int) -> None:
+    game = Torus(size)
+    start = game.init(seeds(0, 1))
+    assert solver(size).wins(*columns([(0, 0)])).item()
+    octagons, squares = solver(size).winning_moves(start).view(2, -1)
+    assert octagons.all()
+    assert not squares.any()
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_translations_and_the_half_turn_keep_who_wins_and_by_which_moves(size: int) -> None:
+    positions = unfinished(size, 100)
+    wins, moves = solver(size).wins(*columns(positions)), solver(size).winning_moves(states(positions, size))
+    maps: list[Callable[[int], int]] = [
+        partial(ref.translate, dr=1, dc=0, size=size),
+        partial(ref.translate, dr=size - 1, dc=1, size=size),
+        partial(ref.rotate180, size=size),
+    ]
+    for move in maps:
+        there = [(moved(black, move, size), moved(white, move, size)) for black, white in positions]
+        assert torch.equal(solver(size).wins(*columns(there)), wins)
+        to = torch.tensor([move(cell) for cell in range(2 * size * size)])
+        assert torch.equal(solver(size).winning_moves(states(there, size))[:, to], moves)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_a_quarter_turn_with_colours_swapped_keeps_winning_paths(size: int) -> None:
+    """In all sets of stones; who is to move cannot be swapped, since Black has begun."""
+    quarter = partial(ref.rotate90, size=size)
+    turned = torch.zeros(1, dtype=torch.int64)
+    for cell in range(2 * size * size):  # set number s + 2^cell is set s with that cell
+        turned = torch.cat((turned, turned | 1 << quarter(cell)))
+    black, white = solver(size).holds
+    assert torch.equal(white[turned], black)
+    assert torch.equal(black[turned], white)
+    assert not torch.equal(black, white)
+
+
+def test_what_white_wins_against_one_stone_more_black_wins_after_a_quarter_turn() -> None:
+    """A stone more never hurts, so Black to move wins where White does though the other side has a stone more."""
+    size, quarter, known = 3, partial(ref.rotate90, size=3), solver(3)
+    harder: list[Stones] = []
+    easier: list[Stones] = []
+    for black, white in unfinished(size, 120):
+        if mover((black, white)) == 0:
+            there = (moved(white, quarter, size), moved(black, quarter, size))
+            more = [(there[0] | 1 << cell, there[1]) for cell in free(there, size)]
+            harder += [stones for stones in more if not holds(0, stones[0], size)]
+            easier += [(black, white)] * (len(harder) - len(easier))
+    hard, easy = known.wins(*columns(harder)), known.wins(*columns(easier))
+    assert easy[hard].all()
+    assert hard.sum() > 100
+    assert (easy & ~hard).any()
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+def test_other_sizes_are_refused() -> None:
+    for size in (1, 4):
+        with pytest.raises(ValueError, match=f"solved for sizes 2 and 3, got {size}"):
+            solver(size)
+    with pytest.raises(ValueError, match="expected positions of 18 cells for size 3, got 8"):
+        solver(3).winning_moves(Torus(2).init(seeds(0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("stones", "player", "message"),
+    [
+        ((0b1, 0b10), 1, "got 1 and 1 with 1 to move as position 1"),
+        ((0b1, 0b0), 0, "got 1 and 0 with 0 to move"),
+        ((0b0, 0b1), -1, "got 0 and 1 with -1 to move"),
+        ((0b111, 0b1000), 2, "got 3 and 1 with 2 to move"),
+        ((0b11, 0b10), 1, "disjoint sets of 18 cells, got 3 and 2"),
+        ((1 << 18, 0), 1, "disjoint sets of 18 cells, got 262144 and 0"),
+        ((0b001001001, 0b110), 1, "Black has won position 1"),
+        ((0b001011000, 0b111), 0, "White has won position 1"),
+    ],
+)
+def test_positions_that_are_not_solved_are_named(stones: Stones, player: int, message: str) -> None:
+    black, white = torch.tensor([(0, 0), stones]).unbind(1)
+    with pytest.raises(ValueError, match=message):
+        solver(3).wins(black, white, torch.tensor([0, player]))
+
+
+def test_a_loaded_position_of_other_numbers_of_stones_is_refused() -> None:
+    game = Torus(3)
+    state = game.string_to_state("x.x/.../... .../.../... w")
+    with pytest.raises(ValueError, match="positions that alternating turns do not lead to are not solved"):
+        solver(3).winning_moves(state)
+
+
+def test_perfect_refuses_boards_and_games_that_are_not_solved() -> None:
+    with pytest.raises(ValueError, match="agent 'perfect': Torus is solved for sizes 2 and 3, got 4"):
+        load("perfect", cellgames.make("torus-v0", size=4))
+    with pytest.raises(ValueError, match="agent 'perfect' plays torus-v0 of size 2 or 3, got cloth-of-gold-v0"):
+        load("perfect", cellgames.make("cloth-of-gold-small-v0"))
+    with pytest.raises(ValueError, match="agent 'perfect' must be started first"):
+        TorusPerfect().act_on_state(Torus(3).init(seeds(0, 1)), torch.zeros(1).long(), generator())
+
+
+# ---------------------------------------------------------------- the agent
+
+
+def openings(size: int, count: int, plies: int) -> tuple[Tensor, Tensor]:
+    """Random openings, [count, plies], and who wins after each, int64 [count]."""
+    game = Torus(size)
+    actions = random_openings(game, count, plies, generator(plies))
+    state = game.init(seeds(0, count))
+    for action in actions.t():
+        state = game.step(state, action)
+    wins = solver(size).winning_moves(state).any(1)
+    return actions, torch.where(wins, state.current_player, 1 - state.current_player)
+
+
+@pytest.mark.parametrize(("size", "plies"), [(2, 1), (3, 1), (3, 2), (3, 5)])
+def test_perfect_wins_every_won_position_against_random_and_against_itself(size: int, plies: int) -> None:
+    game = Torus(size)
+    opening, winner = openings(size, 100, plies)
+    assert winner.unique().tolist() == [0, 1], "both sides should have something to win"
+    players = [load("perfect", game), load("random", game)]
+    seats = torch.stack((winner, 1 - winner), 1)  # `perfect` sits where it should win
+    for seat in (seats, torch.zeros_like(seats)):
+        played = play(game, players, seat, seeds(0, 100), [generator(1), generator(2)], opening=opening)
+        assert torch.equal(played.state.scores.argmax(1), winner)
+
+
+def test_perfect_ends_the_game_as_soon_as_one_stone_does() -> None:
+    game = Torus(3)
+    positions = unfinished(3, 200)
+    state = states(positions, 3)
+    immediate, winning = solver(3).immediate_wins(state), solver(3).winning_moves(state)
+    both = immediate.any(1) & (winning & ~immediate).any(1)
+    assert both.sum() > 10
+    agent, lanes = TorusPerfect(), torch.arange(len(positions))
+    agent.start(game, state.current_player, lanes)
+    chosen = agent.act_on_state(state, lanes, generator()).unsqueeze(1)
+    assert immediate.gather(1, chosen).squeeze(1)[immediate.any(1)].all()
+    assert winning.gather(1, chosen).squeeze(1)[winning.any(1)].all()
+    assert game.legal_actions(state).gather(1, chosen).all()
+
+
+def test_equal_moves_are_chosen_by_the_generator_alone_and_all_of_them_come() -> None:
+    game, agent, lanes = Torus(3), TorusPerfect(), torch.arange(300)
+    state = game.init(seeds(0, 300))
+    agent.start(game, state.current_player, lanes)
+    one, same, other = (agent.act_on_state(state, lanes, generator(seed)) for seed in (1, 1, 2))
+    assert set(one.tolist()) == set(range(9))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+    lost = game.step(state, torch.full((300,), 9))
+    lost = game.step(lost, solver(3).winning_moves(lost).int().argmax(1))
+    assert not solver(3).winning_moves(lost).any()
+    assert set(agent.act_on_state(lost, lanes, generator()).tolist()) == set(
+        game.legal_actions(lost)[0].nonzero()[:, 0].tolist()
+    )
+
+
+# ---------------------------------------------------------------- the measure of others
+
+
+def test_positions_that_agents_are_measured_in_are_distinct_and_have_moves_of_either_kind() -> None:
+    game, state = Torus(3), truth.sample(500, seed=1)
+    assert len(state) == 500
+    assert len(game.board(state).unique(dim=0)) == 500
+    assert not state.over.any()
+    winning, legal = solver(3).winning_moves(state), game.legal_actions(state)
+    assert winning.any(1).all()
+    assert (legal & ~winning).any(1).all()
+    assert len(state.turn.unique()) > 12
+    assert state[:200].equal(truth.sample(200, seed=1))
+
+
+def test_perfect_keeps_every_win_and_random_as_often_as_chance_has_it() -> None:
+    game, state = Torus(3), truth.sample(1000, seed=0)
+    assert truth.answers(state, "perfect", seed=0).all()
+    chance = solver(3).winning_moves(state).sum(1) / game.legal_actions(state).sum(1)
+    error = truth.answers(state, "random", seed=0).float().mean() - chance.mean()
+    assert abs(error) < 4 * (chance * (1 - chance)).sum().sqrt() / 1000  # four standard deviations
+
+
+def test_the_page_of_the_measure_tells_what_was_counted(tmp_path: Path) -> None:
+    assert truth.main(["--agents", "random", "perfect", "--positions", "50", "--out", str(tmp_path)]) == 0
+    found = json.loads((tmp_path / "torus-n3.json").read_text())
+    assert [row["agent"] for row in found["rows"]] == ["random", "perfect"]
+    right = int(truth.answers(truth.sample(50, seed=0), "random", seed=0).sum())
+    assert [row["right"] for row in found["rows"]] == [right, 50]
+    page = (tmp_path / "torus-n3.md").read_text()
+    assert "| perfect | 100.0 | 92.9 to 100.0 |" in page
+    assert f"| random | {2 * right:.1f} |" in page
+    with pytest.raises(SystemExit):
+        truth.main(["--agents", "nobody", "--out", str(tmp_path)])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+def test_a_solver_on_another_device_says_the_same() -> None:
+    state = states(unfinished(3, 200), 3)
+    there = solver(3, "cuda").winning_moves(state.to("cuda"))
+    assert there.device.type == "cuda"
+    assert torch.equal(there.cpu(), solver(3).winning_moves(state))

@@ -1,0 +1,389 @@
+"""Round robins and free-for-all games on workers: the files of one process, whatever dies on the way."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import block_plots, content
+from ray_clusters import alive, driver, family, patient
+
+import cellgames
+from cellgames.agents.identity import digest, identities
+from cellgames.agents.networks.networks import Size, make_network
+from cellgames.agents.networks.saved import save_network
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.round_robin import RoundRobin, round_robin
+from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.record_lines import append, read
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.report.leaderboard import leaderboards
+from cellgames.arena.season import season_reports
+from cellgames.cli.main import main
+from cellgames.cluster import ray_workers
+from cellgames.cluster.connection import ClusterError, connected
+from cellgames.cluster.ray_workers import RayWorkers
+from cellgames.cluster.workers import Workers
+from cellgames.utils.run_folders import RunError
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.ray
+
+GAME = cellgames.make("torus-v0", size=3)
+BOTS = ("random", "arena_bots:First", "arena_bots:Broken")
+
+
+@pytest.fixture(scope="module")
+def workers() -> Iterator[RayWorkers]:
+    with RayWorkers(count=2) as workers:
+        assert workers.count == 2  # connects
+        yield workers
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+
+
+def run(out: Path, *agents: Any, games: int = 12, workers: Workers | None = None, **options: Any) -> RoundRobin:
+    """With a store beside the folder."""
+    store = out.with_suffix(".sqlite")
+    return round_robin(GAME, agents or BOTS, games, out=out, chunk=2, store=store, workers=workers, **options)
+
+
+def stored(path: Path) -> tuple[int, list[str], list[Any]]:
+    """How many games a store has, their records, and its leaderboards."""
+    with Store(path, create=False) as store:
+        boards = [board.to_data() for board in leaderboards(store)]
+        return len(store), sorted(game.to_json() for game in store.games()), boards
+
+
+def assert_same(one: Path, other: Path) -> None:
+    """Two runs have the same files, and their stores the same games."""
+    assert content(one) == content(other)
+    assert stored(one.with_suffix(".sqlite")) == stored(other.with_suffix(".sqlite"))
+
+
+# ---------------------------------------------------------------- the same files
+
+
+def test_a_round_robin_on_workers_is_that_of_one_process(workers: RayWorkers, tmp_path: Path) -> None:
+    alone, shared = run(tmp_path / "alone"), run(tmp_path / "shared", workers=workers)
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+    assert alone.records == shared.records
+    assert alone.tables.forfeits["arena_bots:Broken"].games == 24
+    grown = run(tmp_path / "shared", *BOTS, "greedy", workers=workers)
+    assert grown.played == 3 * 12
+    run(tmp_path / "alone", *BOTS, "greedy")
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+COMMANDS = {
+    "round-robin": "torus-v0 --size 3 --games 4 --chunk 2",
+    "free-for-all": "grid-adaptation-small-v0 --param rounds=2 --games 4 --chunk 2",
+    "season": "--game torus-v0 --size 3 --teams 8 --days 3 --chunk 4",
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_hand_their_games_to_workers(
+    command: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And need no cluster for what is finished, or refused."""
+    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    words = [command, *COMMANDS[command].split(), "--quiet", "--agents", "random", f"ray_bots:Traced:{tmp_path}"]
+    files = ["--store", str(tmp_path / "shared.sqlite"), "--out", str(tmp_path / "shared"), "--ray"]
+    assert main([*words, *files]) == 0
+    players = {int(path.stem) for path in tmp_path.glob("*.played")}
+    # The playoffs of a season, whose games follow from each other, stay here.
+    assert (players - {os.getpid()}) if command == "season" else (players and os.getpid() not in players)
+    assert main([*words, "--store", str(tmp_path / "alone.sqlite"), "--out", str(tmp_path / "alone")]) == 0
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+    def none(*_: object) -> None:
+        raise AssertionError("a cluster is asked for")
+
+    monkeypatch.setattr(ray_workers, "connected", none)
+    assert main([*words, *files]) == 0
+    assert main([*words, "gredy", *files, "--fresh"]) == 2
+
+
+def test_what_ray_is_not_asked_properly_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["round-robin", "torus-v0", "--agents", "random", "greedy", "--ray-workers", "2"]) == 2
+    assert "--ray-workers is of a Ray cluster; add --ray" in capsys.readouterr().err
+    with pytest.raises(SystemExit) as end:
+        main(["round-robin", "--ray", "torus-v0", "--agents", "random", "greedy"])
+    assert end.value.code == 2
+    assert "HOST:PORT after it, or nothing, got 'torus-v0'" in capsys.readouterr().err
+
+
+def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) -> None:
+    game = cellgames.make("grid-adaptation-small-v0", rounds=4)
+    for name, those in (("alone", None), ("shared", workers)):
+        store = tmp_path / f"{name}.sqlite"
+        free_for_all(game, ["random", "greedy"], 10, out=tmp_path / name, chunk=3, seed=5, store=store, workers=those)
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+def test_until_the_order_is_certain_the_same_games_are_added(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also if the run is cut off amid those that were added, between its file and the store."""
+    agents = ("greedy", "random", "arena_bots:Last")
+    for name, those in (("alone", None), ("shared", workers)):
+        done = run(tmp_path / name, *agents, games=8, until_certain=True, budget=64, workers=those)
+    assert 24 < len(done.records) <= 64
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+    appended = list[Any]()
+
+    def append_and_stop(path: Path, records: Any) -> None:
+        append(path, records)
+        appended.append(records)
+        if len(appended) == 24 // 4 + 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("cellgames.arena.play.chunks.append", append_and_stop)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
+    assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read(tmp_path / "cut" / "games.jsonl").records)
+    over = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
+    assert over.played == len(done.records) - 24 - 2 * 4
+    assert_same(tmp_path / "alone", tmp_path / "cut")
+
+
+def test_agents_travel(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights, a bot of this folder that reads a file beside it, an object, a class that only we know."""
+    monkeypatch.chdir(tmp_path)
+    save_network(Path("bot.safetensors"), make_network(GAME, Size(4, 1)))
+    Path("bot_of_this_folder.py").write_text(
+        "from arena_bots import Last\n\n"
+        "class Bot(Last):\n    def __init__(self, path):\n        super().__init__()\n        open(path).close()\n"
+    )
+    Path("conf.txt").touch()
+
+    class Typed(RandomAgent):
+        pass
+
+    agents = ("bot.safetensors", "bot_of_this_folder:Bot:conf.txt", RandomAgent("object"), Typed("typed"))
+    for name, those in (("alone", None), ("shared", workers)):
+        run(tmp_path / name, *agents, games=4, workers=those)
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+def test_warnings_of_bots_reach_this_process_once(workers: RayWorkers, tmp_path: Path) -> None:
+    with pytest.warns(RuntimeWarning, match="mind the gap") as caught:
+        run(tmp_path / "run", "random", "ray_bots:Cautious", workers=workers)
+    assert len([one for one in caught if "mind the gap" in str(one.message)]) == 1
+
+
+def test_tables_of_a_store_do_not_depend_on_the_order_of_its_games(tmp_path: Path) -> None:
+    records = list(run(tmp_path / "run", "greedy", *BOTS, "arena_bots:Last", games=8).records)
+    random.Random(1).shuffle(records)
+    with Store(tmp_path / "mixed.sqlite") as store:
+        store.add(records, source=("round robin", tmp_path / "run"))
+    boards = [stored(tmp_path / f"{name}.sqlite")[2] for name in ("run", "mixed")]
+    for board in boards:  # where they come from is known of one of them only
+        board[0].pop("identities", None)
+    assert boards[0] == boards[1]
+
+
+# ---------------------------------------------------------------- what goes wrong
+
+
+def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) -> None:
+    bells = tmp_path / "bells"
+    bells.mkdir()
+    agents = ("random", "arena_bots:First", f"ray_bots:Patient:{bells}")
+    (bells / "hold").touch()
+    killed = []
+
+    def kill() -> None:
+        (number,) = patient(lambda: [int(path.stem) for path in bells.glob("*.playing")][:1])
+        killed.append(number)
+        os.kill(number, signal.SIGKILL)
+        patient(lambda: len([*bells.glob("*.playing")]) > 1)  # somebody else has it, or another chunk
+        (bells / "hold").unlink()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    run(tmp_path / "shared", *agents, workers=workers)
+    thread.join()
+    assert killed
+    assert killed[0] != os.getpid()
+    run(tmp_path / "alone", *agents)
+    assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+def test_a_chunk_that_fails_ends_the_run_and_all_others_stay(workers: RayWorkers, tmp_path: Path) -> None:
+    message = r"^arena_bots:\w+ vs ray_bots:Hungry, openings \d to \d failed on \S+: MemoryError: all of it"
+    with pytest.raises(ClusterError, match=message):
+        run(tmp_path / "run", "arena_bots:First", "ray_bots:Hungry", "arena_bots:Broken", games=4, workers=workers)
+    kept = read(tmp_path / "run" / "games.jsonl").records
+    assert [sorted(record.agents) for record in kept] == [["arena_bots:Broken", "arena_bots:First"]] * 4
+    assert stored(tmp_path / "run.sqlite")[0] == 4
+
+
+def test_an_agent_that_workers_cannot_load_is_named(workers: RayWorkers, tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"^random vs ray_bots:Homebody.* failed on \S+: nothing like home$"):
+        run(tmp_path / "run", "random", f"ray_bots:Homebody:{os.getpid()}", workers=workers)
+
+
+def test_what_cannot_travel_is_refused_before_a_game(workers: RayWorkers, tmp_path: Path) -> None:
+    stuck = RandomAgent("stuck")
+    stuck.frame = sys._getframe()  # type: ignore[attr-defined]  # on purpose
+    with pytest.raises(ValueError, match=r"agent 'stuck' cannot be sent to workers .*give its spec instead"):
+        run(tmp_path / "run", "random", stuck, workers=workers)
+
+
+def test_weights_that_change_meanwhile_are_refused(
+    workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weights = tmp_path / "bot.safetensors"
+    save_network(weights, make_network(GAME, Size(4, 1)))
+
+    def before(agents: Any, game: Any) -> dict[str, str]:
+        return {**identities(agents, game), str(weights): "0" * 16}
+
+    monkeypatch.setattr("cellgames.arena.play.round_robin.identities", before)
+    with pytest.raises(
+        RunError, match=rf"another {weights}: expected identity 0{{16}}, got {digest(weights.read_bytes())}"
+    ):
+        run(tmp_path / "run", "random", str(weights), workers=workers)
+
+
+def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    source, weights = tmp_path / "changing_bot.py", tmp_path / "bot.safetensors"
+    source.write_text("from arena_bots import Last as Bot\n")
+    save_network(weights, make_network(GAME, Size(4, 1)))
+    parcel = Parcel.pack(GAME, ["changing_bot:Bot", str(weights)])
+    weights.unlink()  # travels with the parcel
+    game, agents = parcel.unpack()
+    assert game == GAME
+    assert [agent.name for agent in agents.values()] == list(agents) == ["changing_bot:Bot", str(weights)]
+    source.write_text("from arena_bots import First as Bot\n")
+    with pytest.raises(
+        ClusterError, match=r"another agent 'changing_bot:Bot': expected identity \w+, got \w+; its source"
+    ):
+        parcel.unpack()
+    with pytest.raises(ValueError, match=r"bot\.safetensors.* cannot be read: No such file"):
+        Parcel.pack(GAME, [str(weights)])
+
+
+def test_a_game_that_workers_do_not_know_is_refused(workers: RayWorkers, tmp_path: Path) -> None:
+    from toy_games import Race
+
+    from cellgames.envs import registry
+
+    with pytest.raises(ValueError, match=r"workers make games by their ids.*CELLGAMES_GAMES"):
+        round_robin(Race(), ["random", "arena_bots:First"], 4, out=tmp_path / "one", workers=workers)
+    cellgames.register(Race)
+    try:
+        with pytest.raises(ClusterError, match=r"cannot make the game 'toy-race-v0'.*CELLGAMES_GAMES"):
+            round_robin(
+                *(cellgames.make(Race.id), ["random", "arena_bots:First"], 4), out=tmp_path / "two", workers=workers
+            )
+    finally:
+        del registry.REGISTRY[Race.id]
+
+
+# ---------------------------------------------------------------- drivers
+
+DRIVER = """
+import sys
+sys.modules["matplotlib"] = None  # no plots
+import cellgames
+from cellgames.arena.round_robin import round_robin
+from cellgames.ray_workers import RayWorkers
+address, out, store, *agents = sys.argv[1:]
+with RayWorkers(address, 1) as workers:
+    game = cellgames.make("torus-v0", size=3)
+    round_robin(game, agents, 12, out=out, store=store, chunk=2, workers=workers)
+"""
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[tuple[Path, list[str], Path]]:
+    """Bells of a patient bot that is made to wait, agents of which two are done before, and the folder of a run."""
+    bells = tmp_path / "bells"
+    bells.mkdir()
+    (bells / "hold").touch()
+    yield bells, ["arena_bots:First", "arena_bots:Last", f"ray_bots:Patient:{bells}"], tmp_path / "run"
+    (bells / "hold").unlink(missing_ok=True)
+
+
+def address_of(workers: RayWorkers) -> str:
+    """Of the cluster that this process is connected to."""
+    assert workers.count
+    with connected() as ray:
+        return str(ray.get_runtime_context().gcs_address)
+
+
+def waits(bells: Path, out: Path) -> bool:
+    """Whether all chunks without the patient bot are kept, and it is asked in others."""
+    path = out / "games.jsonl"
+    return path.exists() and path.read_bytes().count(b"\n") == 12 and len([*bells.glob("*.playing")]) == 1
+
+
+def test_a_killed_driver_goes_on_and_shares_its_store(
+    held: tuple[Path, list[str], Path], workers: RayWorkers, tmp_path: Path
+) -> None:
+    """Another driver plays some of its games at the same time; they count once."""
+    bells, agents, out = held
+    store = out.with_suffix(".sqlite")
+    with driver(DRIVER, address_of(workers), out, store, *agents) as process:
+        patient(lambda: waits(bells, out) or process.poll() is not None)
+        playing = {int(path.stem): "a worker" for path in bells.glob("*.playing")}
+        assert alive(playing), process.communicate()[1]
+        assert (
+            round_robin(GAME, agents[:2], 12, out=tmp_path / "other", chunk=2, store=store, workers=workers).played
+            == 12
+        )
+        assert (tmp_path / "other" / "games.jsonl").read_bytes() == (out / "games.jsonl").read_bytes()
+        process.kill()
+        process.wait()
+    patient(lambda: not alive(playing), what="its worker still plays")
+    (bells / "hold").unlink()
+    assert len(read(out / "games.jsonl").records) == stored(store)[0] == 12
+    run(tmp_path / "alone", *agents)
+    assert run(out, *agents, workers=workers).played == 24
+    assert_same(tmp_path / "alone", out)
+
+
+def test_ctrl_c_leaves_nothing_behind_and_says_how_to_go_on(held: tuple[Path, list[str], Path]) -> None:
+    bells, agents, out = held
+    words = ["round-robin", "torus-v0", "--size", "3", "--games", "12", "--chunk", "2", "--quiet"]
+    words += [
+        "--ray",
+        "--ray-workers",
+        "1",
+        "--out",
+        str(out),
+        "--store",
+        str(out.with_suffix(".sqlite")),
+        "--agents",
+        *agents,
+    ]
+    with driver("-m cellgames", *words) as process:
+        patient(lambda: waits(bells, out) or process.poll() is not None)
+        ray = family(process.pid)
+        assert "raylet" in ray.values(), process.communicate()[1]
+        began = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in err
+    assert f"kept in {out}" in err
+    assert "--ray" in err.splitlines()[-1]
+    patient(lambda: not alive(ray), what="Ray's processes are still there")
+    assert time.monotonic() - began < 30
+    assert len(read(out / "games.jsonl").records) == 12

@@ -1,0 +1,346 @@
+"""Seasons whose days are played by workers: threads that pretend, and those of a Ray cluster."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from arena_bots import Last
+from arena_runs import content
+from ray_clusters import driver
+from season_coin import Coin, made_up
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.cup import CupUmpire
+from cellgames.arena.season.games import Fixture, PackedUmpire, Played, settle
+from cellgames.arena.season.prefetch import AHEAD, Batch, BatchWork, Rounds
+from cellgames.arena.season.season import Season, play_season
+from cellgames.arena.season.teams import Team, generate_names, hire, place
+from cellgames.cluster.connection import ClusterError
+from cellgames.cluster.ray_workers import RayWorkers
+from cellgames.cluster.workers import Work, Workers
+
+TEAMS = made_up(9)
+TINY = cellgames.make("torus-v0", size=3)
+
+Piece: TypeAlias = tuple[bytes, "Future[Any]"]
+"""Work and its item, and what will hold the result."""
+
+
+@pytest.fixture(autouse=True)
+def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+
+
+class PortableCoin(Coin):
+    """Coins that workers may throw, too."""
+
+    def packed(self) -> PackedUmpire:
+        return partial(PortableCoin, self.level, self.chunk)
+
+
+class Pretend:
+    """Workers in a thread that get and give everything pickled, and begin when nothing new has come for a moment.
+
+    order: in which the pieces are done that have come until then.
+    wrong: a stage; the piece that has it is not done but fails.
+    given: the pieces.
+    most:  how many pieces were outstanding at a time.
+    left:  how many were given up.
+    """
+
+    def __init__(self, count: int = 2, order: Callable[[list[Piece]], Iterable[Piece]] = list, wrong: str = "") -> None:
+        self.count, self.order, self.wrong = count, order, wrong
+        self.given: list[str] = []
+        self.most = 0
+        self.waiting: list[Piece] = []
+        self.timer: threading.Timer | None = None
+        self.futures: list[Future[Any]] = []
+
+    def submit(self, work: Work[Any, Any], item: Any) -> Future[Any]:
+        if self.timer is not None:
+            self.timer.cancel()
+        future: Future[Any] = Future()
+        self.given.append(str(item))
+        self.futures.append(future)
+        self.waiting.append((pickle.dumps((work, item)), future))
+        self.most = max(self.most, sum(not future.done() for future in self.futures))
+        self.timer = threading.Timer(0.02, self._do)
+        self.timer.start()
+        return future
+
+    def _do(self) -> None:
+        waiting, self.waiting = self.waiting, []
+        for piece, future in self.order(waiting):
+            work, item = pickle.loads(piece)
+            if not future.set_running_or_notify_cancel():
+                continue
+            if self.wrong in {fixture.stage for fixture in item.fixtures}:
+                future.set_exception(ClusterError(f"{self.wrong}: no"))
+            else:
+                future.set_result(pickle.loads(pickle.dumps(work.begin()(item))))
+
+
+def backwards(pieces: list[Piece]) -> Iterable[Piece]:
+    return reversed(pieces)
+
+
+def run(out: Path, workers: Workers | None = None, level: int = 30, **options: Any) -> Season:
+    """11 days of 4 games, a batch each."""
+    return play_season(TEAMS, PortableCoin(level, chunk=4), out=out, workers=workers, **{"days": 11, **options})
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The files of a season that one process has played."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(season_reports, "png", lambda picture: b"")
+        files = content(run(tmp_path_factory.mktemp("seasons") / "whole").out)
+    lines = [json.loads(line)["season"] for line in files["games.jsonl"].splitlines()]
+    assert sum(line["attempt"] > 0 for line in lines if line["stage"].startswith("day")) > 10
+    return files
+
+
+# ---------------------------------------------------------------- in any order
+
+
+@pytest.mark.parametrize("order", [list, backwards])
+@pytest.mark.parametrize("count", [1, 3])
+def test_workers_change_no_byte(
+    tmp_path: Path, whole: dict[str, bytes], order: Callable[[list[Piece]], Iterable[Piece]], count: int
+) -> None:
+    workers = Pretend(count, order)
+    over = run(tmp_path / "run", workers)
+    assert content(over.out) == whole
+    assert workers.given == [f"days {day} to {day} of 11" for day in range(1, 12)]  # each batch once, and no playoffs
+    assert over.played == over.games == len(whole["games.jsonl"].splitlines())
+    # Handed out ahead, but not without limit: what waits is lost if the season is killed.
+    assert workers.most == 1 + AHEAD * count
+
+
+def test_workers_play_replays_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here: list[tuple[str, int]] = []
+    play = Coin.play
+
+    def watched(coin: Coin, fixtures: Any, *arguments: Any) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            here.extend((fixture.stage, fixture.attempt) for fixture in fixtures)
+        return play(coin, fixtures, *arguments)
+
+    monkeypatch.setattr(Coin, "play", watched)
+    run(tmp_path / "run", Pretend())
+    assert here
+    assert not [stage for stage, _ in here if stage.startswith("day")]
+
+
+# ---------------------------------------------------------------- interrupted
+
+
+@pytest.mark.parametrize("day", [1, 4, 11])
+def test_a_piece_that_fails_leaves_what_was_before_it(tmp_path: Path, whole: dict[str, bytes], day: int) -> None:
+    workers = Pretend(2, backwards, f"day {day}")
+    with pytest.raises(ClusterError, match=f"day {day}: no"):
+        run(tmp_path / "run", workers)
+    kept = (tmp_path / "run" / "games.jsonl").read_bytes() if day > 1 else b""
+    before = [line for line in whole["games.jsonl"].splitlines(keepends=True) if _day(line) < day]
+    assert kept == b"".join(before)
+    time.sleep(0.03)
+    assert all(future.done() for future in workers.futures)
+    over = run(tmp_path / "run", Pretend(2))
+    assert content(over.out) == whole
+    assert over.played == over.games - len(before)
+
+
+def _day(line: bytes) -> int:
+    """Of a game; a large number in the playoffs."""
+    stage = json.loads(line)["season"]["stage"]
+    return int(stage.removeprefix("day ")) if stage.startswith("day ") else 1000
+
+
+@pytest.mark.parametrize("workers", [None, Pretend(2)], ids=["alone", "workers"])
+def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, bytes], workers: Pretend | None) -> None:
+    """After a batch, in one, between a batch and its replays; begun by workers or not, it is the same file."""
+    lines = whole["games.jsonl"].splitlines(keepends=True)
+    attempts = [json.loads(line)["season"]["attempt"] for line in lines]
+    before_replays = next(n for n in range(8, len(lines)) if attempts[n] == 1 and attempts[n - 1] == 0)
+    days = sum(_day(line) <= 11 for line in lines)
+    for number, cut in enumerate((3, before_replays, days - 1, days + 5)):
+        out = tmp_path / str(number)
+        out.mkdir()
+        (out / "season.json").write_bytes(whole["season.json"])
+        (out / "games.jsonl").write_bytes(b"".join(lines[:cut]))
+        over = run(out, workers)
+        assert content(out) == whole
+        assert over.games - cut <= over.played <= over.games - cut + 4  # a torn batch again, nothing else
+
+
+def test_leaving_gives_up_what_is_outstanding(tmp_path: Path) -> None:
+    """Ctrl-C while the season waits."""
+    workers = Pretend(2)
+
+    def interrupt(pieces: list[Piece]) -> list[Piece]:
+        signal.raise_signal(signal.SIGINT)
+        return []
+
+    workers.order = interrupt
+    began = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", workers)
+    assert time.monotonic() - began < 2
+    assert [future.cancelled() for future in workers.futures] == [True] * (1 + AHEAD * 2)
+    assert not (tmp_path / "run" / "games.jsonl").exists()
+
+
+# ---------------------------------------------------------------- what is shown and refused
+
+
+def test_progress_is_of_all_days_and_does_not_count_what_was_on_file(
+    tmp_path: Path, whole: dict[str, bytes], capsys: pytest.CaptureFixture[str]
+) -> None:
+    said: list[str] = []
+    with pytest.raises(ClusterError):
+        run(tmp_path / "run", Pretend(2, wrong="day 3"))
+    run(tmp_path / "run", Pretend(2), progress=True, say=said.append)
+    assert re.search(r"^11 days: 44 of 44 games, ", capsys.readouterr().err, re.MULTILINE)
+    assert sum("days" in text for text in said) == 9
+    assert "days 3 to 3 of 11" in said[0]
+
+
+def test_an_umpire_that_stays_at_home_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="expected an umpire for workers, which can be packed, got Coin"):
+        play_season(TEAMS, Coin(), out=tmp_path / "run", workers=Pretend())
+    assert not (tmp_path / "run").exists()
+
+
+# ---------------------------------------------------------------- bots and the Cup
+
+BOTS = place(hire([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"]))
+
+
+def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Season:
+    """Days of 4, 8 and 8 games side by side, with an agent that fails and one that is an object of another name."""
+    umpire = BotUmpire(TINY, BOTS, agents={"mine": Last("not mine")}, chunk=8)
+    store = out.with_name(f"{out.name}.sqlite")
+    return play_season(BOTS, umpire, out=out, days=5, seed=4, store=store, workers=workers, **options)
+
+
+def cup_rounds(play: Callable[[BatchWork, Batch], Rounds]) -> list[str]:
+    """The lines of a batch of the Cup and its replays; games are cut off so early that many have no winner."""
+    umpire = CupUmpire(["randys", "donutmultums"], max_generations=10, compile="never")
+    batch = Batch("day 1", tuple(Fixture("day 1", number, ("a", "b")) for number in range(1, 7)))
+    return [game.to_json() for played in play(BatchWork(umpire.packed(), 3), batch) for game in played]
+
+
+def rounds_here(work: BatchWork, batch: Batch) -> Rounds:
+    """Without workers: as the season asks for them."""
+    umpire = work.umpire()
+    rounds: Rounds = []
+
+    def play(fixtures: list[Fixture]) -> list[Played]:
+        rounds.append(umpire.play(fixtures, 3))
+        return rounds[-1]
+
+    list(settle(batch.fixtures, play, 3, dice=True))
+    return rounds
+
+
+def stored(path: Path) -> tuple[list[Record], list[Any]]:
+    """All games of a store, and who played them."""
+    with Store(path) as store:
+        return list(store.games()), [setting.agents for setting in store.settings()]
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season of bots that one process has played, beside its store."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(season_reports, "png", lambda picture: b"")
+        return run_bots(tmp_path_factory.mktemp("seasons") / "bots").out
+
+
+def check_same(out: Path, bots: Path) -> None:
+    """Season and store are those of one process."""
+    assert content(out) == content(bots)
+    assert stored(out.with_name(f"{out.name}.sqlite")) == stored(bots.with_name("bots.sqlite"))
+
+
+def test_bots_are_made_again_by_their_specs_or_travel_themselves(tmp_path: Path, bots: Path) -> None:
+    check_same(run_bots(tmp_path / "run", Pretend(1, backwards)).out, bots)
+    records = stored(bots.with_name("bots.sqlite"))[0]
+    assert {"arena_bots:Broken", "mine"} < {name for record in records for name in record.agents}
+    assert any(record.result.forfeit for record in records)
+
+
+def test_the_cup_is_the_same_with_its_replays() -> None:
+    lines = cup_rounds(rounds_here)
+    assert cup_rounds(lambda work, batch: Pretend().submit(work, batch).result()) == lines
+    assert {json.loads(line)["season"]["attempt"] for line in lines} >= {0, 1, 2}
+
+
+def test_bots_that_cannot_travel_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    stuck = RandomAgent("mine")
+    stuck.lock = threading.Lock()  # type: ignore[attr-defined]  # what cannot be pickled
+    umpire = BotUmpire(TINY, BOTS, agents={"mine": stuck})
+    with pytest.raises(ValueError, match=r"'mine' cannot be sent to workers .* give its spec"):
+        play_season(BOTS, umpire, out=tmp_path / "run", workers=Pretend())
+    twice = {"mine": Last("random")}
+    with pytest.raises(ValueError, match="workers need agents with different names, got random, arena_bots:Broken, r"):
+        play_season(BOTS, BotUmpire(TINY, BOTS, agents=twice), out=tmp_path / "run", workers=Pretend())
+    assert not list(tmp_path.iterdir())
+
+
+# ---------------------------------------------------------------- Ray
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[RayWorkers]:
+    pytest.importorskip("ray")
+    with RayWorkers(count=2) as workers:
+        yield workers  # connects when it gets the first batch
+
+
+@pytest.mark.ray
+def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
+    check_same(run_bots(tmp_path / "run", cluster).out, bots)
+    assert cup_rounds(lambda work, batch: cluster.submit(work, batch).result()) == cup_rounds(rounds_here)
+
+
+KILLED = """
+import sys
+from pathlib import Path
+import test_ray_season
+from cellgames.arena import season_journal
+from arena_runs import die_after
+season_journal.append = die_after(2, season_journal.append)  # before the store has the batch
+test_ray_season.run_bots(Path(sys.argv[1]), test_ray_season.Pretend(2))
+"""
+
+
+@pytest.mark.ray
+def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
+    """The season goes on, and nothing is there twice."""
+    out, games = tmp_path / "run", 4 + 8
+    with driver(KILLED, out) as killed:
+        _, error = killed.communicate(timeout=120)
+    assert killed.returncode == -signal.SIGKILL, error
+    kept = (out / "games.jsonl").read_bytes()
+    assert content(bots)["games.jsonl"].startswith(kept)
+    assert kept.count(b"\n") == games
+    over = run_bots(out, cluster)
+    assert over.played == over.games - games
+    check_same(out, bots)

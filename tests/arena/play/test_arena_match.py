@@ -1,0 +1,229 @@
+"""Matches: openings in both seats, games that depend on the settings alone, and what is counted."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import Counter
+from typing import Any
+
+import pytest
+from arena_bots import First, Last
+from toy_games import Race
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.match import Schedule, derive, entrants, match, match_id, play_chunk
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
+from cellgames.arena.stats.tables import distinct, make_tables, pair_result, tally
+
+GAME = cellgames.make("torus-v0", size=3)
+
+
+def test_each_opening_is_played_in_both_seats() -> None:
+    records = match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=20, opening_plies=3, chunk=4).records
+    assert len(records) == 20
+    for one, other in zip(records[::2], records[1::2], strict=True):
+        assert one.agents == ("ann", "bob")
+        assert other.agents == ("bob", "ann")
+        assert one.pairing is not None
+        assert other.pairing is not None
+        assert one.pairing.opening == other.pairing.opening
+        assert (one.pairing.seats, other.pairing.seats) == ((0, 1), (1, 0))
+        assert one.opening == other.opening == 3
+        assert one.moves[:3] == other.moves[:3]
+        assert one.seed == other.seed
+    assert [r.pairing and r.pairing.opening for r in records] == [n // 2 for n in range(20)]
+    assert len({r.moves[:3] for r in records}) > 5
+
+
+def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() -> None:
+    records = match(Race(goal=3, limit=4), RandomAgent("ann"), RandomAgent("bob"), games=80, opening_plies=4).records
+    assert {record.opening for record in records} == {0, 1, 2, 3}
+    for one, other in zip(records[::2], records[1::2], strict=True):
+        assert one.opening == other.opening < min(len(one.moves), len(other.moves))
+        assert one.moves[: one.opening] == other.moves[: one.opening]
+
+
+def test_all_matches_of_a_run_have_the_same_openings_and_seeds() -> None:
+    names = ("ann", "bob", "cid")
+    runs = [match(GAME, RandomAgent(a), RandomAgent(b), games=8) for a, b in itertools.combinations(names, 2)]
+    openings = [[(r.moves[:2], r.seed) for r in run.records] for run in runs]
+    assert openings[0] == openings[1] == openings[2]
+    assert len({tuple(r.moves for r in run.records) for run in runs}) == 3  # but they play differently
+
+
+def test_the_seed_and_nothing_else_decides() -> None:
+    first = match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=1)
+    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=1) == first
+    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=2).records != first.records
+    swapped = match(GAME, RandomAgent("bob"), RandomAgent("ann"), games=8, seed=1)
+    assert swapped.records == first.records
+    assert swapped.agents == ("bob", "ann")
+    assert swapped.score == pytest.approx(1 - first.score)
+
+
+def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_one() -> None:
+    agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
+    whole = match(GAME, *agents.values(), games=20, chunk=4).records
+    chunks = Schedule(20, chunk=4).chunks()
+    assert chunks == [range(0, 4), range(4, 8), range(8, 10)]
+    for openings in reversed(chunks):
+        alone = play_chunk(GAME, agents, Schedule(20, chunk=4), openings)
+        assert alone == list(whole[2 * openings.start : 2 * openings.stop])
+    assert match(GAME, *agents.values(), games=16, chunk=4).records == whole[:16]
+    longer = match(GAME, *agents.values(), games=40, chunk=4).records
+    assert longer[:16] == whole[:16]
+    assert [r.moves[:2] for r in longer[:20]] == [r.moves[:2] for r in whole]  # also of the unfinished chunk
+
+
+def test_finished_games_are_counted_as_they_end() -> None:
+    agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
+    counts: list[int] = []
+    play_chunk(GAME, agents, Schedule(20), range(10), counts.append)
+    assert sum(counts) == 20
+    assert min(counts) >= 0
+    assert len(counts) > 5
+
+
+def test_deterministic_agents_play_few_different_games() -> None:
+    repeated = match(GAME, First("first"), Last("last"), games=20, opening_plies=0)
+    assert repeated.tally.distinct == distinct(repeated.records) == 2
+    varied = match(GAME, First("first"), Last("last"), games=20, opening_plies=2)
+    assert 2 < varied.tally.distinct <= 20
+    # Equal agents play the same moves from either seat.
+    twins = match(GAME, First("first"), First("again"), games=20, opening_plies=2)
+    openings = {r.moves[:2] for r in twins.records}
+    assert twins.tally.distinct == len(openings) <= 10
+    assert twins.score == 0.5
+
+
+def test_a_match_in_words() -> None:
+    said = str(match(GAME, First("first"), First("again"), games=4))
+    assert re.fullmatch(
+        r"first scores 50\.0% against again \(95 % interval \d+\.\d% to \d+\.\d%\): "
+        r"2 wins, 0 draws, 2 losses; 2 of 4 games differ",
+        said,
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: match(GAME, "random", "random"), "agents with different names, got more than one random"),
+        (lambda: match(GAME, "random", "randm"), "unknown agent 'randm'"),
+        (lambda: match(GAME, "random", First("first"), games=3), "games must be even"),
+        (
+            lambda: match(GAME, "random", First("first"), games=0),
+            "games must be a whole number of at least 2",
+        ),
+        (
+            lambda: match(GAME, "random", First("first"), chunk=0),
+            "chunk must be a whole number of at least 1",
+        ),
+        (lambda: match(GAME, "random", First("first"), opening_plies=-1), "opening_plies must be a whole"),
+        (lambda: match(GAME, "random", First("first"), opening_plies=18), "ask for fewer plies"),
+        (lambda: match(GAME, "random", First("first"), seed=0.5), "seed must be a whole number, got 0.5"),  # type: ignore[arg-type]  # that is the error
+        (lambda: entrants(GAME, ["random"]), "expected at least two agents, got random"),
+    ],
+)
+def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()
+
+
+def test_games_of_three_players_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    import dataclasses
+
+    game = cellgames.make("torus-v0", size=3)
+    three = dataclasses.replace(game.info, players=("a", "b", "c"))
+    monkeypatch.setitem(game.__dict__, "info", three)
+    with pytest.raises(ValueError, match="for games of two players; torus-v0 has 3"):
+        match(game, "random", First("first"))
+
+
+def test_derived_seeds_do_not_collide_or_change() -> None:
+    parts = itertools.product((0, 1, -1, 1 << 70), ("openings", "agent"), ("a", "a vs b"), range(50))
+    seeds = [derive(*part) for part in parts]
+    assert len(set(seeds)) == len(seeds)
+    assert all(0 <= seed < 1 << 63 for seed in seeds)
+    assert derive("a", "b") != derive("a b") != derive("ab")
+    assert derive(0, "game", 0) == 3370869020239909680  # records on disk depend on it
+    assert match_id("b", "a") == match_id("a", "b") == "a vs b"
+
+
+# ---------------------------------------------------------------- tables
+
+
+def record(first: str, second: str, outcome: tuple[Outcome, Outcome], opening: int, moves: str = "") -> Record:
+    ids = sorted((first, second))
+    seats = (ids.index(first), ids.index(second))
+    return Record(
+        "torus-v0",
+        "0",
+        {},
+        0,
+        (first, second),
+        0,
+        tuple(moves or f"{first}{second}{opening}"),
+        Result(outcome, (0.0, 0.0), 1, False),
+        Pairing(match_id(first, second), opening, seats),
+    )
+
+
+GAMES = [
+    record("a", "b", ("win", "loss"), 0, "xy"),
+    record("b", "a", ("draw", "draw"), 0, "xy"),
+    record("a", "b", ("win", "loss"), 1, "xz"),
+    record("b", "a", ("loss", "win"), 1),
+    record("a", "c", ("loss", "win"), 0),
+    record("c", "a", ("loss", "loss"), 0),
+    record("b", "c", ("win", "loss"), 0),
+    record("c", "b", ("win", "loss"), 0),
+]
+
+
+def test_tables_of_drawn_up_games() -> None:
+    tables = make_tables(GAMES, resamples=20)
+    assert (tables.games, tables.distinct) == (8, 7)
+    ab = tables.cross["a", "b"]
+    assert (ab.games, ab.wins, ab.draws, ab.losses, ab.distinct) == (4, 3, 1, 0, 3)
+    assert ab.score == 0.875
+    ba = tables.cross["b", "a"]
+    assert (ba.wins, ba.draws, ba.losses) == (0, 1, 3)
+    assert (tables.cross["a", "c"].losses, tables.cross["c", "a"].losses) == (2, 1)  # one game both lost
+    assert [(t.games, t.wins, t.draws, t.losses) for t in tables.seats] == [(8, 4, 1, 3), (8, 2, 1, 5)]
+    assert tables.agent_seats["a", 0].wins == 2
+    assert tables.agent_seats["a", 1] == tally([GAMES[1], GAMES[3], GAMES[5]], "a")
+    assert set(tables.agents) == {"a", "b", "c"}
+    assert [line.rank for line in tables.standings] == [1, 2, 3]
+    elo = [line.elo for line in tables.standings]
+    assert elo == sorted(elo, reverse=True)
+    a = next(line for line in tables.standings if line.agent == "a")
+    assert (a.tally.games, a.tally.wins, a.tally.draws, a.tally.losses) == (6, 3, 1, 2)
+    assert a.low is not None
+    assert a.high is not None
+    assert a.low <= a.elo <= a.high
+
+
+def test_tables_do_not_depend_on_the_order_of_the_games() -> None:
+    one, other = make_tables(GAMES, resamples=50), make_tables(GAMES[::-1], resamples=50)
+    assert one.standings == other.standings
+    assert list(one.cross.items()) == list(other.cross.items())
+    assert (one.seats, one.agent_seats) == (other.seats, other.agent_seats)
+
+
+def test_outcomes_as_the_ratings_take_them() -> None:
+    ends = Counter(pair_result(game).outcome for game in GAMES)
+    assert ends == {"first": 4, "second": 2, "draw": 1, "both_lose": 1}
+    assert pair_result(GAMES[2]) == ("a", "b", 1, "first")
+    with pytest.raises(ValueError, match="no pairing"):
+        pair_result(Record("g", "0", {}, 0, ("a", "b"), 0, (), GAMES[0].result))
+
+
+def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:
+    games = [record(x, y, ("win", "loss"), 0) for x, y in itertools.permutations("cab", 2)]
+    assert make_tables(games, resamples=0).agents == ("a", "b", "c")
+    assert make_tables(games, resamples=0).standings[0].low is None
+    anchored = make_tables(GAMES, anchor="b", resamples=10)
+    assert next(line for line in anchored.standings if line.agent == "b").elo == 0

@@ -1,0 +1,244 @@
+"""Tables as files: what programs parse, what people read, and pictures that open."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import block_plots
+from PIL import Image
+
+from cellgames.arena.play.match import match_id
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
+from cellgames.arena.report import reports
+from cellgames.arena.stats.tables import Tables, make_tables
+from cellgames.utils.progress import progress
+
+PLAYERS = ("black", "white")
+RUN: dict[str, Any] = {
+    "game": "torus-v0",
+    "parameters": {"size": 3},
+    "agents": ["a", "b,c", "d|e"],
+    "games_per_pair": 4,
+    "seed": 0,
+    "opening_plies": 2,
+    "chunk": 25,
+    "version": "1.2",
+}
+ENDS: dict[tuple[str, str], list[tuple[Outcome, Outcome]]] = {
+    ("a", "b,c"): [("win", "loss"), ("loss", "win"), ("draw", "draw"), ("win", "loss")],
+    ("a", "d|e"): [("win", "loss"), ("loss", "win"), ("win", "loss"), ("loss", "win")],
+    ("b,c", "d|e"): [("win", "loss"), ("win", "loss"), ("win", "loss"), ("loss", "win")],
+}
+
+
+def make(ends: dict[tuple[str, str], list[tuple[Outcome, Outcome]]], **options: Any) -> Tables:
+    """Each pair's games as the agents in the seats end them; seats alternate, `a` begins."""
+    records = []
+    for pair, results in ends.items():
+        for number, outcome in enumerate(results):
+            seats = (0, 1) if number % 2 == 0 else (1, 0)
+            agents = tuple(pair[seat] for seat in seats)
+            result = Result(outcome, (0.0, 0.0), 9, False)
+            pairing = Pairing(match_id(*pair), number // 2, seats)
+            records.append(Record("torus-v0", "1.2", {}, 0, agents, 2, (*pair, str(number)), result, pairing))
+    return make_tables(records, resamples=50, **options)
+
+
+TABLES = make(ENDS)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report")
+    written = reports.write_reports(path, TABLES, RUN, PLAYERS)
+    assert [file.name for file in written] == [name for name in reports.FILES if name != "cycles.png"]
+    return path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+
+
+def markdown_tables(text: str) -> list[list[list[str]]]:
+    """The cells of every table of a page."""
+    tables: list[list[list[str]]] = []
+    before = ""
+    for line in text.splitlines():
+        if line.startswith("|"):
+            if not before.startswith("|"):
+                tables.append([])
+            cells = line.replace("\\|", "\0").strip("|").split("|")
+            tables[-1].append([cell.strip().replace("\0", "|") for cell in cells])
+        before = line
+    return tables
+
+
+def test_csv_files_hold_the_numbers(folder: Path) -> None:
+    ratings = rows(folder / "ratings.csv")
+    assert [row["rank"] for row in ratings] == ["1", "2", "3"]
+    assert [row["agent"] for row in ratings] == list(TABLES.agents)
+    first = next(row for row in ratings if row["agent"] == "a")
+    # Two wins, a draw and a loss against b,c; four wins against d|e.
+    assert (first["games"], first["wins"], first["draws"], first["losses"]) == ("8", "6", "1", "1")
+    assert float(first["score"]) == pytest.approx(6.5 / 8, abs=1e-4)
+    assert float(first["elo_low"]) <= float(first["elo"]) <= float(first["elo_high"])
+    pairs = {(row["agent"], row["opponent"]): row for row in rows(folder / "pairs.csv")}
+    assert len(pairs) == 6
+    for (a, b), row in pairs.items():
+        mirror = pairs[b, a]
+        assert (row["wins"], row["draws"], row["losses"]) == (
+            mirror["losses"],
+            mirror["draws"],
+            mirror["wins"],
+        )
+        assert float(row["score"]) + float(mirror["score"]) == 1
+        assert row["distinct"] == mirror["distinct"] == "4"
+    cross = {row["agent"]: row for row in rows(folder / "cross_table.csv")}
+    assert cross["a"]["a"] == ""
+    assert cross["a"]["d|e"] == pairs["a", "d|e"]["score"] == "1.0000"
+    assert cross["d|e"]["b,c"] == pairs["d|e", "b,c"]["score"]
+    seats = {(row["agent"], row["seat"]): row for row in rows(folder / "seats.csv")}
+    assert len(seats) == 8
+    assert seats["all", "black"]["wins"] == seats["all", "white"]["losses"] == "7"
+    assert (seats["a", "black"]["wins"], seats["a", "black"]["draws"]) == ("3", "1")
+
+
+def test_the_page_has_all_tables_and_links_the_plots(folder: Path) -> None:
+    text = (folder / "report.md").read_text(encoding="utf-8")
+    ratings, cross, averages, seats = markdown_tables(text)
+    for table in (ratings, cross, averages, seats):
+        assert len({len(row) for row in table}) == 1
+        assert set("".join(table[1])) <= {"-", ":"}
+    assert [row[1] for row in ratings[2:]] == list(TABLES.agents)
+    assert cross[0][1:] == [row[0] for row in cross[2:]] == list(TABLES.agents)
+    a, d = TABLES.agents.index("a"), TABLES.agents.index("d|e")
+    assert cross[2 + a][1 + d] == "100.0 (4-0-0)"
+    assert cross[2 + a][1 + a] == ""
+    assert [row[0] for row in seats[2:]] == ["all", *TABLES.agents]
+    assert "size=3; 4 games a pair from 2 random openings of 2 plies" in text
+    assert "12 of 12 games differ" in text
+    for name in ("ratings.png", "cross_table.png"):
+        assert f"]({name})" in text
+
+
+def test_json_holds_all_numbers(folder: Path) -> None:
+    data = json.loads((folder / "ratings.json").read_text(encoding="utf-8"))
+    assert data["run"] == RUN
+    assert (data["games"], data["distinct"]) == (12, 12)
+    assert [entry["agent"] for entry in data["agents"]] == list(TABLES.agents)
+    assert {entry["agent"]: entry["elo"] for entry in data["agents"]}["a"] == pytest.approx(
+        next(line.elo for line in TABLES.standings if line.agent == "a"), abs=1e-5
+    )
+    assert data["seats"]["black"]["wins"] == 7
+    assert len(data["pairs"]) == 6
+
+
+def test_pictures_open_and_are_large_enough_to_read(folder: Path) -> None:
+    for name in ("ratings.png", "cross_table.png"):
+        with Image.open(folder / name) as image:
+            assert image.format == "PNG"
+            assert min(image.size) > 300
+            colours = image.convert("RGB").getcolors(1 << 24)
+            assert colours is not None
+            assert len(colours) > 50
+            assert "Software" not in image.info
+
+
+def test_many_agents_with_long_names_still_draw(tmp_path: Path) -> None:
+    names = [f"a/long/way/to/a/checkpoint/of/step-{number:02d}.pt" for number in range(14)]
+    ends: Any = {(x, y): [("win", "loss")] * 2 for x in names for y in names if x < y}
+    reports.write_reports(tmp_path, make(ends), RUN, PLAYERS)
+    with Image.open(tmp_path / "cross_table.png") as image:
+        assert image.size[0] > 14 * 60
+
+
+def test_equal_tables_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
+    reports.write_reports(tmp_path, make(dict(reversed(ENDS.items()))), RUN, PLAYERS)
+    for name in (path.name for path in folder.iterdir()):
+        assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
+
+
+def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block_plots(monkeypatch)
+    (tmp_path / "ratings.png").write_text("of an older run")
+    said: list[str] = []
+    written = reports.write_reports(tmp_path, TABLES, RUN, PLAYERS, warn=said.append)
+    assert [path.name for path in written] == [name for name in reports.FILES if not name.endswith(".png")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
+    assert len(said) == 1
+    assert "pip install 'cellgames[render]'" in said[0]
+    assert "png" not in (tmp_path / "report.md").read_text()
+
+
+def test_tables_for_the_terminal_line_up() -> None:
+    lines = reports.ratings_text(TABLES).splitlines()
+    assert len(lines) == 4
+    assert len({len(line) for line in lines}) == 1
+    assert lines[0].split()[:3] == ["rank", "agent", "Elo"]
+    assert "100.0 (4-0-0)" in reports.cross_text(TABLES)
+    assert "as black, score %" in reports.seats_text(TABLES, PLAYERS)
+    assert reports.seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % over all games (95 % ")
+
+
+def test_nobody_begins_where_all_act_at_once(tmp_path: Path) -> None:
+    said = reports.seats_line(TABLES, ("team_1", "team_2"), simultaneous=True)
+    assert said.startswith("Team_1 scores 62.5 % over all games (95 % ")
+    reports.write_reports(tmp_path, TABLES, RUN, ("team_1", "team_2"), simultaneous=True)
+    page = (tmp_path / "report.md").read_text()
+    assert said in page
+    assert "begins" not in page
+
+
+def test_words_are_escaped_where_markdown_would_read_them() -> None:
+    assert reports.escape("a*b [c](d) <e> #f `g` h|i ~j & $k\\") == (r"a\*b \[c\](d) \<e\> \#f \`g\` h\|i \~j \& \$k\\")
+    assert reports.escape("_a_ __b__ arena_bots:First -1.5 % (3-0-1)") == (
+        r"\_a\_ \_\_b\_\_ arena_bots:First -1.5 % (3-0-1)"
+    )
+
+
+def test_notes_warn_of_what_the_numbers_cannot_say() -> None:
+    plain = reports.notes(TABLES)
+    assert len(plain) == 1
+    assert "the mean of all agents is 0" in plain[0]
+    assert "a is 0" in reports.notes(make(ENDS, anchor="a"))[0]
+    swept = reports.notes(make({("a", "b"): [("win", "loss"), ("loss", "win")]}))
+    assert swept[1].startswith("a won every game: how much better it is")
+    assert swept[2].startswith("b lost every game: how much worse it is")
+    apart = reports.notes(make({("a", "b"): [("win", "loss")], ("c", "d"): [("draw", "draw")]}))
+    assert "do not compare: a, b | c, d." in apart[-1]
+    same = make({("a", "b"): [("win", "loss"), ("loss", "win")] * 3})
+    repeated = Tables(**{**vars(same), "distinct": 2})
+    assert "Only 2 of 6 games differ: longer openings" in reports.notes(repeated)[-1]
+
+
+def test_progress_in_plain_lines_and_as_a_bar(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with progress(10, done=4, label="x", every_s=0) as finished:
+        finished(3)
+        finished(3)
+    first, last = capsys.readouterr().err.splitlines()
+    assert first.startswith("x: 7 of 10 games, ")
+    assert first.endswith(" s left")
+    assert last.startswith("x: 10 of 10 games, ")
+    with progress(10, label="x", every_s=1000) as finished:
+        finished(3)
+    with progress(10, shown=False) as finished:
+        finished(10)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress(10, done=4, label="x") as finished:
+        finished(6)
+    assert "10/10" in capsys.readouterr().err
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with progress(10, label="x") as finished:
+        finished(10)
+    assert "x: 10 of 10 games" in capsys.readouterr().err

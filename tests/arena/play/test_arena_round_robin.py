@@ -1,0 +1,348 @@
+"""Round robins: stopped at any moment, continued, grown, and always the same files in the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_bots import First, Last
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience
+from toy_games import Race
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.round_robin import RoundRobin, RunError, round_robin, top_game
+from cellgames.arena.records.record_lines import RecordError, read
+from cellgames.arena.records.replays import verify
+from cellgames.arena.report import reports
+
+GAME = cellgames.make("torus-v0", size=3)
+SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
+CHUNKS = 3 * 3  # pairs, chunks a pair
+
+
+def run(out: Path, *specs: str, games: int = 12, **options: Any) -> RoundRobin:
+    return round_robin(GAME, specs or SPECS, games, out=out, chunk=2, **options)
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed, with plots and a GIF."""
+    folder = tmp_path_factory.mktemp("runs") / "complete"
+    run(folder, gif=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed, without pictures."""
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    with pytest.MonkeyPatch.context() as patch:
+        block_plots(patch)
+        run(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only tests that use `complete` draw plots."""
+    if "complete" not in request.fixturenames:
+        block_plots(monkeypatch)
+
+
+@pytest.fixture
+def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of games of each batch that is played from now on."""
+    return count_batches(monkeypatch)
+
+
+# ---------------------------------------------------------------- a run
+
+
+def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
+    assert set(content(complete)) == {"run.json", "games.jsonl", "top_game.gif", *reports.FILES} - {"cycles.png"}
+    records, torn = read(complete / "games.jsonl")
+    assert torn == ""
+    assert len(records) == 36
+    assert list(verify(records)) == []
+    seats = [r.agents for r in records]
+    for one in SPECS:
+        assert sum(agents[0] == one for agents in seats) == sum(agents[1] == one for agents in seats) == 12
+    settings = json.loads((complete / "run.json").read_text())
+    assert settings["agents"] == sorted(SPECS)
+    assert settings["parameters"] == {"size": 3}
+
+
+def test_the_order_of_the_agents_does_not_matter(tmp_path: Path, whole: Path) -> None:
+    run(tmp_path / "run", *reversed(SPECS))
+    assert content(tmp_path / "run") == content(whole)
+
+
+def test_agents_may_be_objects_and_the_files_hold_no_more_than_their_names(tmp_path: Path) -> None:
+    done = round_robin(GAME, [First("one"), Last("two")], 4, out=tmp_path / "run")
+    assert done.played == 4
+    assert done.tables.ratings.agents == ("one", "two")
+    assert {path.name for path in done.files} == {path.name for path in (tmp_path / "run").iterdir()}
+
+
+def test_the_top_game_is_the_longest_of_the_two_best(whole: Path, tmp_path: Path) -> None:
+    done = run(whole)
+    assert done.played == 0
+    game = top_game(done.tables, done.records)
+    best = [r for r in done.records if set(r.agents) == set(done.tables.agents[:2])]
+    assert len(best) == 12
+    assert len(game.moves) == max(len(r.moves) for r in best)
+
+
+# ---------------------------------------------------------------- stopped and continued
+
+# Imports torch once, for the processes of all moments.
+SCRIPT = """
+import os, sys
+import cellgames
+from arena_runs import die_after, die_within, die_writing, kill_each
+from cellgames.arena import chunks, report_parts, round_robin as rr
+
+def run(moment, out):
+    if moment == "inside a chunk": os.environ["MORTAL"] = "15"
+    elif moment == "torn chunk": chunks.append = die_within(4, chunks.append, lost=150)
+    elif moment == "between chunks": chunks.append = die_after(4, chunks.append)
+    elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
+    elif moment == "tables": report_parts.write_atomic = die_writing("pairs.csv", report_parts.write_atomic)
+    game = cellgames.make("torus-v0", size=3)
+    rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], 12, out=out, chunk=2)
+
+kill_each(run, *sys.argv[1:])
+"""
+MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 3, "between chunks": 4, "tables": CHUNKS}
+"""When processes are killed, and how many chunks are whole by then."""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run for each moment."""
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_run_continues_and_ends_with_the_same_bytes(
+    moment: str, killed: Path, whole: Path, chunks_played: list[int]
+) -> None:
+    out, kept = killed / moment, MOMENTS[moment]
+    left = read(out / "games.jsonl").records if (out / "games.jsonl").exists() else []
+    assert 4 * kept <= len(left) < 4 * (kept + 1)
+    done = run(out)
+    assert chunks_played == [4] * (CHUNKS - kept)
+    assert done.played == 36 - 4 * kept
+    assert content(out) == content(whole)
+
+
+def test_a_run_cut_anywhere_continues_and_ends_with_the_same_bytes(
+    tmp_path: Path, whole: Path, chunks_played: list[int]
+) -> None:
+    """games.jsonl ends between chunks, between games, within a game and within a character."""
+    out = tmp_path / "run"
+    run(out)
+    tables = content(out)
+    games = tables["games.jsonl"]
+    ends = [match.end() for match in re.finditer(b"\n", games)]
+    cuts = {
+        0: 0,
+        10: 0,
+        ends[0]: 0,
+        ends[3]: 1,
+        ends[3] + 1: 1,
+        ends[19] - 2: 4,
+        ends[19] - 1: 5,
+        ends[21]: 5,
+        len(games) - 2: 8,
+    }
+    for cut, kept in cuts.items():
+        chunks_played.clear()
+        warnings: list[str] = []
+        (out / "games.jsonl").write_bytes(games[:cut])
+        for name in ("ratings.csv", "report.md"):
+            (out / name).unlink()
+        run(out, warn=warnings.append)
+        assert len(chunks_played) == CHUNKS - kept
+        assert content(out) == tables
+        # What is lost is said: a torn line, or whole games of a chunk that is not complete.
+        assert any("torn" in line or "dropped" in line for line in warnings) == (cut not in (0, ends[3], ends[19] - 1))
+
+
+def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks_played: list[int]) -> None:
+    before = content(complete)
+    assert run(complete, gif=True).played == 0
+    assert chunks_played == []
+    assert content(complete) == before
+
+
+def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks_played: list[int]
+) -> None:
+    specs = ("random", "arena_bots:First", "arena_bots:Impatient")
+    run(tmp_path / "whole", *specs)
+    chunks_played.clear()
+    lose_patience(monkeypatch, 15)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", *specs)
+    kept = len(chunks_played)
+    assert 0 < kept < CHUNKS
+    assert len(read(tmp_path / "run" / "games.jsonl").records) == 4 * kept
+    run(tmp_path / "run", *specs)
+    assert len(chunks_played) == CHUNKS
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
+# ---------------------------------------------------------------- grown
+
+
+@pytest.mark.parametrize(
+    ("specs", "games", "again"),
+    [
+        (SPECS[:2], 12, 0),  # an agent joins
+        (SPECS, 8, 0),  # more games, after whole chunks
+        (SPECS, 6, 3),  # more games: the short chunk of each pair is played again
+        (SPECS[1:], 4, 0),  # both
+    ],
+)
+def test_a_grown_run_equals_a_bigger_one_played_at_once(
+    specs: tuple[str, ...], games: int, again: int, tmp_path: Path, whole: Path, chunks_played: list[int]
+) -> None:
+    out = tmp_path / "run"
+    run(out, *specs, games=games)
+    small, before = content(out), len(chunks_played)
+    assert small["ratings.csv"] != content(whole)["ratings.csv"]
+    run(out)
+    assert content(out) == content(whole)
+    assert len(chunks_played) == CHUNKS + again
+    assert len(chunks_played) > before
+
+
+def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: Path) -> None:
+    out = tmp_path / "run"
+    run(out, *SPECS[1:], games=4, gif=True)
+    small = content(out)
+    run(out, gif=True)
+    assert content(out) == content(complete)
+    assert any(small[name] != content(complete)[name] for name in small if name.endswith(".png"))
+
+
+# ---------------------------------------------------------------- folders
+
+
+def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path, tmp_path: Path) -> None:
+    before = content(whole)
+    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
+        (lambda: run(whole, opening_plies=4), "opening_plies: expected 2, got 4; "),
+        (lambda: round_robin(GAME, SPECS, 12, out=whole, chunk=3), "chunk: expected 2, got 3; "),
+        (lambda: run(whole, games=10), "holds more games a pair: expected 12 or more, got 10; "),
+        (lambda: run(whole, *SPECS[:2]), "arena_bots:Mortal is missing; "),
+        (
+            lambda: round_robin(cellgames.make("torus-v0", size=4), SPECS, 12, out=whole, chunk=2),
+            "parameters: expected {'size': 3}, got {'size': 4}; ",
+        ),
+    ]
+    for call, said in cases:
+        with pytest.raises(RunError, match=re.escape(said + over)):
+            call()
+    assert content(whole) == before
+
+
+def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for resume in (True, False):
+        with pytest.raises(RunError, match=r"is not empty and holds no run\.json, but thesis\.tex"):
+            run(tmp_path, resume=resume)
+        with pytest.raises(RunError, match="is a file or lies in one"):
+            run(tmp_path / "thesis.tex", resume=resume)
+        with pytest.raises(RunError, match="is a file or lies in one"):
+            run(tmp_path / "thesis.tex" / "run", resume=resume)
+    assert content(tmp_path) == {"thesis.tex": b"years of work"}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "run.json").write_text("{}")
+    with pytest.raises(RunError, match=r"run\.json cannot be read"):
+        run(tmp_path / "run")
+
+
+def test_starting_over_deletes_the_run_and_nothing_else(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(out, seed=1)
+    (out / "notes.txt").write_text("mine")
+    (out / "ratings.png").write_text("old")
+    run(out, resume=False)
+    fresh = content(out)
+    assert fresh.pop("notes.txt") == b"mine"
+    run(tmp_path / "other")
+    assert fresh == content(tmp_path / "other")
+
+
+def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block_plots(monkeypatch)
+    game, agents = Race(goal=3, limit=4), [RandomAgent("ann"), RandomAgent("bob")]
+    first = round_robin(game, agents, 40, out=tmp_path, opening_plies=3, chunk=4)
+    assert len({record.opening for record in first.records}) > 1
+    again = round_robin(game, agents, 48, out=tmp_path, opening_plies=3, chunk=4)
+    assert again.played == 8
+    assert again.records[:40] == first.records
+
+
+def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(out)
+    games = (out / "games.jsonl").read_text()
+    for old, new, said in (
+        ('"opening":2,', '"opening":3,', "opening: expected 2 at most, got 3"),
+        ('"opening":0,', '"opening":77,', "no opening 77 with seats [0, 1] in a match"),
+        ('"agents":["arena_bots:First",', '"agents":["greedy",', "agents: expected arena_bots:First, "),
+    ):
+        (out / "games.jsonl").write_text(games.replace(old, new, 1))
+        with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, " + re.escape(said)):
+            run(out)
+    lines = games.splitlines(keepends=True)
+    (out / "games.jsonl").write_text("".join([lines[0], lines[1][:50] + "\n", *lines[2:]]))
+    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: "):
+        run(out)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs flock")
+def test_two_processes_do_not_share_a_folder(tmp_path: Path) -> None:
+    def at_work(message: str) -> None:
+        with pytest.raises(RunError, match="another process is at work"):
+            run(tmp_path / "run")
+
+    (tmp_path / "run").mkdir()
+    run(tmp_path / "run", warn=at_work)  # the missing plots are warned of while the folder is in use
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda out: run(out, "random"), "at least two agents, got random"),
+        (lambda out: run(out, "random", "random"), "more than one random"),
+        (lambda out: run(out, "random", "no_such_module:Bot"), "no_such_module"),
+        (lambda out: run(out, games=5), "games must be even"),
+        (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
+    ],
+)
+def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_progress_is_silent_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], 4, out=tmp_path / "one")
+    assert capsys.readouterr() == ("", "")
+    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], 4, out=tmp_path / "two", progress=True)
+    assert re.fullmatch(r"torus-v0: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)

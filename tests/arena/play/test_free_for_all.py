@@ -1,0 +1,518 @@
+"""Games of many seats: who sits where, who is how good, and folders that a killed run leaves ready to go on."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from arena_bots import First, Last
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, stop_and_continue
+from PIL import Image
+from torch import Tensor
+from toy_games import Sealed
+
+import cellgames
+from cellgames.agents.base import AnyAgent, BaseAgent
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play import round_robin
+from cellgames.arena.play.free_for_all import FreeForAll, RunError, free_for_all, seatings
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read
+from cellgames.arena.records.replays import verify
+from cellgames.arena.report import free_for_all_reports as reports
+from cellgames.arena.stats import ratings
+from cellgames.arena.stats.free_for_all_tables import comparisons, make_tables, places
+from cellgames.cli.main import main
+
+CUP = {"rows": 12, "cols": 64, "teams": 4, "pattern": "randys", "shapes": 2, "max_generations": 5}
+GAME = cellgames.make("toroidal-cup-v0", **CUP)
+SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
+CHUNKS = 4
+ELO = 400 / math.log(10)
+
+
+class Idle(BaseAgent):
+    """In `Sealed`: bids nothing, guesses nothing, scores nothing."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.tensor([4, 2]).expand(len(action_mask), 2)
+
+
+class High(BaseAgent):
+    """In `Sealed`: bids the highest card left."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        bid = 3 - action_mask[:, :4].flip(1).int().argmax(1)
+        return torch.stack([bid, torch.full_like(bid, 2)], dim=1)
+
+
+def run(out: Path, *specs: str, games: int = 11, **options: Any) -> FreeForAll:
+    return free_for_all(GAME, specs or SPECS, games, out=out, **{"chunk": 3, **options})
+
+
+@pytest.fixture(scope="module")
+def complete(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed, with plots."""
+    folder = tmp_path_factory.mktemp("runs") / "complete"
+    run(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that nothing disturbed, without plots."""
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    with pytest.MonkeyPatch.context() as patch:
+        block_plots(patch)
+        run(folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def no_plots(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only tests that use `complete` draw plots."""
+    if "complete" not in request.fixturenames:
+        block_plots(monkeypatch)
+
+
+@pytest.fixture
+def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The number of games of each batch that is played from now on."""
+    return count_batches(monkeypatch)
+
+
+# ---------------------------------------------------------------- who sits where
+
+
+@pytest.mark.parametrize(("agents", "seats"), [(2, 2), (3, 2), (2, 3), (3, 8), (8, 8), (11, 8), (4, 8), (1, 4)])
+def test_in_a_block_every_agent_has_every_seat_once_and_its_share_of_every_game(agents: int, seats: int) -> None:
+    tables = seatings(agents, seats, 5 * agents, seed=3)
+    assert len(tables) == 5 * agents
+    for table in tables:
+        counts = Counter(table)
+        assert {counts[agent] for agent in range(agents)} <= {seats // agents, -(-seats // agents)}
+    for block in range(5):
+        games = tables[block * agents : (block + 1) * agents]
+        for column in zip(*games, strict=True):
+            assert sorted(column) == list(range(agents))
+
+
+def test_seatings_are_drawn_and_a_longer_run_begins_with_the_shorter_one() -> None:
+    tables = seatings(6, 3, 600, seed=0)
+    assert seatings(6, 3, 7, seed=0) == tables[:7]
+    assert seatings(6, 3, 600, seed=1) != tables
+    # All 20 sets of three meet, and no neighbours in the list of agents are favoured: 600 * 3 / 15 = 120 a pair.
+    assert len({frozenset(table) for table in tables}) == 20
+    met = Counter(frozenset(pair) for table in tables for pair in itertools.combinations(table, 2))
+    assert len(met) == 15
+    assert all(80 < count < 160 for count in met.values())
+    # In a block the agents move on in an order of their own.
+    assert len({tuple((b - a) % 6 for a, b in zip(*tables[6 * n : 6 * n + 2], strict=True)) for n in range(100)}) > 50
+
+
+# ---------------------------------------------------------------- places and ratings
+
+
+def test_equal_scores_share_the_mean_of_their_places() -> None:
+    assert places((3.0, 1.0, 2.0)) == (1, 3, 2)
+    assert places((5.0, 2.0, 5.0, 0.0)) == (1.5, 3, 1.5, 4)
+    assert places((0.0, 1.0, 0.0, 0.0)) == (3, 1, 3, 3)
+    assert places((7.0,) * 8) == (4.5,) * 8
+
+
+def record(number: int, agents: str, *scores: float) -> Record:
+    """A game of agents with one letter each; the outcome is left without meaning."""
+    names = sorted(set(agents))
+    pairing = Pairing("free-for-all", number, tuple(names.index(agent) for agent in agents))
+    outcome: tuple[Outcome, ...] = tuple("loss" for _ in scores)
+    result = Result(outcome, scores, 1, False)
+    return Record("toy", "0", {}, 0, tuple(agents), 0, (f"{number}",), result, pairing)
+
+
+GAMES = [
+    record(0, "abc", 5, 3, 1),
+    record(1, "bca", 2, 2, 0),
+    record(2, "aba", 4, 4, 1),  # two seats of a
+    record(3, "cab", 0, 0, 0),
+]
+
+
+def test_pairs_of_seats_follow_the_scores_and_copies_are_left_out() -> None:
+    assert list(comparisons(GAMES[0])) == [("a", "b", 0, "first"), ("a", "c", 0, "first"), ("b", "c", 0, "first")]
+    assert list(comparisons(GAMES[1])) == [("b", "c", 1, "draw"), ("b", "a", 1, "first"), ("c", "a", 1, "first")]
+    assert list(comparisons(GAMES[2])) == [("a", "b", 2, "draw"), ("b", "a", 2, "first")]
+    assert {result.outcome for result in comparisons(GAMES[3])} == {"draw"}
+    with pytest.raises(ValueError, match="expected a game of a run, got one of a, b, c without a pairing"):
+        list(comparisons(replace(GAMES[0], pairing=None)))
+
+
+def test_tables_of_drawn_up_games() -> None:
+    tables = make_tables(GAMES, resamples=20)
+    a, b = tables.finishes["a"], tables.finishes["b"]
+    assert (a.seats, a.first, a.alone) == (5, 3, 1)
+    assert a.place == pytest.approx((1 + 3 + 1.5 + 3 + 2) / 5)
+    assert a.score == pytest.approx((5 + 0 + 4 + 1 + 0) / 5)
+    assert (b.seats, b.first, b.alone) == (4, 3, 0)
+    ab, ba = tables.cross["a", "b"], tables.cross["b", "a"]
+    assert (ab.games, ab.wins, ab.draws, ab.losses, ab.distinct) == (5, 1, 2, 2, 4)
+    assert (ba.wins, ba.draws, ba.losses) == (2, 2, 1)
+    assert tables.cross["c", "a"].distinct == 3
+    assert ("a", "a") not in tables.cross
+    assert [seat.first for seat in tables.seats] == [4, 3, 1]
+    assert sum(seat.place for seat in tables.seats) == pytest.approx(6)
+    assert tables.agent_seats["a", 0].score == 4.5
+    assert ("c", 0) in tables.agent_seats
+    assert [line.agent for line in tables.standings] == list(tables.agents)
+    assert {line.agent: line.tally.games for line in tables.standings} == {"a": 8, "b": 8, "c": 6}
+    assert (tables.games, tables.distinct) == (4, 4)
+    again = make_tables(GAMES[::-1], resamples=20)
+    assert (again.standings, again.finishes, again.seats) == (tables.standings, tables.finishes, tables.seats)
+
+
+def finishing_orders(rng: np.random.Generator, strength: np.ndarray, seats: int, games: int) -> list[Record]:
+    """Games by the model of Plackett and Luce: the earliest of exponential times comes first (Luce 1959)."""
+    found = []
+    for number in range(games):
+        sat = rng.choice(len(strength), seats, replace=False)
+        times = rng.exponential(1 / np.exp(strength[sat]))
+        found.append(record(number, "".join("abcdef"[agent] for agent in sat), *(-times).tolist()))
+    return found
+
+
+def test_ratings_recover_the_strengths_behind_finishing_orders() -> None:
+    truth = np.array([1.2, 0.6, 0.1, -0.3, -1.6])
+    tables = make_tables(finishing_orders(np.random.default_rng(0), truth, 4, 4000), resamples=0)
+    np.testing.assert_allclose(tables.ratings.elo, ELO * truth, atol=12)
+    assert tables.agents == ("a", "b", "c", "d", "e")
+    assert tables.standings[0].low is None
+
+
+def test_intervals_hold_what_they_promise_though_the_pairs_of_a_game_depend_on_each_other() -> None:
+    truth = np.array([0.8, 0.2, -0.3, -0.7])
+    rng = np.random.default_rng(1)
+    inside = 0
+    for _ in range(60):
+        rated = make_tables(finishing_orders(rng, truth, 4, 60), resamples=200).ratings
+        inside += int(((rated.low <= ELO * truth) & (ELO * truth <= rated.high)).sum())
+    assert 0.9 < inside / (60 * 4) < 0.99
+
+
+def test_games_are_resampled_whole() -> None:
+    """Every game is a sweep, up or down: what b and c are to a, they are to a together."""
+    games = [record(n, "abc", *((3, 2, 1) if n % 2 else (1, 2, 3))) for n in range(40)]
+    results = [result for game in games for result in comparisons(game)]
+    together = ratings.rate(results, shared_clusters=True)
+    apart = ratings.rate(results)
+    np.testing.assert_allclose(together.elo, 0, atol=1e-6)
+    np.testing.assert_array_equal(together.elo, apart.elo)
+    width, narrow = together.high - together.low, apart.high - apart.low
+    assert width[0] > 1.3 * narrow[0]
+    # b is in the middle of every game, so that only the weights of its virtual games move it.
+    assert width[1] < 0.6 * narrow[1]
+
+
+# ---------------------------------------------------------------- a run
+
+
+def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
+    assert set(content(complete)) == {"run.json", "games.jsonl", *reports.FILES} - {"cycles.png"}
+    records, torn = read(complete / "games.jsonl")
+    assert torn == ""
+    assert len(records) == 11
+    assert list(verify(records)) == []
+    assert len({r.seed for r in records}) == 11
+    tables = seatings(3, 4, 11, seed=0)
+    names = sorted(SPECS)
+    for number, (game, seats) in enumerate(zip(records, tables, strict=True)):
+        assert game.pairing == Pairing("free-for-all", number, seats)
+        assert game.agents == tuple(names[seat] for seat in seats)
+    settings = json.loads((complete / "run.json").read_text())
+    assert (settings["agents"], settings["games"], settings["opening_plies"]) == (names, 11, 0)
+    for name in ("ratings.png", "cross_table.png"):
+        with Image.open(complete / name) as image:
+            assert min(image.size) > 300
+
+
+def test_files_hold_the_numbers(complete: Path) -> None:
+    tables = run(complete).tables
+    with (complete / "ratings.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["agent"] for line in lines] == list(tables.agents)
+    assert sum(int(line["seats"]) for line in lines) == 11 * 4
+    assert sum(int(line["seats"]) * float(line["mean_place"]) for line in lines) == pytest.approx(11 * 10, abs=0.01)
+    for line in lines:
+        assert float(line["elo_low"]) <= float(line["elo"]) <= float(line["elo_high"])
+        assert float(line["mean_score"]) == pytest.approx(tables.finishes[line["agent"]].score, abs=1e-4)
+    with (complete / "seats.csv").open() as file:
+        seats = list(csv.DictReader(file))
+    assert Counter(line["agent"] for line in seats)["all"] == 4
+    assert sum(int(line["seats"]) for line in seats if line["agent"] != "all") == 44
+    data = json.loads((complete / "ratings.json").read_text())
+    assert data["run"] == json.loads((complete / "run.json").read_text())
+    assert [entry["agent"] for entry in data["agents"]] == list(tables.agents)
+    assert sum(pair["ahead"] - pair["behind"] for pair in data["pairs"]) == 0
+    page = (complete / "report.md").read_text()
+    assert "# Free-for-all: toroidal-cup-v0" in page
+    assert "11 games of 4 seats; seed 0" in page
+    assert "](ratings.png)" in page
+    assert "The mean over all seats is 2.5." in page
+    assert "how their own seats finish against each other is not rated" in page
+
+
+def test_the_order_of_the_agents_does_not_matter(tmp_path: Path, whole: Path) -> None:
+    run(tmp_path / "run", *reversed(SPECS))
+    assert content(tmp_path / "run") == content(whole)
+
+
+def test_better_play_is_rated_better_whatever_the_number_of_agents(tmp_path: Path) -> None:
+    """A game of three seats with two components, for two, three and five agents."""
+    bots: list[AnyAgent] = [High("high"), Idle("idle"), RandomAgent("ann"), RandomAgent("bob"), RandomAgent("cid")]
+    for count in (2, 3, 5):
+        done = free_for_all(Sealed(), bots[:count], 60, out=tmp_path / str(count))
+        assert (done.tables.agents[0], done.tables.agents[-1]) == ("high", "idle")
+        assert {finish.seats for finish in done.tables.finishes.values()} == {180 // count}
+        assert {finish.seats for finish in done.tables.agent_seats.values()} == {60 // count}
+        best, worst = (done.tables.ratings.agents.index(name) for name in ("high", "idle"))
+        assert done.tables.ratings.low[best] > done.tables.ratings.high[worst]
+
+
+def test_games_of_two_are_played_from_both_seats_after_openings(tmp_path: Path) -> None:
+    game = cellgames.make("torus-v0", size=3)
+    done = free_for_all(game, [First("one"), Last("two"), "random"], 9, out=tmp_path, opening_plies=2, anchor="random")
+    assert {record.opening for record in done.records} == {2}
+    assert {len(set(record.agents)) for record in done.records} == {2}
+    assert set(done.tables.agent_seats) == {(name, seat) for name in ("one", "two", "random") for seat in (0, 1)}
+    assert done.tables.ratings.elo[done.tables.ratings.agents.index("random")] == 0
+    assert list(verify(done.records)) == []
+    assert "each after a random opening of 2 plies" in (tmp_path / "report.md").read_text()
+
+
+def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
+    """Files hold it as a list."""
+    bots = [RandomAgent("one"), RandomAgent("two")]
+    game, other = (cellgames.make("grid-adaptation-small-v0", flip_rounds=(2, last), rounds=4) for last in (4, 3))
+    assert [free_for_all(game, bots, games, out=tmp_path, chunk=2).played for games in (2, 6)] == [2, 4]
+    with pytest.raises(RunError, match=r"parameters.*flip_rounds"):
+        free_for_all(other, bots, 6, out=tmp_path, chunk=2)
+
+
+def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
+    other = run(tmp_path / "run", seed=1)
+    assert not {r.moves for r in other.records} & {r.moves for r in read(whole / "games.jsonl").records}
+
+
+# ---------------------------------------------------------------- stopped, continued, grown
+
+# Imports torch once, for the processes of all moments.
+SCRIPT = f"""
+import os, sys
+import cellgames
+from arena_runs import die_after, die_within, die_writing, kill_each
+from cellgames.arena import chunks, report_parts
+from cellgames.arena.free_for_all import free_for_all
+
+def run(moment, out):
+    if moment == "inside a chunk": os.environ["MORTAL"] = "4"
+    elif moment == "torn chunk": chunks.append = die_within(2, chunks.append, lost=150)
+    elif moment == "between chunks": chunks.append = die_after(2, chunks.append)
+    elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
+    elif moment == "tables": report_parts.write_atomic = die_writing("seats.csv", report_parts.write_atomic)
+    free_for_all(cellgames.make("toroidal-cup-v0", **{CUP}), {SPECS}, 11, out=out, chunk=3)
+
+kill_each(run, *sys.argv[1:])
+"""
+MOMENTS = {"first file": 0, "inside a chunk": 1, "torn chunk": 1, "between chunks": 2, "tables": CHUNKS}
+"""When processes are killed, and how many chunks are whole by then."""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run for each moment."""
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_run_continues_and_ends_with_the_same_bytes(
+    moment: str, killed: Path, whole: Path, chunks_played: list[int]
+) -> None:
+    out, kept = killed / moment, MOMENTS[moment]
+    assert content(out) != content(whole)
+    done = run(out)
+    assert chunks_played == [3, 3, 3, 2][kept:]
+    assert done.played == sum(chunks_played)
+    assert content(out) == content(whole)
+
+
+def test_an_interrupt_loses_only_its_chunk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunks_played: list[int]
+) -> None:
+    specs = ("random", "arena_bots:Impatient")
+    run(tmp_path / "whole", *specs)
+    chunks_played.clear()
+    lose_patience(monkeypatch, 6)
+    with pytest.raises(KeyboardInterrupt):
+        run(tmp_path / "run", *specs)
+    assert chunks_played == [3, 3]
+    run(tmp_path / "run", *specs)
+    assert chunks_played == [3, 3, 3, 2]
+    assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(("games", "again"), [(9, 0), (7, 1)])
+def test_a_grown_run_equals_a_bigger_one_played_at_once(
+    games: int, again: int, tmp_path: Path, whole: Path, chunks_played: list[int]
+) -> None:
+    """After whole chunks, and after a short one, whose game is played again."""
+    run(tmp_path / "run", games=games)
+    assert len(chunks_played) == 3
+    assert run(tmp_path / "run").played == 11 - games + again
+    assert content(tmp_path / "run") == content(whole)
+
+
+def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks_played: list[int]) -> None:
+    before = content(complete)
+    assert run(complete).played == 0
+    assert chunks_played == []
+    assert content(complete) == before
+
+
+def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
+    before = content(whole)
+    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
+        (lambda: run(whole, chunk=4), "chunk: expected 3, got 4; "),
+        (lambda: run(whole, games=10), "holds more games: expected 11 or more, got 10; "),
+        (lambda: run(whole, *SPECS, "arena_bots:Last"), "agents: expected arena_bots:First, arena_bots:Mortal, random"),
+    ]
+    for call, said in cases:
+        with pytest.raises(RunError, match=re.escape(said)) as refused:
+            call()
+        assert over in str(refused.value)
+    assert content(whole) == before
+
+
+def test_runs_of_another_kind_are_left_alone_also_by_a_fresh_start(tmp_path: Path, whole: Path) -> None:
+    game, out = cellgames.make("torus-v0", size=3), tmp_path / "pairs"
+    round_robin.round_robin(game, [First("one"), Last("two")], 2, out=out)
+    pairs, table = content(out), content(whole)
+    for resume in (True, False):
+        with pytest.raises(RunError, match=r"holds a run of another kind: expected 'games' in run\.json, got none"):
+            run(out, resume=resume)
+        with pytest.raises(RunError, match="another kind: expected 'games_per_pair'"):
+            round_robin.round_robin(game, [First("one"), Last("two")], 2, out=whole, resume=resume)
+    assert (content(out), content(whole)) == (pairs, table)
+
+
+def test_starting_over_deletes_the_run_and_nothing_else(tmp_path: Path, whole: Path) -> None:
+    out = tmp_path / "run"
+    run(out, seed=1)
+    (out / "notes.txt").write_text("mine")
+    run(out, resume=False)
+    fresh = content(out)
+    assert fresh.pop("notes.txt") == b"mine"
+    assert fresh == content(whole)
+
+
+def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(out)
+    games = (out / "games.jsonl").read_text()
+    seats = re.search(r'"seats":(\[[\d,]+\])', games)
+    assert seats is not None
+    (out / "games.jsonl").write_text(games.replace(seats[1], "[2,2,2,2]", 1))
+    with pytest.raises(RunError, match=r"game 1: not of this run, no opening 0 with seats \[2, 2, 2, 2\] in a match"):
+        run(out)
+
+
+class Searcher(BaseAgent):
+    """Needs positions."""
+
+    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.zeros(len(lanes), dtype=torch.int64)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda out: run(out, "random"), "at least two agents, got random"),
+        (lambda out: run(out, "random", "random"), "more than one random"),
+        (lambda out: run(out, "random", "nobody"), "unknown agent 'nobody'"),
+        (lambda out: run(out, games=0), "games must be a whole number of at least 1, got 0"),
+        (lambda out: run(out, chunk=0), "chunk must be a whole number of at least 1, got 0"),
+        (lambda out: run(out, anchor="greedy"), "anchor must be one of the agents"),
+        (
+            lambda out: free_for_all(GAME, [First("one"), Searcher("two")], out=out),
+            "agent 'two' searches on states, which needs a game in turns with perfect information; toroidal-cup-v0 is",
+        ),
+        (
+            lambda out: free_for_all(Sealed(), [RandomAgent(name) for name in "abcdef"], 3, out=out),
+            "expected at least 4 games, so that each of 6 agents gets one of 3 seats, got 3",
+        ),
+    ],
+)
+def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call(tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_fewest_games_give_everyone_a_seat(tmp_path: Path) -> None:
+    for seed in range(5):
+        bots = [RandomAgent(name) for name in "abcdef"]
+        done = free_for_all(Sealed(), bots, 4, out=tmp_path / str(seed), seed=seed)
+        assert set(done.tables.ratings.agents) == set("abcdef")
+
+
+# ---------------------------------------------------------------- the command
+
+WORDS = (
+    *("free-for-all", "toroidal-cup-v0", *(f"--param={name}={value}" for name, value in CUP.items())),
+    *("--games", "6", "--chunk", "2"),
+)
+
+
+def test_the_command_writes_everything_and_says_what_to_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*WORDS, "--agents", "random", "arena_bots:First"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    (folder,) = (tmp_path / "results" / "free-for-all").iterdir()
+    assert folder.name.endswith("-seed=0-chunk=2-agents=arena_bots_First_random")
+    assert re.search(r"^ +1 +(random|arena_bots:First) +\+\d+ ", out, re.MULTILINE)
+    assert re.search(r"^team_4 +\d\.\d\d +\d", out, re.MULTILINE)
+    assert reports.AHEAD in out
+    assert "report.md" in out
+    assert "no plots" in err
+    assert "toroidal-cup-v0: 6 of 6 games, " in err
+    assert main(["replay", str(folder / "games.jsonl")]) == 0
+    capsys.readouterr()
+    before = content(folder)
+    assert main([*words, "--quiet"]) == 0
+    assert "6 games, 6 of them from before" in capsys.readouterr().out
+    assert content(folder) == before
+
+
+def test_ctrl_c_says_how_to_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "my run"
+    words = [*WORDS, "--agents", "random", "arena_bots:Impatient"]
+    err, kept, printed = stop_and_continue(words, out, 4, monkeypatch, capsys)
+    assert f"All whole chunks of games are kept in {out}" in err
+    assert kept == 2
+    assert "6 games, 2 of them from before" in printed

@@ -1,0 +1,472 @@
+"""Leaderboards: every table from the store alone, one scale for all days, and the command."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from arena_runs import block_plots
+from store_games import game
+
+import cellgames
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
+from cellgames.arena.records.store.store import Setting, Store
+from cellgames.arena.report import leaderboard_reports as reports
+from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
+from cellgames.arena.stats.ratings import rate
+from cellgames.arena.stats.tables import make_tables, pair_result
+from cellgames.cli import leaderboard_command
+from cellgames.cli.commands import UserError
+from cellgames.cli.main import main
+
+TORUS = cellgames.make("torus-v0", size=3)
+FILE = ("file", "somewhere")
+WIN: tuple[Outcome, Outcome] = ("win", "loss")
+LOSS: tuple[Outcome, Outcome] = ("loss", "win")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "store.sqlite")
+
+
+def match(
+    one: str, other: str, share: float, openings: int, *, seed: int = 0, version: str = "0.1.0", size: int = 5
+) -> list[Record]:
+    """Games of two agents, of which the first wins a share; each opening twice, with seats exchanged."""
+    rng = np.random.default_rng([seed, openings, *map(ord, one + other)])
+    found = []
+    for number in range(2 * openings):
+        won = rng.random() < share
+        agents, outcome = (
+            ((one, other), WIN if won else LOSS) if number % 2 == 0 else ((other, one), LOSS if won else WIN)
+        )
+        found.append(
+            game(
+                number,
+                agents,
+                outcome,
+                seed=10_000 * seed + number // 2,
+                version=version,
+                size=size,
+                moves=[f"{seed}", f"{number}"],
+            )
+        )
+    return found
+
+
+# ---------------------------------------------------------------- the tables
+
+
+def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+    run = round_robin(TORUS, ["random", "greedy", "rollout:2"], 12, out=tmp_path / "run", gif=False, store=store)
+    [board] = leaderboards(store)
+    expected = make_tables(run.records, anchor="random")
+    assert board.standings == expected.standings
+    assert (board.tables.cross, board.tables.seats) == (expected.cross, expected.seats)
+    assert (board.game, board.parameters, board.players) == ("torus-v0", {"size": 3}, ("black", "white"))
+    assert np.array_equal(board.payoffs.score, run.tables.payoffs.score, equal_nan=True)
+
+
+def test_openings_of_two_runs_are_not_taken_for_the_same_ones(store: Store) -> None:
+    """Both runs number openings from 0; in one the first agent wins both games of each, in the other none."""
+    runs = [
+        [
+            game(n, ("a", "b") if n % 2 else ("b", "a"), WIN if won == n % 2 else LOSS, seed=100 * won + n // 2)
+            for n in range(40)
+        ]
+        for won in (1, 0)
+    ]
+    records = [replace(record, moves=("a1", f"{record.seed}", f"{n}")) for run in runs for n, record in enumerate(run)]
+    store.add(records, source=FILE)
+    [board] = leaderboards(store)
+    right = rate(
+        [pair_result(r)._replace(cluster=r.seed) for r in records], resamples=1000, seed=0
+    )  # 40 clusters that are all one-sided
+    wrong = rate([pair_result(r) for r in records], resamples=1000, seed=0)  # 20 clusters, each half and half
+    line = board.standings[0]
+    assert wrong.high[0] - wrong.low[0] < 0.2 * (right.high[0] - right.low[0])
+    assert [line.high, line.low] == pytest.approx([right.high[0], right.low[0]])
+    assert line.high is not None
+    assert line.high > 20
+
+
+def test_openings_that_two_runs_share_are_one_cluster(store: Store) -> None:
+    """The same seed and opening, whatever the agents' names were counted from."""
+    store.add(match("a", "b", 0.5, 5), source=FILE, identities={"a": "1"})
+    store.add(match("a", "b", 0.5, 5, version="0.2.0"), source=FILE, identities={"a": "1"})
+    starts = [record.pairing.opening for record, _ in store.results() if record.pairing is not None]
+    assert len(starts) == 20
+    assert len(set(starts)) == 5
+    forced = replace(match("a", "b", 0.5, 1)[0], moves=("z9", "b2"))  # another opening from the same seed
+    store.add([forced], source=FILE)
+    assert len({record.pairing.opening for record, _ in store.results() if record.pairing is not None}) == 6
+
+
+def test_tables_do_not_depend_on_when_games_were_added(store: Store, tmp_path: Path) -> None:
+    parts = [match("a", "b", 0.7, 20), match("b", "c", 0.6, 20, seed=2), match("a", "c", 0.8, 20, seed=3, size=8)]
+    for part in parts:
+        store.add(part, source=FILE)
+    with Store(tmp_path / "other.sqlite") as other:
+        for part in (parts[2], parts[1], parts[0], parts[1]):
+            other.add(part[::-1], source=("round robin", "elsewhere"))
+        assert [board.to_data() for board in leaderboards(other)] == [board.to_data() for board in leaderboards(store)]
+
+
+def test_ratings_of_different_days_have_one_zero(store: Store) -> None:
+    store.add(match("random", "greedy", 0.2, 200), source=("round robin", "monday"))
+    before = {line.agent: line for line in leaderboards(store)[0].standings}
+    store.add(match("greedy", "new", 0.4, 200, seed=2), source=("round robin", "tuesday"))
+    store.add(match("random", "new", 0.14, 200, seed=3), source=("round robin", "tuesday"))
+    after = {line.agent: line for line in leaderboards(store)[0].standings}
+    assert before["random"].elo == after["random"].elo == 0
+    low, high = before["greedy"].low, before["greedy"].high
+    assert low is not None
+    assert high is not None
+    assert low < after["greedy"].elo < high
+    assert after["new"].elo > after["greedy"].elo
+    moved = {line.agent: line for line in leaderboards(store, anchor="greedy")[0].standings}
+    assert moved["greedy"].elo == 0
+    assert moved["random"].elo == pytest.approx(-after["greedy"].elo)
+
+
+def test_an_agent_whose_weights_changed_is_two_agents(store: Store) -> None:
+    weights = "runs/agent.safetensors"
+    old, new = {weights: "1a2b3c4d5e6f7788"}, {weights: "ffff3c4d5e6f7788"}
+    store.add(match(weights, "random", 0.5, 20), source=FILE, identities=old)
+    assert set(leaderboards(store)[0].tables.agents) == {weights, "random"}
+    store.add(match(weights, "random", 0.9, 30, seed=2), source=FILE, identities=new)
+    [board] = leaderboards(store)
+    assert board.tables.agents == (f"{weights}@ffff3c", f"{weights}@1a2b3c", "random")
+    [part] = leaderboards(store, agents=["random", f"{weights}@1a2b3c"])
+    assert (part.tables.games, set(part.tables.agents)) == (40, {f"{weights}@1a2b3c", "random"})
+    assert leaderboards(store, agents=["random", weights])[0].tables.games == 100
+    [anchored] = leaderboards(store, anchor=weights)
+    assert anchored.tables.ratings.anchor == f"{weights}@ffff3c"  # has played more
+    assert "several identities" in anchored.notes[0]
+    assert leaderboards(store, anchor=f"{weights}@1a2b3c")[0].tables.ratings.anchor == f"{weights}@1a2b3c"
+
+
+def test_labels_are_as_long_as_need_be() -> None:
+    named = labels([("a", "11"), ("b", "12345678aa"), ("b", "12345678bb"), ("b", ""), ("c", "0.1.0"), ("c", "0.10.0")])
+    assert list(named.values()) == list(dict.fromkeys(named.values()))
+    assert (named["a", "11"], named["b", ""]) == ("a", "b@?")
+    assert named["b", "12345678aa"] == "b@12345678a"
+    assert {named["c", "0.1.0"], named["c", "0.10.0"]} == {"c@0.1.0", "c@0.10.0"}
+
+
+def test_versions_count_together_unless_one_is_asked_for(store: Store) -> None:
+    known = {"a": "x", "b": "y"}
+    store.add(match("a", "b", 0.7, 10), source=FILE, identities=known)
+    store.add(match("a", "b", 0.7, 20, seed=2, version="0.2.0"), source=FILE, identities=known)
+    [board] = leaderboards(store)
+    assert board.versions == ("0.1.0", "0.2.0")
+    assert board.tables.games == 60
+    assert "Games of several versions of cellgames count here: 0.1.0, 0.2.0." in board.notes
+    [one] = leaderboards(store, version="0.2.0")
+    assert (one.tables.games, one.versions) == (40, ("0.2.0",))
+    assert not any("several versions" in note for note in one.notes)
+    assert leaderboards(store, version="9") == []
+
+
+def test_the_mean_is_zero_without_an_anchor(store: Store) -> None:
+    store.add(match("a", "b", 0.7, 20), source=FILE)
+    store.add(match("random", "b", 0.3, 20, size=8), source=FILE)
+    by_size = {board.parameters["size"]: board for board in leaderboards(store)}
+    assert by_size[5].tables.ratings.anchor is None
+    assert sum(line.elo for line in by_size[5].standings) == pytest.approx(0)
+    assert by_size[8].tables.ratings.anchor == "random"
+    asked = {board.parameters["size"]: board for board in leaderboards(store, anchor="a")}
+    assert asked[5].tables.ratings.anchor == "a"
+    assert asked[8].notes[0].startswith("a has not played here")
+    with pytest.raises(ValueError, match=r"anchor must be one of the agents \(a, b, random\), got 'nobody'"):
+        leaderboards(store, anchor="nobody")
+
+
+def test_rings_are_found(store: Store) -> None:
+    for seed, (one, other) in enumerate((("rock", "scissors"), ("scissors", "paper"), ("paper", "rock"))):
+        store.add(match(one, other, 0.9, 40, seed=seed), source=FILE)
+    [board] = leaderboards(store)
+    assert len(board.cycles) == 1
+    assert set(board.cycles[0].agents) == {"rock", "scissors", "paper"}
+    data = board.to_data()
+    assert len(data["cycles"][0]["scores"]) == 3
+    assert "beats" in reports.to_text(board)
+
+
+def test_data_is_json_and_does_without_optional_libraries(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.add(match("a", "<b>", 0.7, 20), source=FILE)
+    pytest.importorskip("scipy")
+    data = json.loads(json.dumps(leaderboards(store)[0].to_data(), allow_nan=False))
+    assert [agent["agent"] for agent in data["agents"]] == ["a", "<b>"]
+    assert (data["agents"][0]["nash"], data["agents"][1]["nash"]) == (1.0, 0.0)
+    assert {"elo", "elo_low", "elo_high", "games", "wins", "score", "forfeits", "alpha_rank"} <= data["agents"][
+        0
+    ].keys()
+    assert data["pairs"][0]["games"] == 40
+    store.add(match("<b>", "c", 0.8, 20, seed=2) + match("c", "a", 0.8, 20, seed=3), source=FILE)  # a ring
+    assert leaderboards(store)[0].to_data()["agents"][0]["nash"] > 0
+    for module in ("scipy", "scipy.optimize", "open_spiel", "open_spiel.python.egt"):
+        monkeypatch.setitem(__import__("sys").modules, module, None)
+    without = leaderboards(store)[0].to_data()
+    assert without["agents"][0]["nash"] is None
+    assert without["agents"][0]["alpha_rank"] is None
+    assert len(without["agents"]) == 3
+
+
+def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Path) -> None:
+    cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
+    free_for_all(cup, ["random", "greedy"], 6, out=tmp_path / "many", store=store)
+    [board] = leaderboards(store, "toroidal-cup-small-v0")
+    assert board.title == "toroidal-cup-small-v0 max_generations=10 teams=3"
+    data = board.to_data()
+    assert set(data["seats"]) == {"team_1", "team_2", "team_3"}
+    assert {agent["agent"] for agent in data["agents"]} == {"random", "greedy"}
+    assert sum(agent["seats_taken"] for agent in data["agents"]) == 18
+    assert "mean place" in reports.to_text(board)
+    assert reports.folder_name(board) == "toroidal-cup-small-v0-max_generations=10-teams=3"
+
+
+def test_forfeits_are_counted_in_the_store_too(store: Store) -> None:
+    """Of three seats one fails in every game; what the others have against each other does not count."""
+    failed = Forfeit(1, "it raised an error")
+    many = [game(n, ("a", "b", "c"), ("draw", "loss", "draw"), scores=(3.0, 4.0, 5.0)) for n in range(6)]
+    store.add([replace(r, result=replace(r.result, forfeit=failed)) for r in many], source=FILE)
+    two = match("a", "b", 0.5, 5, size=8)
+    lost = [replace(r, result=replace(r.result, outcome=LOSS, forfeit=Forfeit(0, "no action"))) for r in two[::2]]
+    store.add([*lost, *two[1::2]], source=FILE)
+    by_size = {board.parameters["size"]: board for board in leaderboards(store)}
+    data = json.loads(json.dumps(by_size[5].to_data(), allow_nan=False))
+    found = {agent["agent"]: agent for agent in data["agents"]}
+    assert [found[name]["forfeits"] for name in "abc"] == [0, 6, 0]
+    assert data["agents"][-1]["agent"] == "b"
+    assert by_size[8].tables.forfeits["a"].games == len(lost) == 5
+    assert "forfeits" in reports.to_text(by_size[8])
+    assert "forfeits" in reports.to_text(by_size[5])
+
+
+def test_games_among_copies_of_one_agent_rate_nobody(store: Store) -> None:
+    store.add([game(0, ("a", "a"))], source=FILE)
+    assert leaderboards(store) == []
+
+
+# ---------------------------------------------------------------- what belongs together
+
+
+def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path: Path) -> None:
+    store.add([replace(one, game="..", parameters={}) for one in match("a", "b", 0.5, 2)], source=("file", "x"))
+    out = tmp_path / "deep" / "board"
+    boards = leaderboards(store, resamples=10)
+    files = reports.write_reports(out, boards)
+    assert all(out.resolve() in file.resolve().parents for file in files)
+    assert [*out.parent.iterdir()] == [out]
+
+
+def test_games_of_another_number_of_seats_are_left_out(store: Store) -> None:
+    store.add(match("a", "b", 0.7, 5), source=("file", "x"))
+    odd = game(99, ("a", "b", "c"), ("win", "loss", "loss"), seed=5)
+    store.add([odd], source=("file", "y"))
+    [board] = leaderboards(store, resamples=10)
+    assert (board.tables.games, board.tables.agents) == (10, ("a", "b"))
+
+
+def test_who_has_not_met_all_others_has_no_share_of_nash_averaging(store: Store) -> None:
+    pytest.importorskip("scipy")
+    for one, other in (("a", "b"), ("b", "c"), ("c", "d"), ("a", "c")):
+        store.add(match(one, other, 0.6, 6), source=("file", one + other))
+    [board] = leaderboards(store, resamples=10)
+    shares = {line["agent"]: line["nash"] for line in board.to_data()["agents"]}
+    assert shares["d"] is None
+    assert sum(shares[agent] for agent in "abc") == pytest.approx(1)
+    assert "Left out of Nash averaging, since they have not met all others: d." in reports.to_text(board)
+
+
+def _setting(game: str, **parameters: Any) -> Setting:
+    return Setting(game, parameters, 1, (), ())
+
+
+def test_a_preset_is_its_game_with_parameters() -> None:
+    settings = [_setting("torus-v0", size=5), _setting("torus-v0", size=8), _setting("other-v0", size=5)]
+    assert matching(settings, None, None) == settings
+    assert matching(settings, "torus-v0", None) == settings[:2]
+    assert matching(settings, "torus-v0", {"size": 8}) == [settings[1]]
+    assert matching(settings, "torus-small-v0", None) == [settings[0]]
+    assert matching(settings, "torus-v0", {"height": 8}) == []
+    cup = cellgames.make("toroidal-cup-small-v0", teams=3).parameters
+    named = [
+        _setting("toroidal-cup-v0", **cup),
+        _setting("toroidal-cup-v0", **cellgames.make("toroidal-cup-v0", teams=3).parameters),
+    ]
+    assert matching(named, "toroidal-cup-small-v0", None) == named[:1]
+    assert matching(named, "toroidal-cup-small-v0", {"teams": 2}) == []
+    assert matching(named, "toroidal-cup-v0", {"teams": 3}) == named
+
+
+def test_titles_name_the_nearest_preset() -> None:
+    assert title("torus-v0", {"size": 8}) == "torus-v0"
+    assert title("torus-v0", {"size": 5}) == "torus-small-v0"
+    assert title("torus-v0", {"size": 3}) == "torus-v0 size=3"
+    small = dict(cellgames.make("grid-adaptation-small-v0").parameters)
+    assert title("grid-adaptation-v0", json.loads(json.dumps(small))) == "grid-adaptation-small-v0"
+    assert title("unknown-v3", {"a": 1}) == "unknown-v3 a=1"
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
+    store.add(match("a_b", "random", 0.7, 20), source=FILE)
+    store.add(match("random", "c", 0.3, 20, size=8), source=FILE)
+    pages = reports.write_reports(tmp_path / "one", leaderboards(store), sources=store.sources())
+    reports.write_reports(tmp_path / "two", leaderboards(store), sources=store.sources())
+    assert [page.relative_to(tmp_path / "one").as_posix() for page in pages] == [
+        "leaderboard.md",
+        "torus-small-v0/report.md",
+        "torus-v0/report.md",
+    ]
+    files = sorted(path.relative_to(tmp_path / "one") for path in (tmp_path / "one").rglob("*") if path.is_file())
+    assert {path.name for path in files} >= {"leaderboard.json", "ratings.csv", "pairs.csv", "ratings.png"}
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+    page = pages[1].read_text()
+    assert "a_b" in page
+    assert "## Payoffs" in page
+    for line in page.splitlines():
+        if line.startswith("!["):
+            assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
+    with (tmp_path / "one" / "torus-v0" / "ratings.csv").open(newline="") as lines:
+        assert [line["agent"] for line in csv.DictReader(lines)] == ["c", "random"]
+    again = reports.write_reports(tmp_path / "one", leaderboards(store))
+    assert again == pages
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "thesis.tex").write_text("mine")
+    with pytest.raises(ValueError, match="is not empty"):
+        reports.write_reports(tmp_path / "foreign", leaderboards(store))
+
+
+def test_reports_without_matplotlib_say_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    store.add(match("a", "b", 0.7, 20), source=FILE)
+    said: list[str] = []
+    pages = reports.write_reports(tmp_path / "out", leaderboards(store), warn=said.append)
+    assert "no plots" in said[0]
+    assert "![" not in pages[1].read_text()
+
+
+# ---------------------------------------------------------------- the command
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Callable[..., int]:
+    """`cellgames leaderboard` with a store of its own."""
+
+    def run(*words: str) -> int:
+        parser = argparse.ArgumentParser()
+        leaderboard_command.add_options(parser)
+        arguments = parser.parse_args([*words, "--store", str(tmp_path / "mine.sqlite")])
+        return leaderboard_command.leaderboard(arguments)
+
+    return run
+
+
+def test_the_command_adds_shows_and_writes(
+    command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "games.jsonl"
+    records = match("random", "greedy", 0.3, 20) + match("random", "trained", 0.2, 20, size=8)
+    file.write_text("".join(record.to_json() + "\n" for record in records))
+    assert command("--add", str(file)) == 0
+    out = capsys.readouterr().out
+    assert f"{file}: 80 new games" in out
+    assert "mine.sqlite: 80 games" in out
+    assert "torus-small-v0: 40 games" in out
+    assert command("torus-v0", "--size", "8", "--out", str(tmp_path / "out"), "--export", str(tmp_path / "x.csv")) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("torus-v0: 40 games")
+    assert "leaderboard.md, torus-v0/report.md" in out
+    assert "x.csv, 40 games" in out
+    assert len((tmp_path / "x.csv").read_text().splitlines()) == 41
+    assert command("torus-small-v0", "--anchor", "greedy", "--json") == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["leaderboards"][0]["anchor"] == "greedy"
+    assert data["sources"] == [{"kind": "file", "place": str(file), "games": 80}]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--param", "size=5"], "--param needs GAME"),
+        (["torus-v0", "--param", "size=4"], "has no such games; it has torus-small-v0"),
+        (["toroidal-cup-v0"], "has no such games"),
+        (["--agents", "greedy"], "no games between different agents"),
+        (["--version", "7"], "no games between different agents"),
+        (["torus-v1"], "unknown game"),
+        (["--anchor", "nobody"], "anchor must be one of"),
+        (["--export", "games.txt"], "ends in .csv or .parquet"),
+        (["--add", "nowhere"], "expected the folder of a run"),
+    ],
+)
+def test_the_command_says_what_is_wrong(
+    command: Callable[..., int], tmp_path: Path, words: Sequence[str], message: str
+) -> None:
+    with Store(tmp_path / "mine.sqlite") as store:
+        store.add(match("random", "greedy", 0.3, 5), source=FILE)
+    with pytest.raises((UserError, ValueError), match=message):
+        command(*words)
+
+
+def test_the_command_says_where_games_come_from(command: Callable[..., int], tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"found none; .*leaderboard --add.* makes one"):
+        command()
+    assert not (tmp_path / "mine.sqlite").exists()
+    Store(tmp_path / "mine.sqlite").close()
+    with pytest.raises(UserError, match="expected games, found none"):
+        command()
+
+
+def test_from_games_to_the_leaderboard(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The whole command line: runs add to the store that they are told, and to none."""
+    block_plots(monkeypatch)
+    file, default = tmp_path / "games.sqlite", tmp_path / "default.sqlite"
+    monkeypatch.setenv("CELLGAMES_STORE", str(default))
+    rules, quiet = ["torus-v0", "--size", "3"], ["--quiet"]
+    play = ["round-robin", *rules, "--agents", "random", "greedy", "--games", "4", "--no-gif", *quiet]
+    assert main([*play, "--no-store", "--out", str(tmp_path / "a")]) == 0
+    assert not default.exists()
+    assert main([*play, "--store", str(file), "--out", str(tmp_path / "a")]) == 0  # plays nothing, adds all
+    assert "leaderboard torus-v0 --store" in capsys.readouterr().out
+    evaluate = ["evaluate", "greedy", "--game", *rules, "--against", "random", "--games", "6", "--seed", "1"]
+    assert main([*evaluate, *quiet, "--store", str(file)]) == 0
+    assert main([*evaluate, *quiet]) == 0
+    capsys.readouterr()
+    assert main(["leaderboard", *rules, "--store", str(file)]) == 0
+    assert "torus-v0 size=3: 10 games" in capsys.readouterr().out
+    assert main(["leaderboard"]) == 0
+    assert f"{default}: 6 games" in capsys.readouterr().out
+    (tmp_path / "notes.txt").write_text("no store")
+    for words in (["leaderboard"], play):
+        assert main([*words, "--store", str(tmp_path / "notes.txt")]) == 2
+        said = capsys.readouterr().err
+        assert "notes.txt: expected a store of games, got another kind of file" in said
+        assert len(said.splitlines()) == 1
+
+
+def test_a_board_without_intervals_can_be_asked_for(store: Store) -> None:
+    store.add(match("a", "b", 0.7, 20), source=FILE)
+    board: Leaderboard = leaderboards(store, resamples=0)[0]
+    assert board.standings[0].low is None
+    assert not math.isnan(board.standings[0].elo)

@@ -1,0 +1,450 @@
+"""The payoff matrix, its two solutions and its rings, against other ways to the same numbers."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
+from cellgames.arena.report import reports
+from cellgames.arena.stats.cycles import Cycle, components, cycles
+from cellgames.arena.stats.equilibrium import equilibrium
+from cellgames.arena.stats.payoffs import Payoffs, alpha_rank, nash, payoffs, payoffs_of, sections
+from cellgames.arena.stats.ratings import PairResult
+from cellgames.arena.stats.tables import make_tables
+
+pytest.importorskip("scipy", reason="Nash averaging needs SciPy: pip install 'cellgames[research]'")
+
+Matrix = NDArray[np.float64]
+
+RING = np.array([[0.0, 0.5, -0.5], [-0.5, 0.0, 0.5], [0.5, -0.5, 0.0]])
+
+
+def record(
+    agents: tuple[str, ...], outcome: tuple[Outcome, ...], *, opening: int = 0, seed: int = 0, **result: Any
+) -> Record:
+    scores = result.pop("scores", tuple(float(o == "win") for o in outcome))
+    return Record(
+        game="torus-v0",
+        version="1",
+        parameters={},
+        seed=seed,
+        agents=agents,
+        opening=0,
+        moves=(),
+        result=Result(outcome, scores, 5, False, **result),
+        pairing=Pairing("a match", opening, tuple(range(len(agents)))),
+    )
+
+
+def games(
+    win: Matrix, openings: int, rng: np.random.Generator, names: tuple[str, ...] | None = None
+) -> Iterator[PairResult]:
+    """Two independent games from each opening, by the probability that the row wins."""
+    names = names or tuple("abcdefghij"[: len(win)])
+    for i, j in itertools.combinations(range(len(win)), 2):
+        for opening, won in enumerate(rng.random((openings, 2)) < win[i, j]):
+            for first in won:
+                yield PairResult(names[i], names[j], opening, "first" if first else "second")
+
+
+# ---------------------------------------------------------------- the matrix
+
+
+def test_scores_and_games_by_hand() -> None:
+    found = payoffs(
+        [
+            record(("a", "b"), ("win", "loss")),
+            record(("b", "a"), ("draw", "draw")),
+            record(("b", "a"), ("win", "loss"), opening=1),
+            record(("c", "a"), ("loss", "loss"), opening=1),
+            record(("c", "c"), ("win", "loss")),
+        ]
+    )
+    assert found.agents == ("a", "b", "c")
+    np.testing.assert_array_equal(found.games, [[0, 3, 1], [3, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(found.score, [[np.nan, 0.5, 0.0], [0.5, np.nan, np.nan], [0.0, np.nan, np.nan]])
+    np.testing.assert_allclose(found.advantage[0], [0, 0, 0])  # both lost: nobody has an advantage
+    assert np.isnan(found.low[1, 2])
+    assert found.low[0, 1] < 0.5 < found.high[0, 1]
+
+
+def test_games_of_many_compare_pairs_of_seats() -> None:
+    three = record(("a", "b", "a", "c"), ("win", "loss", "loss", "loss"), scores=(5.0, 3.0, 1.0, 3.0))
+    found = payoffs([three])
+    np.testing.assert_array_equal(found.games, [[0, 2, 2], [2, 0, 1], [2, 1, 0]])
+    np.testing.assert_allclose(found.score[0], [np.nan, 0.5, 0.5])
+    assert found.score[1, 2] == 0.5
+    stopped = record(
+        ("a", "b", "a", "c"),
+        ("draw", "loss", "draw", "draw"),
+        scores=(0.0, 9.0, 0.0, 0.0),
+        forfeit=Forfeit(1, "it broke"),
+    )
+    found = payoffs([stopped])
+    np.testing.assert_array_equal(found.games, [[0, 2, 0], [2, 0, 1], [0, 1, 0]])
+    np.testing.assert_allclose(found.score[1], [0.0, np.nan, 0.0])
+
+
+def test_two_runs_that_count_openings_alike_are_two_sets_of_openings() -> None:
+    def run(seed: int) -> list[Record]:
+        ends: list[tuple[Outcome, Outcome]] = [("win", "loss"), ("loss", "win")]
+        return [record(("a", "b"), ends[k % 3 == 0], opening=k // 2, seed=seed + k // 2) for k in range(20)]
+
+    once, twice = payoffs(run(0)), payoffs(run(0) + run(100))
+    assert twice.games[0, 1] == 40
+    assert twice.score[0, 1] == once.score[0, 1]
+    width = [p.high[0, 1] - p.low[0, 1] for p in (once, twice)]
+    assert width[1] < 0.8 * width[0]
+
+
+def test_the_order_of_the_games_does_not_matter() -> None:
+    found = list(games(np.full((4, 4), 0.4), 9, np.random.default_rng(0)))
+    turned = [PairResult(b, a, c, "second" if o == "first" else "first") for a, b, c, o in reversed(found)]
+    one, other = payoffs_of(found), payoffs_of(turned)
+    for name in ("score", "games", "middle", "error", "clusters"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+@pytest.mark.parametrize("chance", [0.5, 0.7, 0.93])
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize("openings", [12, 100])
+def test_intervals_cover_as_often_as_they_say(chance: float, alike: bool, openings: int) -> None:
+    """Two games of an opening are independent, or always end alike; 1,000 matches of each kind."""
+    rng = np.random.default_rng(1)
+    inside = 0
+    trials = 1000
+    for _ in range(trials):
+        won = rng.random((openings, 2)) < chance
+        if alike:
+            won[:, 1] = won[:, 0]
+        ends = [PairResult("a", "b", k, "first" if w else "second") for k, pair in enumerate(won) for w in pair]
+        found = payoffs_of(ends)
+        inside += bool(found.low[0, 1] <= chance <= found.high[0, 1])
+    # Not below 95 % by more than chance allows (3 standard deviations); wider than asked in small, lopsided samples.
+    assert inside / trials >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / trials)
+    assert inside / trials <= (0.975 if openings == 100 and chance < 0.9 else 1.0)
+
+
+def test_a_few_odd_openings_are_not_certainty() -> None:
+    """Where each side wins every opening from one seat, only the openings won twice tell anything."""
+
+    def surely(odd: int) -> bool:
+        ends = [PairResult("a", "b", k, o) for k in range(50) for o in ("first", "first" if k < odd else "second")]
+        return bool(payoffs_of(ends).low[0, 1] > 0.5)
+
+    assert not surely(4)  # a sign test: 2 * 0.5^4 = 0.125
+    assert surely(8)  # 2 * 0.5^8 = 0.008
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: payoffs([]), "at least one game"),
+        (lambda: payoffs_of([PairResult("a", "a", 0, "draw")]), "two different agents, got 'a'"),
+        (lambda: payoffs([record(("a", "b"), ("win", "loss"))]).interval(95), "write 0.95"),
+        (lambda: payoffs([record(("a", "b"), ("win", "loss"))]).restricted(["a", "x"]), "got x"),
+        (lambda: equilibrium(np.eye(3)), "antisymmetric"),
+        (lambda: equilibrium(np.full((2, 2), np.nan)), "finite"),
+        (lambda: cycles(payoffs([record(("a", "b"), ("win", "loss"))]), longest=2), "3 agents or more"),
+    ],
+)
+def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# ---------------------------------------------------------------- Nash averaging
+
+
+def by_slsqp(matrix: Matrix) -> Matrix:
+    """The same program by another method, from the middle."""
+    from scipy.optimize import minimize
+
+    count = len(matrix)
+    found = minimize(
+        lambda p: float((p * np.log(np.maximum(p, 1e-300))).sum()),
+        np.full(count, 1 / count),
+        jac=lambda p: np.log(np.maximum(p, 1e-300)) + 1,
+        bounds=[(0, 1)] * count,
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1},
+            {"type": "ineq", "fun": lambda p: -matrix @ p},
+        ],
+        method="SLSQP",
+        options={"maxiter": 1000, "ftol": 1e-13},
+    )
+    return np.asarray(found.x)
+
+
+def drawn_matrix(kind: int, rng: np.random.Generator) -> Matrix:
+    count = int(rng.integers(2, 9))
+    if kind == 0:
+        raw = rng.standard_normal((count, count))
+    elif kind == 1:  # many equilibria
+        raw = rng.integers(-1, 2, (count, count)).astype(float)
+    elif kind == 2:  # copies
+        few = rng.standard_normal((3, 3))
+        raw = few[np.ix_(*[rng.integers(0, 3, count)] * 2)]
+        raw = raw - raw.T
+    else:  # strengths in an order, and a few upsets
+        raw = np.subtract.outer(np.arange(count), np.arange(count)) + 2 * rng.standard_normal((count, count))
+    upper = np.triu(raw, 1)
+    return upper - upper.T
+
+
+@pytest.mark.parametrize("kind", range(4))
+def test_equilibria_are_equilibria_and_of_greatest_entropy(kind: int) -> None:
+    rng = np.random.default_rng(kind)
+    mixed = agreed = 0
+    for _ in range(30):
+        matrix = drawn_matrix(kind, rng)
+        p = equilibrium(matrix)
+        assert (p >= 0).all()
+        assert p.sum() == pytest.approx(1, abs=1e-12)
+        assert (matrix @ p).max() < 1e-9  # nobody gains against it
+        assert p @ matrix @ p == pytest.approx(0, abs=1e-9)
+        other = by_slsqp(matrix)
+        entropies = [-(q[q > 0] * np.log(q[q > 0])).sum() for q in (p, other)]
+        assert entropies[0] >= entropies[1] - 1e-6
+        agreed += np.allclose(p, other, atol=2e-3)
+        mixed += int((p > 0).sum() > 1)
+    assert mixed > 5
+    assert agreed >= 27  # the other method stops early now and then, with less entropy
+
+
+def test_greatest_entropy_by_its_own_condition() -> None:
+    """log p is a combination of the binding rows plus a constant (Karush, Kuhn and Tucker), here by least squares."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        matrix = drawn_matrix(1, rng)
+        p = equilibrium(matrix)
+        inside = p > 0
+        binding = np.abs(matrix @ p) < 1e-9
+        basis = np.vstack([matrix[binding][:, inside], np.ones(inside.sum())]).T
+        logs = np.log(p[inside])
+        fitted = basis @ np.linalg.lstsq(basis, logs, rcond=None)[0]
+        np.testing.assert_allclose(fitted, logs, atol=1e-6)
+
+
+def test_rock_paper_scissors_and_a_copy() -> None:
+    """The point of the paper: a copy shares its original's part and moves nothing else."""
+    np.testing.assert_allclose(equilibrium(RING), [1 / 3] * 3, atol=1e-12)
+    copied = RING[np.ix_([0, 0, 0, 1, 2], [0, 0, 0, 1, 2])]
+    np.testing.assert_allclose(equilibrium(copied), [1 / 9, 1 / 9, 1 / 9, 1 / 3, 1 / 3], atol=1e-12)
+    uniform = copied.mean(axis=1)  # a mean score is moved by copies
+    assert np.abs(uniform).max() > 0.1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_copies_change_no_rating(seed: int) -> None:
+    matrix = drawn_matrix(3, np.random.default_rng(seed))
+    places = [*range(len(matrix)), 0, 0, 1]
+    p, q = equilibrium(matrix), equilibrium(matrix[np.ix_(places, places)])
+    np.testing.assert_allclose(np.bincount(places, weights=q), p, atol=1e-8)
+    np.testing.assert_allclose((matrix[np.ix_(places, places)] @ q)[: len(p)], matrix @ p, atol=1e-8)
+
+
+def test_equals_share_alike_and_the_best_takes_all() -> None:
+    np.testing.assert_array_equal(equilibrium(np.zeros((4, 4))), [0.25] * 4)
+    order = np.sign(np.subtract.outer([3, 2, 1, 0], [3, 2, 1, 0])) / 2
+    np.testing.assert_array_equal(equilibrium(order), [1, 0, 0, 0])
+    np.testing.assert_array_equal(equilibrium(np.zeros((1, 1))), [1])
+
+
+def test_lopsided_and_tiny_advantages() -> None:
+    rng = np.random.default_rng(2)
+    for scale in (1e-6, 1e-3, 1e3):
+        matrix = drawn_matrix(0, rng)
+        np.testing.assert_allclose(equilibrium(scale * matrix), equilibrium(matrix), atol=1e-7)
+    tilted = np.array([[0, 1e-4, -1], [-1e-4, 0, 1], [1, -1, 0]])
+    np.testing.assert_allclose(equilibrium(tilted), np.array([1, 1, 1e-4]) / 2.0001, atol=1e-9)
+
+
+def test_nash_averaging_of_games() -> None:
+    win = 0.5 + np.array([[0, 0.3, -0.3, 0.4], [-0.3, 0, 0.3, 0.4], [0.3, -0.3, 0, 0.4], [-0.4, -0.4, -0.4, 0]])
+    found = payoffs_of(games(win, 300, np.random.default_rng(0)))
+    average = nash(found)
+    assert average.agents == ("a", "b", "c", "d")
+    assert average.strategy[3] == 0
+    assert average.strategy.sum() == pytest.approx(1)
+    assert np.abs(average.strategy[:3] - 1 / 3).max() < 0.06
+    assert (average.low[:3] < 1 / 3).all()
+    assert (average.high[:3] > 1 / 3).all()
+    np.testing.assert_array_equal(average.support, [1, 1, 1, 0])
+    np.testing.assert_allclose(average.rating[:3], 0, atol=1e-9)
+    assert average.rating[3] == pytest.approx(-0.4, abs=0.05)
+    assert abs(average.value) < 1e-9
+    assert average.left_out == ()
+    again = nash(found)
+    np.testing.assert_array_equal(average.low, again.low)
+    bare = nash(found, draws=0)
+    np.testing.assert_array_equal(bare.strategy, average.strategy)
+    assert np.isnan(bare.low).all()
+
+
+def test_agents_that_have_not_met_all_are_left_out_and_named() -> None:
+    ends = list(games(0.5 + RING[:3, :3] * 0.8, 40, np.random.default_rng(0)))
+    ends += [PairResult("late", "a", k, "first") for k in range(20)]
+    found = payoffs_of(ends)
+    assert found.complete() == ("a", "b", "c")
+    average = nash(found)
+    assert average.left_out == ("late",)
+    assert np.isnan(average.rating[3])
+    assert average.strategy[3] == 0
+    np.testing.assert_array_equal(average.strategy[:3], nash(payoffs_of(ends[:-20])).strategy)
+    assert "Left out, since they have not met all others: late" in sections(found)[1].text
+
+
+# ---------------------------------------------------------------- alpha-Rank
+
+
+def known(score: Matrix, width: float = 0.05) -> Payoffs:
+    """A matrix of scores known up to `width`."""
+    names = tuple("abcdefgh"[: len(score)])
+    score = score.copy()
+    np.fill_diagonal(score, np.nan)
+    error = np.where(np.isnan(score), np.nan, width / 1.96)
+    count = np.where(np.isnan(score), 0, 10_000)
+    return Payoffs(names, score, count, score, error, count)
+
+
+def test_alpha_rank_of_a_ring_and_of_an_order() -> None:
+    pytest.importorskip("open_spiel", reason="alpha-Rank is OpenSpiel's: pip install 'cellgames[alpharank]'")
+    np.testing.assert_allclose(alpha_rank(known(0.5 + RING)), [1 / 3] * 3, atol=1e-9)
+    np.testing.assert_allclose(alpha_rank(known(0.5 + RING), alpha=10), [1 / 3] * 3, atol=1e-9)
+    order = 0.5 + np.subtract.outer([2, 1, 0], [2, 1, 0]) / 10
+    shares = alpha_rank(known(order))
+    assert shares[0] > 0.9
+    assert shares.sum() == pytest.approx(1)
+    missing = order.copy()
+    missing[0, 1] = missing[1, 0] = np.nan
+    assert np.isnan(alpha_rank(known(missing))).sum() == 1
+
+
+# ---------------------------------------------------------------- rings
+
+
+def test_rock_paper_scissors_is_found_in_games_and_told() -> None:
+    win = 0.5 + 0.5 * RING
+    found = payoffs_of(games(win, 50, np.random.default_rng(3), ("rock", "scissors", "paper")))
+    (ring,) = cycles(found)
+    assert ring.agents == ("paper", "rock", "scissors")  # by name first, then winner to loser
+    assert ring.links == (("paper", "rock"), ("rock", "scissors"), ("scissors", "paper"))
+    assert min(ring.lows) > 0.5
+    assert ring.weakest == min(ring.scores)
+    first, second, third = (f"{100 * score:.0f} %" for score in ring.scores)
+    assert str(ring) == f"paper beats rock {first} beats scissors {second} beats paper {third}"
+    assert components(found) == (("paper", "rock", "scissors"),)
+
+
+def slow_rings(arrows: NDArray[np.bool_], longest: int) -> set[tuple[int, ...]]:
+    """Every tuple of agents, looked at: a ring, and no arrow between agents that are no neighbours in it."""
+    found = set()
+    for length in range(3, longest + 1):
+        for ring in itertools.permutations(range(len(arrows)), length):
+            steps = {(ring[k], ring[(k + 1) % length]) for k in range(length)}
+            inside = {(i, j) for i in ring for j in ring if arrows[i, j]}
+            if ring[0] == min(ring) and inside == steps:
+                found.add(ring)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_all_rings_without_chords_and_no_others(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    score = np.full((7, 7), 0.5)
+    for i, j in itertools.combinations(range(7), 2):
+        lead = rng.choice([0, 0.2, 0.3], p=[0.4, 0.3, 0.3]) * rng.choice([-1, 1])
+        score[i, j], score[j, i] = 0.5 + lead, 0.5 - lead
+    matrix = known(score)
+    found = cycles(matrix)
+    index = {name: k for k, name in enumerate(matrix.agents)}
+    rings = {tuple(index[a] for a in ring.agents) for ring in found}
+    assert rings == slow_rings(score > 0.5, 6)
+    assert len(found) == len(rings)
+    keys = [(len(ring.agents), -ring.weakest) for ring in found]
+    assert keys == sorted(keys)
+
+
+def test_a_ring_of_four_without_a_shorter_one() -> None:
+    score = np.full((4, 4), 0.5)
+    for i in range(4):
+        score[i, (i + 1) % 4], score[(i + 1) % 4, i] = 0.8, 0.2
+    assert [ring.agents for ring in cycles(known(score))] == [("a", "b", "c", "d")]
+    assert cycles(known(score), longest=3) == ()
+    assert cycles(known(score, width=0.4)) == ()  # not certain
+
+
+def test_no_ring_where_there_is_an_order() -> None:
+    """200 fields of known order, strong and close: false rings are rarer than the level lets single arrows be."""
+    rng = np.random.default_rng(4)
+    false = arrows = 0
+    for trial in range(200):
+        count = int(rng.integers(3, 9))
+        strength = np.sort(rng.normal(0, (0.02, 0.2, 1.0)[trial % 3], count))[::-1]
+        win = 1 / (1 + np.exp(-np.subtract.outer(strength, strength)))
+        found = payoffs_of(games(win, 15, rng))
+        false += bool(cycles(found))
+        arrows += int((np.tril(found.low, -1) > 0.5).sum())  # the worse surely beats the better
+    assert false <= 3
+    assert arrows > 0  # the intervals do err, at their rate
+
+
+def test_many_rings_are_cut_off() -> None:
+    rng = np.random.default_rng(0)
+    score = 0.5 + 0.4 * np.sign(np.triu(rng.standard_normal((8, 8)), 1))
+    score = np.where(np.tri(8, dtype=bool), 1 - score.T, score)
+    assert len(cycles(known(score), most=2)) == 2
+
+
+# ---------------------------------------------------------------- reports
+
+
+def test_sections_hold_words_tables_and_plots_that_draw(tmp_path: Path) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    win = 0.5 + np.pad(0.8 * RING, (0, 1))
+    win[:3, 3], win[3, :3] = 0.9, 0.1
+    found = payoffs_of(games(win, 60, np.random.default_rng(0), ("rock_*", "paper|", "scissors", "a" * 80)))
+    matrix, averages, rings = sections(found)
+    assert len(matrix.tables[0].rows) == 12
+    assert list(averages.tables[0].columns[:3]) == ["agent", "mean score", "Nash share"]
+    assert sum(row[2] for row in averages.tables[0].rows) == pytest.approx(1, abs=1e-5)  # type: ignore[misc]
+    assert averages.tables[0].rows[-1][0] == "a" * 80
+    assert "One ring in which each beats the next" in rings.text
+    assert r"rock\_\*" in rings.text
+    for section in (matrix, rings):
+        (plot,) = section.plots
+        figure = figures.Figure()
+        plot.draw(figure)
+        figure.savefig(tmp_path / f"{plot.name}.png")
+        assert (tmp_path / f"{plot.name}.png").stat().st_size > 10_000
+
+
+def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    ends = games(0.5 + 0.9 * RING, 30, np.random.default_rng(0), ("rock", "scissors", "paper"))
+    records = []
+    for number, (a, b, opening, outcome) in enumerate(ends):  # seats are swapped in every other game
+        won: tuple[Outcome, Outcome] = ("win", "loss") if outcome == "first" else ("loss", "win")
+        agents, ended = ((a, b), won) if number % 2 else ((b, a), won[::-1])
+        records.append(record(agents, ended, opening=opening))
+    run = {"game": "torus-v0", "parameters": {}, "games_per_pair": 60, "opening_plies": 2, "seed": 0, "version": "1"}
+    tables = make_tables(records, resamples=20)
+    files = reports.write_reports(tmp_path, tables, run, ("black", "white"))
+    assert [file.name for file in files] == list(reports.FILES)
+    page = (tmp_path / "report.md").read_text()
+    assert "## Nash averaging and cycles" in page
+    assert "paper beats rock" in page
+    assert "![Rings](cycles.png)" in page
+
+
+def test_a_ring_knows_its_weakest_link() -> None:
+    assert Cycle(("a", "b", "c"), (0.9, 0.7, 0.8), (0.8, 0.6, 0.7)).weakest == 0.7

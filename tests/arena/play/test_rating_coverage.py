@@ -1,0 +1,178 @@
+"""Intervals of ratings cover the truth as often as they say, on games drawn from known strengths."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
+from cellgames.arena.stats.free_for_all_tables import comparisons
+from cellgames.arena.stats.ratings import PairResult, Ratings, expected_score, rate, student_t
+
+ELO = 400 / math.log(10)
+LEVEL = 0.95
+Floats = NDArray[np.float64]
+
+
+def davidson(
+    rng: np.random.Generator, strength: Floats, openings: Sequence[int], tie: float, alike: float
+) -> list[PairResult]:
+    """A round robin with so many openings a pair, in turn; two games each, the second a copy of the first at times.
+
+    Args:
+        rng: consumed.
+        strength: log strengths.
+        openings: of the first pair, the second, and so on; then from the beginning.
+        tie: Davidson's nu.
+        alike: how often the second game of an opening ends like the first.
+    """
+    results = []
+    for number, (i, j) in enumerate(combinations(range(len(strength)), 2)):
+        weights = np.array([np.exp((strength[i] - strength[j]) / 2), np.exp((strength[j] - strength[i]) / 2), tie])
+        count = openings[number % len(openings)]
+        ends = rng.choice(3, p=weights / weights.sum(), size=(count, 2))
+        ends[:, 1] = np.where(rng.random(count) < alike, ends[:, 0], ends[:, 1])
+        results += [
+            PairResult(f"a{i}", f"a{j}", opening, ("first", "second", "draw")[end])
+            for opening, pair in enumerate(ends.tolist())
+            for end in pair
+        ]
+    return results
+
+
+def covered(rated: Ratings, strength: Floats) -> Floats:
+    """Of each agent, whether its rating lies in the interval."""
+    truth = ELO * (strength - strength.mean())
+    return np.asarray((rated.low <= truth) & (truth <= rated.high), dtype=float)
+
+
+def check(inside: Sequence[Floats], least: float = LEVEL, most: float = 1.0) -> None:
+    """The share is between these, or as far off as chance allows (3 standard errors over whole tournaments)."""
+    shares = np.array([found.mean() for found in inside])
+    slack = 3 * max(shares.std() / math.sqrt(len(shares)), 0.005)
+    assert least - slack <= shares.mean() <= most, f"covered {shares.mean():.3f}, allowed {slack:.3f} off"
+
+
+@pytest.mark.parametrize(
+    ("agents", "openings", "spread", "tie", "alike"),
+    [
+        (2, (25,), 0.5, 0.5, 0.0),
+        (2, (25,), 1.0, 0.0, 0.8),
+        (3, (10,), 0.7, 1.5, 0.3),
+        (4, (5, 30, 12), 0.7, 0.5, 0.5),
+        (8, (4, 20), 1.0, 0.3, 0.5),
+    ],
+)
+def test_tournaments_of_known_strengths(
+    agents: int, openings: Sequence[int], spread: float, tie: float, alike: float
+) -> None:
+    """Many tournaments each: few and many agents, unequal numbers of games, with and without draws and copies."""
+    rng = np.random.default_rng(agents)
+    inside = []
+    for trial in range(200 if agents < 8 else 100):
+        strength = rng.normal(0, spread, agents)
+        results = davidson(rng, strength, openings, tie, alike)
+        inside.append(covered(rate(results, resamples=150, seed=trial), strength))
+    check(inside, least=0.94, most=0.99)  # 150 resamples cost about one in a hundred
+
+
+def test_few_openings_and_great_differences() -> None:
+    """Where clusters drawn with replacement covered 67 to 85 %: ten openings, one side far better, no draws."""
+    rng = np.random.default_rng(1)
+    strength = np.array([1.5, -1.5])
+    inside, swept = [], 0
+    for trial in range(200):
+        rated = rate(davidson(rng, strength, (10,), 0.0, 0.0), resamples=200, seed=trial)
+        inside.append(covered(rated, strength))
+        swept += rated.wins.max() == 20
+    assert swept > 40  # in many the better one won every game, and has a width all the same
+    check(inside, least=0.93)
+
+
+def test_independent_games_have_jeffreys_interval() -> None:
+    """A lone pair's weights are Gamma's: the win probability has the posterior Beta(won + 1/2, lost + 1/2), about."""
+    stats = pytest.importorskip("scipy.stats")
+    games = [PairResult("a", "b", k, "first" if k < 150 else "second") for k in range(200)]
+    rated = rate(games, resamples=20_000, anchor="b", prior=1e-9)
+    low, high = (float(expected_score(bound)) for bound in (rated.low[0], rated.high[0]))
+    expected = stats.beta.ppf([0.025, 0.975], 150, 50)  # without the prior's halves
+    np.testing.assert_allclose([low, high], expected, atol=0.003)
+
+
+def test_the_same_games_are_wider_when_they_come_in_clusters() -> None:
+    rng = np.random.default_rng(0)
+    results = davidson(rng, np.array([0.3, -0.3]), (100,), 0.5, 1.0)
+    apart = [result._replace(cluster=k) for k, result in enumerate(results)]
+    together, single = rate(results), rate(apart)
+    width, narrow = ((r.high - r.low)[0] for r in (together, single))
+    assert 1.25 < width / narrow < 1.6  # about sqrt 2
+
+
+def test_levels_are_kept_apart_from_95_percent() -> None:
+    rng = np.random.default_rng(2)
+    strength = np.array([0.5, 0.0, -0.5])
+    for level in (0.5, 0.8):
+        inside = [
+            covered(rate(davidson(rng, strength, (20,), 0.5, 0.3), resamples=200, level=level, seed=trial), strength)
+            for trial in range(120)
+        ]
+        check(inside, least=level, most=level + 0.08)
+
+
+def orders(rng: np.random.Generator, strength: Floats, seats: int, games: int) -> list[Record]:
+    """Finishing orders after Plackett and Luce: log strength plus Gumbel's noise, sorted."""
+    outcome: tuple[Outcome, ...] = tuple("draw" for _ in range(seats))
+    records = []
+    for number in range(games):
+        who = rng.choice(len(strength), size=seats, replace=False)
+        scores = strength[who] + rng.gumbel(size=seats)
+        records.append(
+            Record(
+                game="toroidal-cup-v0",
+                version="1",
+                parameters={},
+                seed=number,
+                agents=tuple(f"a{k}" for k in who),
+                opening=0,
+                moves=(),
+                result=Result(outcome, tuple(map(float, scores)), 1, False),
+                pairing=Pairing("free-for-all", number, tuple(map(int, who))),
+            )
+        )
+    return records
+
+
+@pytest.mark.parametrize(("agents", "seats", "games"), [(4, 4, 30), (6, 4, 60), (8, 8, 25)])
+def test_tables_of_many_with_known_strengths(agents: int, seats: int, games: int) -> None:
+    """Pairs of a game depend on each other, so that games are resampled whole."""
+    rng = np.random.default_rng(agents)
+    inside = []
+    for trial in range(120):
+        strength = rng.normal(0, 0.7, agents)
+        results = [result for record in orders(rng, strength, seats, games) for result in comparisons(record)]
+        rated = rate(results, resamples=150, seed=trial, shared_clusters=True)
+        inside.append(covered(rated, strength))
+    check(inside, least=0.94, most=0.99)
+
+
+def test_draws_only_and_ties_of_places_pull_together() -> None:
+    same = [PairResult("a", "b", k, "draw") for k in range(30)]
+    rated = rate(same)
+    np.testing.assert_allclose(rated.elo, 0, atol=1e-6)
+    assert rated.low[0] < -50 < 50 < rated.high[0]  # as the model has it, only decided games tell strengths apart
+    (record, *_) = orders(np.random.default_rng(0), np.zeros(3), 3, 1)
+    level = replace(record, result=replace(record.result, scores=(1.0, 1.0, 0.0)))
+    assert [result.outcome for result in comparisons(level)] == ["draw", "first", "first"]
+
+
+@pytest.mark.parametrize("level", [0.5, 0.8, 0.95, 0.99])
+def test_quantiles_of_students_t(level: float) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    for freedom in (1, 2, 3, 4, 7, 20, 1000):
+        assert student_t(level, freedom) == pytest.approx(stats.t.ppf((1 + level) / 2, freedom), rel=0.01)

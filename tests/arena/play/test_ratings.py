@@ -1,0 +1,347 @@
+"""Ratings: the fit against closed forms and a slow second implementation, the bootstrap, the errors."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from cellgames.arena.stats.ratings import Outcome, PairResult, expected_score, fit, rate, win_probability_interval
+
+Array = NDArray[np.float64]
+ELO = 400 / math.log(10)
+OUTCOMES: tuple[Outcome, ...] = ("first", "second", "draw")
+NAMES = ("ann", "bob", "cy", "dee", "eve")
+
+
+def tables(rng: np.random.Generator, agents: int, high: int = 12) -> tuple[Array, Array]:
+    """Random wins and draws with an empty diagonal."""
+    wins = rng.integers(0, high, (agents, agents)).astype(np.float64)
+    draws = np.triu(rng.integers(0, high, (agents, agents)), 1).astype(np.float64)
+    return wins * (1 - np.eye(agents)), draws + draws.T
+
+
+def simulate(
+    rng: np.random.Generator, strength: Array, nu: float, clusters: int, *, copied: float = 0.0
+) -> list[PairResult]:
+    """Two games per cluster and pair, seats swapped; in a share `copied` the second repeats the first."""
+    records = []
+    for i in range(len(strength)):
+        for j in range(i):
+            half = (strength[i] - strength[j]) / 2
+            weights = np.array([math.exp(half), math.exp(-half), nu])
+            outcomes = rng.choice(3, size=(clusters, 2), p=weights / weights.sum())
+            again = rng.random(clusters) < copied
+            outcomes[again, 1] = outcomes[again, 0]
+            for cluster, (one, two) in enumerate(outcomes):
+                records.append(PairResult(NAMES[i], NAMES[j], cluster, OUTCOMES[one]))
+                records.append(PairResult(NAMES[j], NAMES[i], cluster, OUTCOMES[(1, 0, 2)[two]]))
+    return records
+
+
+def slow_fit(wins: Array, draws: Array, prior: float) -> tuple[list[float], float]:
+    """Gradient ascent by plain loops, from the formulas in p and nu. The virtual opponent is agent k."""
+    k = len(wins)
+    pairs = [(i, j, wins[i, j], wins[j, i], draws[i, j]) for i in range(k) for j in range(i)]
+    pairs += [(i, k, prior / 2, prior / 2, 0.0) for i in range(k)]
+    pace = 2 / sum(won + lost + tied for _, _, won, lost, tied in pairs)
+    theta, delta = [0.0] * (k + 1), 0.0
+    for _ in range(15_000):
+        slope, slope_of_nu = [0.0] * (k + 1), 0.0
+        for i, j, won, lost, tied in pairs:
+            p, q = math.exp(theta[i]), math.exp(theta[j])
+            tie = math.exp(delta) * math.sqrt(p * q)
+            games, z = won + lost + tied, p + q + tie
+            # Each slope is a count minus its expectation; a draw counts half for both.
+            slope[i] += won + tied / 2 - games * (p + tie / 2) / z
+            slope[j] += lost + tied / 2 - games * (q + tie / 2) / z
+            slope_of_nu += tied - games * tie / z
+        slope[k] = 0.0
+        theta = [t + pace * s for t, s in zip(theta, slope, strict=True)]
+        delta += pace * slope_of_nu
+    mean = sum(theta[:k]) / k
+    return [t - mean for t in theta[:k]], math.exp(delta)
+
+
+def test_three_wins_in_four_are_400_log10_of_3() -> None:
+    for games in (4, 100):
+        strength = fit([[0, 0.75 * games], [0.25 * games, 0]], prior=0).log_strength
+        assert ELO * (strength[0] - strength[1]) == pytest.approx(400 * math.log10(3), abs=1e-9)
+
+
+@pytest.mark.parametrize(("won", "lost", "tied"), [(9, 4, 6), (50, 1, 3), (1, 1, 500), (200, 300, 1)])
+def test_two_agents_with_draws_have_davidsons_closed_form(won: int, lost: int, tied: int) -> None:
+    """Two parameters for two free shares fit exactly: p_1 / p_2 = won / lost, nu = tied / sqrt(won lost)."""
+    strength, tie, *_ = fit([[0, won], [lost, 0]], [[0, tied], [tied, 0]], prior=0)
+    assert strength[0] - strength[1] == pytest.approx(math.log(won / lost), abs=1e-9)
+    assert float(tie) == pytest.approx(tied / math.sqrt(won * lost), rel=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "prior"), [(0, 0.5), (1, 3.0)])
+def test_equals_a_slow_gradient_ascent(seed: int, prior: float) -> None:
+    wins, draws = tables(np.random.default_rng(seed), agents=4)
+    strength, tie, *_ = fit(wins, draws, prior=prior)
+    slow_strength, slow_tie = slow_fit(wins, draws, prior)
+    np.testing.assert_allclose(strength, slow_strength, atol=1e-8)
+    assert float(tie) == pytest.approx(slow_tie, rel=1e-8)
+
+
+def test_nothing_on_a_fine_grid_is_likelier() -> None:
+    wins, draws = tables(np.random.default_rng(5), agents=3)
+
+    def log_likelihood(a: Array, b: Array, nu: Array) -> Array:
+        p = np.exp(np.stack([a, b, -a - b]))
+        total = np.zeros_like(a)
+        for i in range(3):
+            for j in range(3):
+                tie = nu * np.sqrt(p[i] * p[j])
+                z = p[i] + p[j] + tie
+                total += wins[i, j] * np.log(p[i] / z) + draws[i, j] / 2 * np.log(tie / z) * (i != j)
+        return total
+
+    strength, tie, *_ = fit(wins, draws, prior=0)
+    best = log_likelihood(strength[0], strength[1], tie)
+    for width in (1.0, 1e-2, 1e-4):
+        a, b, c = np.meshgrid(*3 * [np.linspace(-width, width, 21)])
+        assert log_likelihood(strength[0] + a, strength[1] + b, tie * np.exp(c)).max() <= best + 1e-12
+
+
+def test_recovers_known_strengths() -> None:
+    truth = np.array([1.0, 0.5, 0.0, -0.4, -1.1])
+    ratings = rate(simulate(np.random.default_rng(0), truth, nu=0.6, clusters=1000), resamples=0)
+    assert ratings.agents == NAMES
+    np.testing.assert_allclose(ratings.elo, ELO * truth, atol=15)
+    assert ratings.tie == pytest.approx(0.6, abs=0.05)
+
+
+def test_without_draws_nu_is_zero_also_beside_a_table_with_draws() -> None:
+    wins, draws = tables(np.random.default_rng(1), agents=4)
+    tie = fit([wins, wins], [draws * 0, draws]).tie
+    assert tie[0] == 0
+    assert tie[1] > 0
+
+
+@pytest.mark.parametrize("prior", [1e-3, 1.0, 10.0])
+@pytest.mark.parametrize("games", [1, 10**6])
+def test_all_wins_stay_finite_and_ordered(games: int, prior: float) -> None:
+    strength = fit(games * np.triu(np.ones((4, 4)), 1), prior=prior).log_strength
+    assert np.isfinite(strength).all()
+    assert (np.diff(strength) < 0).all()
+    np.testing.assert_allclose(strength, -strength[::-1], atol=1e-6)
+
+
+def test_the_prior_is_a_game_against_a_virtual_opponent_in_the_middle() -> None:
+    """The winner, at p, meets one at 1 / p and the virtual one at 1; it expects the 1.5 wins it has."""
+    strength = fit([[0, 1], [0, 0]], prior=1.0).log_strength
+    p = math.exp(strength[0])
+    assert p**2 / (p**2 + 1) + p / (p + 1) == pytest.approx(1.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("prior", [1e-3, 1.0])
+def test_lopsided_tables_of_up_to_ten_million_games_have_a_fit(prior: float) -> None:
+    """At the maximum every agent has the points that the model expects of it, virtual games included."""
+    rng, agents = np.random.default_rng(9), 6
+    for density in (0.1, 0.5, 1.0):
+        wins = np.floor(10 ** rng.uniform(-2, 7, (30, agents, agents))) * (1 - np.eye(agents))
+        draws = np.floor(np.triu(10 ** rng.uniform(-2, 7, wins.shape), 1)) * (rng.random(wins.shape) < 0.7)
+        wins *= rng.random(wins.shape) < density
+        wins[:, 0, 1] += 1
+        draws += draws.swapaxes(1, 2)
+        strength, tie, games, _ = fit(wins, draws, prior=prior)
+        score = expected_score(ELO * (strength[:, :, None] - strength[:, None, :]), tie[:, None, None])
+        surplus = (wins + draws / 2 - (wins + wins.swapaxes(1, 2) + draws) * score).sum(axis=2)
+        # A virtual game, half won and half lost, makes up for half a point at most.
+        assert (np.abs(surplus) <= prior / 2 + 1e-8 * games.sum()).all()
+        assert np.isfinite(tie).all()
+
+
+def test_only_draws_make_equals_with_a_finite_tie() -> None:
+    strength, tie, *_ = fit(np.zeros((2, 2)), [[0, 50], [50, 0]], prior=1.0)
+    np.testing.assert_allclose(strength, 0, atol=1e-9)
+    # Both virtual games are decided: nu / (2 + nu) = 50 / 52.
+    assert float(tie) == pytest.approx(50.0, rel=1e-6)
+
+
+def test_separate_groups_are_finite_and_reported() -> None:
+    records = [
+        PairResult("a", "b", 0, "first"),
+        PairResult("c", "d", 0, "second"),
+        PairResult("a", "d", 0, "both_lose"),
+    ]
+    ratings = rate(records, resamples=20)
+    assert ratings.components == (("a", "b"), ("c", "d"))
+    assert not ratings.connected
+    np.testing.assert_allclose(ratings.elo, ratings.elo[0] * np.array([1, -1, -1, 1]), atol=1e-9)
+    assert np.isfinite([ratings.low, ratings.high]).all()
+    assert rate([*records, PairResult("b", "c", 0, "draw")], resamples=0).connected
+
+
+def test_both_lose_counts_as_a_game_and_changes_no_rating() -> None:
+    outcomes: tuple[Outcome, ...] = ("first", "first", "second", "draw")
+    records = [PairResult("a", "b", c, outcome) for c, outcome in enumerate(outcomes)]
+    plain, more = rate(records), rate([*records, PairResult("b", "a", 9, "both_lose")], resamples=0)
+    np.testing.assert_array_equal(plain.elo, more.elo)
+    assert more.games.tolist() == [5, 5]
+    assert (more.wins.tolist(), more.draws.tolist(), more.losses.tolist()) == ([2, 1], [1, 1], [2, 3])
+    assert more.score.tolist() == [2.5 / 5, 1.5 / 5]
+    assert fit([[0, 2], [1, 0]], both_lose=[[0, 4], [4, 0]]).games.tolist() == [7, 7]
+
+
+def test_seats_are_read_right() -> None:
+    ratings = rate(
+        [
+            PairResult("b", "a", 0, "first"),
+            PairResult("a", "b", 1, "second"),
+            PairResult("b", "c", 0, "second"),
+        ]
+    )
+    assert ratings.wins.tolist() == [0, 2, 1]
+    assert ratings.elo[1] > ratings.elo[0]
+
+
+def test_the_anchor_has_its_rating_and_no_width() -> None:
+    records = simulate(np.random.default_rng(2), np.array([0.5, 0.0, -0.5]), nu=0.3, clusters=10)
+    free, anchored = rate(records, resamples=50), rate(records, anchor="bob", anchor_elo=1000, resamples=50)
+    assert free.elo.mean() == pytest.approx(0, abs=1e-9)
+    assert (anchored.elo[1], anchored.low[1], anchored.high[1]) == (1000, 1000, 1000)
+    np.testing.assert_allclose(np.diff(anchored.elo), np.diff(free.elo), atol=1e-9)
+    assert rate(records, anchor_elo=200, resamples=0).elo.mean() == pytest.approx(200)
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.95, 1.96), (0.5, 0.674)])
+def test_bounds_are_those_of_the_normal_approximation(level: float, z: float) -> None:
+    """One game per cluster, no draws: the log odds have the variance 1 / won + 1 / lost."""
+    records = [PairResult("a", "b", c, "first" if c < 600 else "second") for c in range(1000)]
+    ratings = rate(records, anchor="b", resamples=4000, level=level)
+    half = z * ELO * math.sqrt(1 / 600 + 1 / 400)
+    assert ratings.low[0] == pytest.approx(ratings.elo[0] - half, abs=0.08 * half)
+    assert ratings.high[0] == pytest.approx(ratings.elo[0] + half, abs=0.08 * half)
+
+
+def test_intervals_cover_the_truth() -> None:
+    """At 95 %, although the two games of a cluster are mostly one."""
+    rng, truth, covered = np.random.default_rng(3), np.array([0.6, 0.0, -0.6]), []
+    for _ in range(100):
+        records = simulate(rng, truth, nu=0.5, clusters=60, copied=0.8)
+        ratings = rate(records, anchor="bob", resamples=200)
+        inside = (ratings.low <= ELO * truth) & (ELO * truth <= ratings.high)
+        covered.append(inside[[0, 2]])
+    assert 0.88 <= np.mean(covered) < 1
+
+
+def test_games_of_one_cluster_are_not_counted_as_independent() -> None:
+    """The same games twice in the same clusters say no more; in clusters of their own, the width shrinks."""
+    once = simulate(np.random.default_rng(4), np.array([0.3, -0.3]), nu=0.4, clusters=200)
+    copies = [r._replace(cluster=r.cluster + 1000) for r in once]
+    width, same, apart = ((r.high - r.low)[0] for r in (rate(once), rate(once + once, prior=2), rate(once + copies)))
+    assert same == pytest.approx(width, rel=0.01)  # but for the weights of the virtual games
+    assert apart == pytest.approx(width / math.sqrt(2), rel=0.15)
+
+
+def test_same_seed_same_result_whatever_the_order_of_the_records() -> None:
+    records = simulate(np.random.default_rng(6), np.array([0.5, 0.1, -0.6]), nu=0.5, clusters=20)
+    shuffled = random.Random(0).sample(records, len(records))
+    swap: dict[Outcome, Outcome] = {"first": "second", "second": "first"}
+    mirrored = [PairResult(r.second, r.first, -r.cluster, swap.get(r.outcome, r.outcome)) for r in shuffled]
+    first = rate(records, seed=7)
+    for again in (rate(records, seed=7), rate(shuffled, seed=7), rate(iter(mirrored), seed=7)):
+        for name in ("elo", "low", "high", "games", "wins", "draws", "losses", "score"):
+            np.testing.assert_array_equal(getattr(first, name), getattr(again, name))
+    other = rate(records, seed=8)
+    np.testing.assert_array_equal(first.elo, other.elo)
+    assert (first.low != other.low).any()
+
+
+def test_without_resamples_there_are_no_bounds() -> None:
+    ratings = rate([PairResult("a", "b", 0, "draw")], resamples=0)
+    assert np.isnan([ratings.low, ratings.high]).all()
+
+
+def test_a_batch_equals_its_tables_alone() -> None:
+    rng = np.random.default_rng(8)
+    wins, draws = (np.stack(x) for x in zip(*(tables(rng, 5, high) for high in (2, 3, 5, 40, 1000)), strict=True))
+    draws[1] = 0  # without draws
+    wins[2] = np.triu(wins[2], 1)  # the upper row wins always
+    draws[3, 0] = draws[3, :, 0] = wins[3, 0] = wins[3, :, 0] = 0  # one agent plays nobody
+    batch = fit(wins, draws)
+    for r in range(len(wins)):
+        alone = fit(wins[r], draws[r])
+        for name in ("log_strength", "tie", "games", "connected"):
+            np.testing.assert_allclose(getattr(batch, name)[r], getattr(alone, name), rtol=1e-12, atol=1e-12)
+    assert batch.connected.tolist() == [True, True, True, False, True]
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), agents=st.integers(2, 6), factor=st.floats(0.01, 100))
+def test_names_and_the_unit_of_counts_do_not_matter(data: Any, agents: int, factor: float) -> None:
+    wins, draws = tables(np.random.default_rng(data.draw(st.integers(0, 2**32))), agents)
+    order = data.draw(st.permutations(range(agents)))
+    wins[0, 1] += 1  # at least one game
+    base = fit(wins, draws)
+    moved = fit(wins[np.ix_(order, order)], draws[np.ix_(order, order)])
+    np.testing.assert_allclose(moved.log_strength, base.log_strength[order], atol=1e-7)
+    np.testing.assert_allclose(moved.tie, base.tie, rtol=1e-6)
+    scaled = fit(factor * wins, factor * draws, prior=factor)
+    np.testing.assert_allclose(scaled.log_strength, base.log_strength, atol=1e-7)
+    reversed_roles = fit(wins.T, draws)
+    np.testing.assert_allclose(reversed_roles.log_strength, -base.log_strength, atol=1e-7)
+
+
+def test_expected_score() -> None:
+    assert float(expected_score(400 * math.log10(3))) == pytest.approx(0.75)
+    np.testing.assert_allclose(expected_score([0.0, 4000.0, -4000.0, 1e6], tie=0.7), [0.5, 1, 0, 1], atol=1e-4)
+    # p = 4, q = 1, nu sqrt(p q) = 3: (4 + 1.5) / 8.
+    assert float(expected_score(400 * math.log10(4), tie=1.5)) == pytest.approx(5.5 / 8)
+
+
+def test_wilson_interval() -> None:
+    # The worked bounds of 5 of 10 at 95 %, and no bound outside [0, 1].
+    assert win_probability_interval(5, 0, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
+    assert win_probability_interval(4, 2, 10) == win_probability_interval(5, 0, 10)
+    low, high = win_probability_interval(10, 0, 10)
+    assert (low, high) == pytest.approx((0.72247, 1.0), abs=1e-5)
+    assert win_probability_interval(0, 0, 10) == pytest.approx((1 - high, 1 - low), abs=1e-12)
+    # The bounds solve (share - p)^2 = z^2 p (1 - p) / games, by which Wilson defines them.
+    for p in win_probability_interval(30, 7, 90, level=0.9):
+        assert (33.5 / 90 - p) ** 2 == pytest.approx(1.6448536269514722**2 * p * (1 - p) / 90)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: rate([]), "at least one game, got none"),
+        (lambda: rate([PairResult("a", "a", 0, "draw")]), "'a' against itself"),
+        (lambda: rate([PairResult("a", "b", 0, "draw")], anchor="random"), "one of ['a', 'b'], got 'random'"),
+        (lambda: rate([PairResult("a", "b", 0, "a")]), "got 'a'"),  # type: ignore[arg-type]  # that is the error
+        (lambda: rate([PairResult("a", "b", 0, "draw")], level=95), "got 95"),
+        (lambda: rate([PairResult("a", "b", 0, "draw")], resamples=-1), "got -1"),
+        (lambda: fit(np.zeros((2, 3))), "got (2, 3)"),
+        (lambda: fit(np.zeros(4)), "got (4,)"),
+        (lambda: fit([[0]]), "at least 2 agents, got 1"),
+        (lambda: fit(np.zeros((2, 2))), "at least one game, got none"),
+        (lambda: fit(np.arange(2)[:, None, None] * [[0, 1], [0, 0]]), "at least one game, got none"),
+        (lambda: fit([[0, -1], [3, 0]]), "counts >= 0, got -1.0"),
+        (lambda: fit([[0.0, math.nan], [3.0, 0.0]]), "counts >= 0, got nan"),
+        (lambda: fit([[1, 1], [3, 0]]), "playing itself"),
+        (lambda: fit([[0, 1], [3, 0]], [[0, 1], [2, 0]]), "draws[i, j] must equal draws[j, i]"),
+        (lambda: fit([[0, 1], [3, 0]], both_lose=[[0, 1, 0]]), "the shape of wins, (2, 2), got (1, 3)"),
+        (lambda: fit([[0, 1], [3, 0]], prior=-1), "prior must be a finite number of games >= 0, got -1"),
+        (lambda: fit([[0, 1], [0, 0]], prior=0), "got none with prior=0"),
+        (lambda: fit([[0, 5], [0, 0]], [[0, 5], [5, 0]], prior=0), "got none with prior=0"),
+        (lambda: fit(np.kron(np.eye(2), 1 - np.eye(2)), prior=0), "separate groups"),
+        (lambda: expected_score(100, tie=-1), "tie must be >= 0, got -1"),
+        (lambda: win_probability_interval(6, 5, 10), "wins=6, draws=5, games=10"),
+        (lambda: win_probability_interval(0, 0, 0), "games > 0"),
+        (lambda: win_probability_interval(1, 0, 2, level=95), "got 95"),
+    ],
+)
+def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        call()

@@ -1,0 +1,385 @@
+"""Records of games: what the files hold, what a crash leaves, and games played again from them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.match import match
+from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read
+from cellgames.arena.records.replays import ReplayError, game_of, gif, replay, verify
+from cellgames.utils.run_folders import write_atomic
+
+GAME = cellgames.make("torus-v0", size=3)
+# Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.
+RING = Record(
+    game="torus-v0",
+    version="0",
+    parameters={"size": 3},
+    seed=7,
+    agents=("one", "two"),
+    opening=0,
+    moves=("a1", "b1", "a2", "b2", "a3"),
+    result=Result(("win", "loss"), (1.0, 0.0), 5, False),
+)
+
+
+@pytest.fixture(scope="module")
+def games() -> tuple[Record, ...]:
+    return match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=12, chunk=3).records
+
+
+CLOTH = {"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 3, "radius": 3}
+
+
+@pytest.fixture(scope="module")
+def cloth() -> Record:
+    """A game with a story of several rounds."""
+    played = match(cellgames.make("cloth-of-gold-v0", **CLOTH), RandomAgent("ann"), RandomAgent("bob"), games=40)
+    return max(played.records, key=lambda record: (sum(record.story["rounds"]["killed"]), record.result.turns))
+
+
+# ---------------------------------------------------------------- lines
+
+
+def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) -> None:
+    started = replace(RING, position=".../.../... .../.../... b", agents=("bø|b", 'x"y'))
+    for record in (*games, RING, started):
+        line = record.to_json()
+        assert "\n" not in line
+        assert Record.from_json(line) == record
+    assert json.loads(games[1].to_json())["pairing"] == {"match": "ann vs bob", "opening": 0, "seats": [1, 0]}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"agents": ["a", "b", "c"]}, "an agent, an outcome and a score for each seat, got 3 agents"),
+        ({"result": {"outcome": ["win"]}}, "got 2 agents, 1 outcomes and 2 scores"),
+        ({"result": {"forfeit": {"seat": 2, "reason": "it failed"}}}, r"seats 0 to 1, got \[2\]"),
+        ({"agents": ["a", "\x1b[31mred"]}, "names that can be printed"),
+        ({"agents": ["a", "\ud800"]}, "names that can be printed"),
+        ({"game": "torus-v0\n"}, "names that can be printed"),
+        ({"result": {"scores": [10**400, 0]}}, "result.scores must be a list of numbers up to 1e308"),
+        ({"result": {"scores": [math.inf, 0]}}, "Infinity is not a number"),
+        ({"story": {"x": math.nan}}, "NaN is not a number"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(change: dict[str, Any], message: str) -> None:
+    data = json.loads(RING.to_json())
+    data |= {**change, "result": {**data["result"], **change.get("result", {})}}
+    with pytest.raises(ValueError, match=message):
+        Record.from_json(json.dumps(data))
+
+
+def test_numbers_beyond_all_bounds_and_endless_nesting_are_refused() -> None:
+    line = RING.to_json().replace('"scores":[1.0,0.0]', '"scores":[1e999,0.0]')
+    with pytest.raises(ValueError, match="scores must be a list of numbers up to"):
+        Record.from_json(line)
+    with pytest.raises(ValueError, match="expected a JSON object"):
+        Record.from_json("[" * 100_000)
+
+
+def test_unknown_fields_are_tolerated() -> None:
+    data = json.loads(RING.to_json())
+    data |= {"date": "today", "result": {**data["result"], "mood": "good"}}
+    assert Record.from_json(json.dumps(data)) == RING
+
+
+def test_a_story_is_part_of_the_line_only_if_there_is_one(cloth: Record, games: tuple[Record, ...]) -> None:
+    assert not any("story" in json.loads(record.to_json()) for record in (RING, *games))
+    assert cloth.story
+    assert json.loads(cloth.to_json())["story"] == cloth.story
+    assert Record.from_json(cloth.to_json()) == cloth
+    other = replace(RING, story={"mood": ["good", None], "parts": {"a": 0.5}})
+    assert Record.from_json(other.to_json()) == other
+
+
+def without(*path: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        del data[path[-1]]
+
+    return change
+
+
+def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
+    def change(data: dict[str, Any]) -> None:
+        for name in path[:-1]:
+            data = data[name]
+        data[path[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (without("seed"), "missing fields: seed"),
+        (without("result"), "missing fields: result"),
+        (without("result", "turns"), "missing fields: result.turns"),
+        (with_value({"match": "a vs b"}, "pairing"), "missing fields: pairing.opening, pairing.seats"),
+        (
+            with_value("7", "seed"),
+            "seed must be a whole number from -9223372036854775808 to 2^63 - 1, got '7'",
+        ),
+        (with_value(1 << 63, "seed"), "seed must be a whole number"),
+        (with_value(True, "opening"), "opening must be a whole number from 0 to 2^63 - 1, got 'True'"),
+        (with_value("a1 b1", "moves"), "moves must be a list of strings, got 'a1 b1'"),
+        (with_value([1], "moves"), "moves must be a list of strings"),
+        (with_value(["won"], "result", "outcome"), "result.outcome must be a list of win, draw, loss"),
+        (with_value(None, "result", "scores"), "result.scores must be a list of numbers, got 'None'"),
+        (with_value(0, "result", "truncated"), "result.truncated must be true or false, got '0'"),
+        (with_value([], "result"), "'result' must be a JSON object, got '[]'"),
+        (with_value([], "parameters"), "parameters must be a JSON object"),
+        (with_value([], "story"), "story must be a JSON object, got '[]'"),
+    ],
+)
+def test_a_bad_record_says_what_is_wrong(change: Callable[[dict[str, Any]], None], message: str) -> None:
+    data = json.loads(RING.to_json())
+    change(data)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Record.from_json(json.dumps(data))
+
+
+# ---------------------------------------------------------------- files
+
+
+def test_append_and_read(tmp_path: Path, games: tuple[Record, ...]) -> None:
+    path = tmp_path / "games.jsonl"
+    append(path, games[:5])
+    append(path, games[5:])
+    assert read(path) == (list(games), "")
+
+
+def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    append(path, [RING, RING])
+    whole = path.read_bytes()
+    for cut in (1, 2, 100, len(RING.to_json()) - 1):
+        path.write_bytes(whole[:-cut])
+        records, torn = read(path)
+        if cut == 1:  # only the newline is missing
+            assert (len(records), torn) == (2, "")
+        else:
+            assert records == [RING]
+            assert torn.startswith(f"{path}, line 2: dropped a torn line, ")
+        with pytest.raises(RecordError, match="expected a newline at the end"):
+            append(path, [RING])
+    path.write_bytes(b"\xff\xfe")
+    assert read(path).records == []
+
+
+def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    for bad in ('{"game": "torus', "", "[1]", '{"game": "torus-v0"}'):
+        path.write_text(f"{RING.to_json()}\n{bad}\n{RING.to_json()}\n")
+        with pytest.raises(RecordError, match=f"^{re.escape(str(path))}, line 2: "):
+            read(path)
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "table.csv"
+    write_atomic(path, "old")
+    write_atomic(path, "näw")
+    assert path.read_text(encoding="utf-8") == "näw"
+
+    def fail(*_: object) -> None:
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_atomic(path, b"new")
+    assert path.read_text(encoding="utf-8") == "näw"
+    assert [child.name for child in tmp_path.iterdir()] == ["table.csv"]
+
+
+# ---------------------------------------------------------------- replays
+
+
+def test_a_replay_goes_through_all_positions() -> None:
+    states = replay(RING)
+    assert [int(state.turn) for state in states] == [0, 1, 2, 3, 4, 5]
+    assert GAME.state_to_string(states[2]) == "xo./.../... .../.../... b"
+    assert bool(states[-1].terminated)
+    assert not any(bool(state.over) for state in states[:-1])
+    assert game_of(RING) == GAME
+
+
+def test_what_was_played_is_what_is_replayed(games: tuple[Record, ...]) -> None:
+    assert list(verify(games)) == []
+    for record in games:
+        assert int(replay(record)[-1].turn) == record.result.turns == len(record.moves)
+
+
+def test_a_game_may_start_from_a_position() -> None:
+    later = replace(RING, position="xo./xo./... .../.../... b", moves=("a3",))
+    states = replay(later)
+    assert len(states) == 2
+    assert bool(states[-1].over)
+
+
+def test_the_seed_does_not_matter_in_a_game_without_chance() -> None:
+    assert len(replay(replace(RING, seed=-5))) == 6
+
+
+def test_a_story_tells_of_the_boards_at_the_end_of_every_round(cloth: Record) -> None:
+    game: Any = game_of(cloth)
+    states: list[Any] = list(replay(cloth))
+    closing = [now for before, now in pairwise(states) if now.over or now.round != before.round]
+    rounds = cloth.story["rounds"]
+    assert all(len(values) == len(closing) for values in rounds.values())
+    assert len(closing) >= 3
+    for number, state in enumerate(closing):
+        board, (a, b) = game.board(state)[0], game.territories(state)[0]
+        assert rounds["units"][number] == [int((board == side).sum()) for side in (1, 2)]
+        assert rounds["territory"][number] == [int(a.sum()), int(b.sum())]
+        assert rounds["contested"][number] == int((a & b).sum())
+        assert rounds["killed"][number] == int((board == 4).sum())
+
+
+def test_a_story_grows_by_the_rounds_that_have_been_played(cloth: Record) -> None:
+    game, states, played = game_of(cloth), replay(cloth), 0
+    for before, now in pairwise(map(game.story, states)):
+        lengths = {len(values) for values in now["rounds"].values()}
+        assert lengths in ({played}, {played + 1})
+        played = max(lengths)
+        assert all(now["rounds"][name][: len(told)] == told for name, told in before["rounds"].items())
+        assert all(cloth.story["rounds"][name][:played] == told for name, told in now["rounds"].items())
+    assert now == cloth.story
+    without = cellgames.make("cloth-of-gold-v0", **CLOTH, initial_placement=False)
+    told = without.story(without.init(torch.tensor([0])))["rounds"]
+    assert told == {"units": [[0, 0]], "territory": [[0, 0]], "contested": [0], "killed": [0]}
+
+
+def test_a_record_without_its_story_or_with_a_longer_one_replays(cloth: Record) -> None:
+    rounds = cloth.story["rounds"]
+    more = {"mood": "good", "rounds": {**rounds, "mood": ["good"]}}
+    for story in ({}, {"rounds": {"units": rounds["units"]}}, {"mood": "good"}, more):
+        assert int(replay(replace(cloth, story=story))[-1].turn) == cloth.result.turns
+    assert int(replay(replace(RING, story={"mood": "good"}))[-1].turn) == 5
+
+
+@pytest.mark.parametrize("name", ["units", "killed"])
+def test_a_tampered_story_says_what_differs_first(cloth: Record, name: str) -> None:
+    told = cloth.story["rounds"][name]
+    for change, place in (([*told[:1], 99, *told[2:]], 1), (told[:-1], len(told) - 1), ([*told, 7], len(told))):
+        was, now = (values[place] if place < len(values) else None for values in (change, told))
+        bad = replace(cloth, story={"rounds": {**cloth.story["rounds"], name: change}})
+        message = f"the result differs: story.rounds.{name}[{place}] recorded {was}, replayed {now}"
+        with pytest.raises(ReplayError, match=f"^{re.escape(message)}$"):
+            replay(bad)
+        assert [(number, str(error)) for number, error in verify([cloth, bad])] == [(1, message)]
+    with pytest.raises(ReplayError, match=re.escape("story.rounds recorded 3, replayed {'units': ")):
+        replay(replace(cloth, story={"rounds": 3}))
+
+
+TAMPERED: dict[str, tuple[Record, str]] = {
+    "unknown game": (replace(RING, game="taurus-v0"), "unknown game 'taurus-v0'"),
+    "unknown parameter": (replace(RING, parameters={"height": 3}), "unknown parameter 'height'"),
+    "bad parameter": (replace(RING, parameters={"size": 99}), "'size' must be a whole number"),
+    "no such cell": (replace(RING, moves=("a1", "z9")), "move 2, 'z9': expected a cell"),
+    "taken cell": (
+        replace(RING, moves=("a1", "a1", *RING.moves[2:])),
+        "move 2, 'a1': illegal action 0 of player white: cell a1 is taken",
+    ),
+    "two cells": (replace(RING, moves=("a1 b1",)), "move 1, 'a1 b1': expected 1 action in a turn, got 2"),
+    "moves after the end": (
+        replace(RING, moves=(*RING.moves, "c1", "c2")),
+        "moves after the end: the game is over after move 5, but 2 moves follow",
+    ),
+    "too few moves": (
+        replace(RING, moves=RING.moves[:-1]),
+        "too few moves: after the last one, move 4, the game goes on",
+    ),
+    "changed winner": (
+        replace(RING, result=replace(RING.result, outcome=("loss", "win"))),
+        "the result differs: outcome recorded loss/win, replayed win/loss",
+    ),
+    "changed score": (
+        replace(RING, result=replace(RING.result, scores=(1.0, 1.0))),
+        "the result differs: scores recorded 1.0/1.0, replayed 1.0/0.0",
+    ),
+    "changed length": (
+        replace(RING, result=replace(RING.result, turns=6, truncated=True)),
+        "turns recorded 6, replayed 5; truncated recorded True, replayed False",
+    ),
+    "bad position": (
+        replace(RING, position="nowhere"),
+        "the starting position: expected a position of size 3",
+    ),
+    "other position": (
+        replace(RING, position="x../.../... .../.../... b"),
+        "move 1, 'a1': illegal action 0 of player black: cell a1 is taken",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_a_tampered_record_says_what_differs(name: str) -> None:
+    record, message = TAMPERED[name]
+    with pytest.raises(ReplayError, match=re.escape(message)):
+        replay(record)
+
+
+def test_a_batch_finds_what_single_replays_find(games: tuple[Record, ...]) -> None:
+    """Bad records stand between good ones, of several sizes; each has its own message, wherever it stands."""
+    bigger = match(cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2).records
+    bad = [record for record, _ in TAMPERED.values()]
+    mixed = [record for trio in zip(games, bad, bigger * 20, strict=False) for record in trio]
+    expected = {}
+    for number, record in enumerate(mixed):
+        try:
+            replay(record)
+        except ReplayError as error:
+            expected[number] = str(error)
+    assert len(expected) == len(games)
+    for batch in (1, 3, 512):
+        assert {number: str(error) for number, error in verify(mixed, batch)} == expected
+
+
+def test_every_single_change_of_a_move_is_noticed_or_gives_another_game(games: tuple[Record, ...]) -> None:
+    """A changed move may leave a legal game with the same result; then its positions differ."""
+    record = games[0]
+    original = replay(record)
+    noticed = 0
+    for turn, other in ((turn, cell) for turn in range(len(record.moves)) for cell in ("a1", "b2+", "c3")):
+        if record.moves[turn] == other:
+            continue
+        moves = (*record.moves[:turn], other, *record.moves[turn + 1 :])
+        try:
+            states = replay(replace(record, moves=moves))
+        except ReplayError:
+            noticed += 1
+        else:
+            board, before = GAME.board(states[turn + 1]), GAME.board(original[turn + 1])
+            assert not torch.equal(board, before)
+    assert noticed > 0
+
+
+def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: Path) -> None:
+    path = tmp_path / "game.gif"
+    gif(RING, path, scale=0.4)
+    with Image.open(path) as image:
+        assert image.format == "GIF"
+        assert image.n_frames == 6  # type: ignore[attr-defined]  # of GIFs
+        shown = []
+        for frame in range(6):
+            image.seek(frame)
+            shown.append(image.info["duration"])
+    assert shown[-1] > max(shown[:-1])
+    with pytest.raises(ReplayError):
+        gif(TAMPERED["changed winner"][0], path)

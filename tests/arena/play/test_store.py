@@ -1,0 +1,504 @@
+"""The store of games: each once, word for word, whole after a kill, and fed by all kinds of runs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import IO
+
+import pytest
+import store_games
+from arena_bots import First, Last
+from arena_runs import block_plots
+from paths import ROOT
+from season_coin import Coin
+from store_games import CHUNK, chunk, game
+
+import cellgames
+from cellgames.agents import identity as identities_of
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.identity import digest, identities, identity
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.round_robin import RunError, round_robin
+from cellgames.arena.records.record_lines import Forfeit, Record, append, read
+from cellgames.arena.records.store.feed import feeding
+from cellgames.arena.records.store.store import Store, StoreError, default_store
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.cup import CupUmpire
+from cellgames.arena.season.season import play_season
+from cellgames.arena.season.teams import Team, generate_names, place
+from cellgames.arena.stats.tables import make_tables
+
+TORUS = cellgames.make("torus-v0", size=3)
+FILE = ("file", "somewhere")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "games" / "store.sqlite"
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def test_games_come_back_word_for_word(path: Path) -> None:
+    odd = replace(game(1), position="x../.../...", story={"units": [1, 2]}, pairing=None, seed=-(1 << 62))
+    games = [game(0), odd, game(2, ["é", "ü"], ("draw", "draw"))]
+    with Store(path) as store:
+        assert store.add(games, source=FILE) == 3
+        assert list(store.games()) == games
+        assert [store.text(number) for number in (1, 2, 3)] == [record.to_json() for record in games]
+        assert (len(store), store.last) == (3, 3)
+
+
+def test_a_game_counts_once_however_often_it_is_added(path: Path) -> None:
+    games = [game(number) for number in range(2500)]  # several transactions
+    with Store(path) as store:
+        assert store.add(games, source=FILE) == 2500
+        assert store.add([*games, game(2500)], source=("round robin", "elsewhere")) == 1
+        assert store.add([game(0), game(0)], source=FILE) == 0
+        assert [(s.kind, s.games) for s in store.sources()] == [("file", 2500), ("round robin", 1)]
+    with Store(path) as store:
+        assert len(store) == 2501
+
+
+def test_agents_of_one_name_and_different_weights_are_told_apart(path: Path) -> None:
+    with Store(path) as store:
+        assert store.add([game(0)], source=FILE, identities={"first": "aa", "second": "bb"}) == 1
+        assert store.add([game(0)], source=FILE, identities={"first": "aa", "second": "bb"}) == 0
+        assert store.add([game(0)], source=FILE, identities={"first": "cc", "second": "bb"}) == 1
+        assert store.settings()[0].agents == (("first", "aa"), ("first", "cc"), ("second", "bb"))
+
+
+def test_identities_that_become_known_are_filled_in(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(0)], source=FILE)
+        assert store.settings()[0].agents == (("first", ""), ("second", ""))
+        assert store.add([game(0)], source=FILE, identities={"first": "aa"}) == 0
+        assert store.settings()[0].agents == (("first", "aa"), ("second", ""))
+        assert store.add([game(0)], source=FILE) == 0  # nothing is forgotten
+        assert store.settings()[0].agents == (("first", "aa"), ("second", ""))
+
+
+def test_programs_of_the_package_are_known_by_its_version(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(0, ["greedy", "trained"], version="0.7.0")], source=FILE)
+        assert store.settings()[0].agents == (("greedy", "0.7.0"), ("trained", ""))
+
+
+def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> None:
+    games = [
+        game(0),
+        game(1, size=8),
+        game(2, ["first", "third"], ("loss", "win")),
+        game(3, version="0.2.0"),
+    ]
+    with Store(path) as store:
+        store.add(games, source=FILE)
+        assert list(store.games("torus-v0", {"size": 5})) == [games[0], games[2], games[3]]
+        assert list(store.games(agents=["first", "second"])) == [games[0], games[1], games[3]]
+        assert list(store.games(version="0.2.0")) == [games[3]]
+        assert list(store.games("toroidal-cup-v0")) == []
+        assert [(s.parameters, s.games, s.versions) for s in store.settings()] == [
+            ({"size": 5}, 3, ("0.1.0", "0.2.0")),
+            ({"size": 8}, 1, ("0.1.0",)),
+        ]
+        newest, before = store.entries(limit=2)
+        assert (newest.number, before.number) == (4, 3)
+        assert newest.source == FILE
+        assert store.record(before.number) == games[2]
+        assert [entry.number for entry in store.entries("torus-v0", {"size": 8})] == [2]
+        with pytest.raises(StoreError, match="expected the number of a game, got 77"):
+            store.record(77)
+
+
+def test_results_give_the_tables_of_the_records_themselves(path: Path, tmp_path: Path) -> None:
+    run = round_robin(TORUS, ["random", "greedy", "rollout:2"], 12, out=tmp_path / "run", chunk=3, gif=False)
+    lost = replace(run.records[0].result, forfeit=Forfeit(1, "it failed"))
+    records = [replace(run.records[0], result=lost), *run.records[1:]]
+    with Store(path) as store:
+        store.add(records, source=FILE)
+        results = [record for record, _ in store.results()]
+    assert [record.result for record in results] == [record.result for record in records]
+    made, expected = make_tables(results), make_tables(records)
+    assert (made.games, made.distinct, made.cross, made.seats) == (
+        expected.games,
+        expected.distinct,
+        expected.cross,
+        expected.seats,
+    )
+    assert made.standings == expected.standings  # the intervals too: clusters are those of the run
+
+
+# ---------------------------------------------------------------- whose file it is
+
+
+def test_a_file_that_is_no_store_is_refused(tmp_path: Path) -> None:
+    text = tmp_path / "notes.txt"
+    text.write_text("These are not games. " * 400)
+    foreign = tmp_path / "foreign.sqlite"
+    with sqlite3.connect(foreign) as database:
+        database.execute("CREATE TABLE birds (name TEXT)")
+    database.close()
+    before = foreign.read_bytes()
+    with pytest.raises(StoreError, match="another kind of file"):
+        Store(text)
+    with pytest.raises(StoreError, match="another program's SQLite file"):
+        Store(foreign)
+    with pytest.raises(StoreError, match="found none"):
+        Store(tmp_path / "missing.sqlite", create=False)
+    with pytest.raises(StoreError, match="room for one"):
+        Store(text / "store.sqlite")
+    assert foreign.read_bytes() == before
+    assert not (tmp_path / "missing.sqlite").exists()
+
+
+def test_a_store_of_a_newer_version_is_refused(path: Path) -> None:
+    Store(path).close()
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA user_version=2")
+    database.close()
+    with pytest.raises(StoreError, match=r"expected a store of version 1, got version 2.*newer cellgames"):
+        Store(path)
+
+
+def test_the_default_store_follows_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CELLGAMES_STORE", str(tmp_path / "mine.sqlite"))
+    assert default_store() == tmp_path / "mine.sqlite"
+    monkeypatch.delenv("CELLGAMES_STORE")
+    assert default_store() == Path("results") / "store.sqlite"
+
+
+def test_the_store_needs_no_torch() -> None:
+    code = (
+        "import sys, cellgames.arena.records.store.store, cellgames.agents.identity; sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], env=_environment(), check=False).returncode == 0
+
+
+# ---------------------------------------------------------------- kills, and two at once
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])}
+
+
+def _writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
+    words = [sys.executable, store_games.__file__, str(path), str(first), str(last)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True, env=_environment())
+
+
+def _lines(stream: IO[str] | None) -> list[str]:
+    assert stream is not None
+    return stream.read().split()
+
+
+def _check_whole(path: Path, acknowledged: set[int]) -> None:
+    """Nothing is broken, torn, lost or there twice."""
+    with Store(path) as store:
+        assert store.check() == "ok"
+        texts = [store.text(entry.number) for entry in store.entries(limit=1 << 30)]
+    assert len(texts) == len(set(texts))
+    found: dict[int, set[str]] = {}
+    for text in texts:
+        found.setdefault((Record.from_json(text).seed - 1000) // (CHUNK // 2), set()).add(text)
+    for number, games in found.items():
+        assert games == {record.to_json() for record in chunk(number)}
+    assert acknowledged <= found.keys()
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_chunks(path: Path) -> None:
+    rng = random.Random(8)
+    acknowledged: set[int] = set()
+    for attempt in range(4):
+        writer = _writer(path, 1000 * attempt, 1000 * (attempt + 1))
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "ready\n"
+        time.sleep(rng.uniform(0.0, 0.3))
+        writer.send_signal(signal.SIGKILL)
+        acknowledged |= set(map(int, _lines(writer.stdout)))
+        assert writer.wait() == -signal.SIGKILL
+        writer.stdout.close()
+        _check_whole(path, acknowledged)
+    assert acknowledged
+
+
+def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
+    # The first two share half of their chunks; the third is killed among them.
+    writers = [_writer(path, 0, 40), _writer(path, 20, 60), _writer(path, 60, 5000)]
+    killed = writers[2]
+    assert killed.stdout is not None
+    for _ in range(4):
+        killed.stdout.readline()
+    killed.send_signal(signal.SIGKILL)
+    said = [_lines(writer.stdout) for writer in writers]
+    assert [writer.wait() for writer in writers] == [0, 0, -signal.SIGKILL]
+    for writer in writers:
+        assert writer.stdout is not None
+        writer.stdout.close()
+    assert [len(lines) for lines in said[:2]] == [41, 41]
+    _check_whole(path, {*range(60), *map(int, said[2])})
+    with Store(path) as store:  # who was killed adds all again
+        before = len(store)
+        again = [record for number in range(60, 64) for record in chunk(number)]
+        there = sum(record.seed - 1000 < 64 * CHUNK // 2 for record, _ in store.results()) - 60 * CHUNK
+        assert store.add(again, source=FILE) == len(again) - there
+        assert len(store) == before + len(again) - there
+
+
+def test_a_failure_half_way_leaves_nothing_of_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store(path) as store:
+        original, calls = Store._add_row, list[int]()
+
+        def failing(*given: object) -> bool:
+            calls.append(1)
+            if len(calls) == 3:
+                raise sqlite3.OperationalError("disk full")
+            return original(*given)  # type: ignore[arg-type]  # as given
+
+        monkeypatch.setattr(Store, "_add_row", failing)
+        with pytest.raises(StoreError, match="games cannot be added: disk full"):
+            store.add(chunk(0), source=FILE)
+        assert len(store) == 0
+        assert store.add(chunk(0), source=FILE) == CHUNK
+
+
+# ---------------------------------------------------------------- import and export
+
+
+def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
+    cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
+    many = free_for_all(cup, ["random", "greedy"], 4, out=tmp_path / "many")
+    two = round_robin(TORUS, ["random", "greedy"], 4, out=tmp_path / "two", gif=False)
+    file = tmp_path / "saved.jsonl"
+    append(file, [replace(two.records[0], agents=("random", "human"))])
+    with Store(path) as store:
+        assert [store.import_run(place) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
+        kinds = ["free-for-all", "round robin", "file"]
+        assert [(source.kind, source.place) for source in store.sources()] == list(
+            zip(kinds, map(str, (many.out, two.out, file)), strict=True)
+        )
+        with pytest.raises(StoreError, match="expected the folder of a run"):
+            store.import_run(tmp_path / "nowhere")
+
+
+def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:
+    file, said = tmp_path / "games.jsonl", list[str]()
+    append(file, [game(0), game(1)])
+    file.write_bytes(file.read_bytes()[:-30])
+    with Store(path) as store:
+        assert store.import_run(file, warn=said.append) == 1
+    assert "torn line" in said[0]
+
+
+def test_export_holds_every_game_with_its_record(path: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    games = [game(0), game(1, ["x, y", 'z"'], ("draw", "draw")), replace(game(2), story={"a": "b\nc"})]
+    games.append(game(3, size=7))
+    with Store(path) as store:
+        store.add(games, source=FILE, identities={"first": "aa"})
+        assert store.export(tmp_path / "games.csv") == 4
+        assert store.export(tmp_path / "games.parquet") == 4
+        assert store.export(tmp_path / "part.csv", game="torus-v0", parameters={"size": 7}) == 1
+        with pytest.raises(ValueError, match=r"ends in .csv or .parquet, got '.xlsx'"):
+            store.export(tmp_path / "games.xlsx")
+    with (tmp_path / "games.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [Record.from_json(line["record"]) for line in lines] == games
+    assert json.loads(lines[0]["identities"]) == ["aa", ""]
+    table = parquet.read_table(tmp_path / "games.parquet").to_pylist()
+    assert [Record.from_json(line["record"]) for line in table] == games
+    assert table[1]["agents"] == ["x, y", 'z"']
+    assert (table[0]["scores"], table[0]["turns"], table[0]["truncated"]) == ([1.0, 0.0], 3, False)
+    assert not list(tmp_path.glob(".*.part"))
+
+
+# ---------------------------------------------------------------- runs feed it
+
+
+def test_a_round_robin_feeds_the_store_once(path: Path, tmp_path: Path) -> None:
+    out, agents = tmp_path / "run", ["random", "arena_bots:First"]
+    run = round_robin(TORUS, agents, 8, out=out, chunk=2, gif=False, store=path)
+    with Store(path) as store:
+        assert list(store.games()) == list(run.records)
+        assert dict(store.settings()[0].agents) == identities(agents)
+    grown = round_robin(TORUS, agents, 12, out=out, chunk=2, gif=False, store=path)
+    with Store(path) as store:
+        assert list(store.games()) == list(grown.records)
+        assert store.import_run(out) == 0
+
+
+def test_a_run_killed_between_its_file_and_the_store_repairs_that(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, original, calls = tmp_path / "run", Store.add, list[int]()
+
+    def killed(self: Store, *given: object, **named: object) -> int:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(self, *given, **named)  # type: ignore[arg-type]  # as given
+
+    monkeypatch.setattr(Store, "add", killed)
+    with pytest.raises(KeyboardInterrupt):
+        round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
+    with Store(path) as store:
+        assert len(store) == 4
+    assert len(read(out / "games.jsonl").records) == 8
+    run = round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
+    assert run.played == 4
+    with Store(path) as store:
+        assert sorted(store.text(n) for n in range(1, 13)) == sorted(record.to_json() for record in run.records)
+
+
+def test_a_store_that_fails_later_does_not_stop_the_run(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[str] = []
+    with feeding(path, "round robin", "results/mine", {}, said.append) as keep:
+        keep(chunk(0))
+        monkeypatch.setattr(Store, "add", lambda *given, **named: _fail())
+        keep(chunk(1))
+        keep(chunk(2))
+    assert len(said) == 1
+    assert "disk full" in said[0]
+    assert "leaderboard --add results/mine" in said[0]
+
+
+def _fail() -> int:
+    raise StoreError("store.sqlite: games cannot be added: disk full")
+
+
+def test_free_for_all_games_and_evaluations_feed_the_store(path: Path, tmp_path: Path) -> None:
+    cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
+    run = free_for_all(cup, ["random", "greedy"], 4, out=tmp_path / "many", store=path)
+    bots: dict[str, AnyAgent] = {"first": First("first"), "last": Last("last")}
+    with Store(path) as store:
+        assert list(store.games()) == list(run.records)
+        with feeding(store, "evaluation", "", identities(bots.values()), pytest.fail) as keep:
+            measured = meet(TORUS, bots, 6, chunk=2, keep=keep)
+        assert list(store.games("torus-v0")) == measured
+
+
+def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, tmp_path: Path) -> None:
+    agents = ["random", "greedy"]
+    teams = place([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
+    season = play_season(teams, BotUmpire(TORUS, teams), out=tmp_path / "season", days=1, store=path)
+    with Store(path) as store:
+        assert len(store) == season.games
+        assert store.sources()[0].kind == "season"
+        assert {name for name, _ in store.settings()[0].agents} == {"random", "greedy"}
+        assert store.import_run(season.out) == 0
+    play_season(teams, BotUmpire(TORUS, teams), out=tmp_path / "season", days=1, store=path)
+    without = [replace(team, agent="") for team in teams]
+    play_season(without, Coin(), out=tmp_path / "coins", days=1, store=path)
+    with Store(path) as store:
+        assert len(store) == season.games
+        chance = tmp_path / "chance"
+        chance.mkdir()
+        (chance / "season.json").write_text(json.dumps(CupUmpire(["randys"]).settings))
+        (chance / "games.jsonl").write_text("{}")
+        with pytest.raises(StoreError, match="random arrangements has no agents"):
+            store.import_run(chance)
+
+
+# ---------------------------------------------------------------- identities
+
+
+def test_an_identity_changes_with_weights_and_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    weights = tmp_path / "agent.safetensors"
+    weights.write_bytes(b"one")
+    one = identity(str(weights))
+    assert one == identity(str(tmp_path)) == identity(f"gumbel:8:{weights}") == digest(b"one")
+    weights.write_bytes(b"two")
+    assert identity(str(weights)) != one
+    assert identity(str(tmp_path / "missing.safetensors")) == ""
+    bot = tmp_path / "some_bot.py"
+    bot.write_text("class Bot: ...\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert identity("some_bot:Bot") == identity("some_bot:Bot:text") == digest(bot.read_bytes())
+    assert identity("no_such_module:Bot") == identity("no.such_module:Bot") == ""
+
+
+def test_an_identity_of_the_package_is_its_version_or_its_weights() -> None:
+    for spec in ("random", "rollout:8", "mcts:16", "perfect"):
+        assert identity(spec) == cellgames.__version__
+    assert identity(RandomAgent()) == cellgames.__version__
+    small, large = (identity("trained", cellgames.make(name)) for name in ("cloth-of-gold-small-v0", "torus-v0"))
+    assert len(small) == len(large) == 16
+    assert small != large
+    assert identity("gumbel:8", cellgames.make("torus-v0")) not in ("", large)
+    assert identity(cellgames.agents.load("trained"), cellgames.make("torus-v0")) == large
+    assert identity("trained") == ""
+
+
+def test_an_agent_object_is_known_by_its_source_or_by_what_it_says() -> None:
+    source = Path(First.__module__.replace(".", "/")).name + ".py"
+    assert identity(First()) == digest((ROOT / "tests" / "support" / source).read_bytes())
+    bot = First()
+    bot.identity = "my bot 7"  # type: ignore[attr-defined]  # any object may have one
+    assert identity(bot) == "mybot7"
+
+
+def test_a_network_is_known_by_its_weights() -> None:
+    import torch
+
+    class Asked(RandomAgent):
+        network = torch.nn.Linear(2, 2)
+
+    before = identity(Asked())
+    with torch.no_grad():
+        Asked.network.weight += 1
+    assert before != identity(Asked()) != ""
+
+
+def test_a_run_is_not_continued_with_an_agent_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "run"
+    round_robin(TORUS, ["random", "arena_bots:First"], 4, out=out, gif=False)
+    original = identities_of._of_file
+    monkeypatch.setattr(identities_of, "_of_file", lambda path: "0" + original(path))
+    with pytest.raises(RunError, match=r"holds games of another arena_bots:First: expected identity"):
+        round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False)
+    round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False, resume=False)
+
+
+def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path: Path) -> None:
+    round_robin(cellgames.make("torus-v0", size=3), [First("a"), Last("b")], 2, out=tmp_path / "run", gif=False)
+    with Store(path) as store:
+        store.import_run(tmp_path / "run" / "games.jsonl")
+        [setting] = store.settings()
+        assert dict(setting.agents) == json.loads((tmp_path / "run" / "run.json").read_text())["identities"]
+        assert [source.kind for source in store.sources()] == ["round robin"]
+
+
+def test_a_record_that_no_table_could_be_made_of_is_refused(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(0)], source=("file", "x"))
+        wrong = game(1, ("a", "b", "c"))
+        with pytest.raises(ValueError, match="an agent, an outcome and a score for each seat, got 3 agents"):
+            store.add([wrong], source=("file", "x"))
+        assert len(store) == 1
+
+
+def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
+    with Store(path) as store, Store(path) as other:
+        store.add([game(0)], source=("file", "x"))
+        found = store.entries()
+        first = next(iter(found))
+        other.add([game(1, size=7)], source=("file", "y"))
+        assert first.record.parameters == {"size": 5}
+        assert [entry.record.parameters["size"] for entry in store.entries()] == [7, 5]

@@ -1,0 +1,377 @@
+"""Games until the order is certain: the test behind it, false alarms, and runs that are stopped and go on."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from arena_bots import First
+from arena_runs import block_plots, content
+
+import cellgames
+from cellgames.agents.base import AnyAgent
+from cellgames.arena.play import chunks
+from cellgames.arena.play.match import Schedule, derive
+from cellgames.arena.play.round_robin import RoundRobin, RunError, round_robin
+from cellgames.arena.play.until_certain import order_section, order_text
+from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
+from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
+from cellgames.arena.stats.ratings import Outcome, PairResult, rate
+
+GAME = cellgames.make("torus-v0", size=3)
+NAMES = ("a", "b", "c", "d")
+
+
+@pytest.fixture(autouse=True)
+def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_plots(monkeypatch)
+
+
+# ---------------------------------------------------------------- made-up games
+
+
+def draw(
+    strength: Mapping[str, float], pair: tuple[str, str], openings: range, rng: np.random.Generator, tie: float = 0.0
+) -> list[PairResult]:
+    """Both games of each opening between two agents of known strength, by Davidson's model."""
+    found = []
+    ends: tuple[Outcome, ...] = ("first", "second", "draw")
+    for opening in openings:
+        for first, second in (pair, pair[::-1]):
+            half = (strength[first] - strength[second]) / 2
+            weights = np.array([math.exp(half), math.exp(-half), tie])
+            found.append(PairResult(first, second, opening, ends[rng.choice(3, p=weights / weights.sum())]))
+    return found
+
+
+def tournament(strength: Mapping[str, float], openings: int, seed: int, tie: float = 0.0) -> list[PairResult]:
+    """All pairs."""
+    rng = np.random.default_rng(seed)
+    pairs = combinations(sorted(strength), 2)
+    return [result for pair in pairs for result in draw(strength, pair, range(openings), rng, tie)]
+
+
+# ---------------------------------------------------------------- the test of equal strengths
+
+
+@pytest.mark.parametrize("tie", [0.0, 0.4])
+def test_strengths_are_those_of_the_ratings(tie: float) -> None:
+    results = tournament({"a": 0.0, "b": 0.4, "c": 2.0, "d": 2.5}, 12, 1, tie)
+    results += [PairResult("a", "d", 50, "both_lose"), PairResult("a", "e", 0, "first")]
+    found = Evidence(results, [*NAMES, "e"])
+    expected = rate(results, resamples=0)
+    assert found.agents == expected.agents
+    assert np.allclose(found.elo - found.elo.mean(), expected.elo, atol=1e-6)
+    assert found.ranking() == sorted(expected.agents, key=lambda name: -expected.elo[expected.agents.index(name)])
+    assert found.played[0, 3] == 25
+
+
+def _log_likelihood(results: Sequence[PairResult], at: Mapping[str, float], log_tie: float) -> float:
+    """Written anew from the model in `ratings`, with its prior."""
+    total = 0.0
+    for name in at:  # half a win and half a loss against strength 1
+        up, down, even = math.exp(at[name] / 2), math.exp(-at[name] / 2), math.exp(log_tie)
+        total += 0.5 * math.log(up / (up + down + even)) + 0.5 * math.log(down / (up + down + even))
+    for first, second, _, outcome in results:
+        half = (at[first] - at[second]) / 2
+        weights = {"first": math.exp(half), "second": math.exp(-half), "draw": math.exp(log_tie)}
+        total += math.log(weights[outcome] / sum(weights.values()))
+    return total
+
+
+def test_the_score_test_climbs_and_differentiates_the_likelihood() -> None:
+    results = tournament({"a": 0.0, "b": 0.5, "c": 1.0}, 10, 2, 0.5)
+    evidence = Evidence(results, ["a", "b", "c"])
+    at = np.array([0.1, -0.3, 0.6, -0.4])
+
+    def value(point: Any) -> float:
+        return _log_likelihood(results, dict(zip("abc", point[:3], strict=True)), float(point[3]))
+
+    gradient, information = evidence._derivatives(at)
+    step = 1e-4 * np.eye(4)
+    slopes = [(value(at + step[k]) - value(at - step[k])) / 2e-4 for k in range(4)]
+    assert np.allclose(gradient, slopes, atol=1e-5)
+    for k in range(4):
+        ahead, behind = (evidence._derivatives(at + sign * step[k])[0] for sign in (1, -1))
+        assert np.allclose(-information[k], (ahead - behind) / 2e-4, atol=1e-4)
+    # The clusters' parts add up to the gradient without the prior, of which the ties part is the same for all.
+    assert np.allclose(
+        evidence._scores(at).sum(0) - gradient, evidence._scores(at).sum(0) - np.array(slopes), atol=1e-5
+    )
+
+
+def test_a_difference_has_a_sign_and_grows_with_the_games() -> None:
+    few, many = (Evidence(tournament({"a": 0.0, "b": 1.0, "c": 1.0}, n, 3), ["a", "b", "c"]) for n in (20, 80))
+    z, information = few.difference("b", "a")
+    assert few.difference("a", "b") == pytest.approx((-z, information))
+    assert z > 2
+    more, told = many.difference("b", "a")
+    assert 1.5 < more / z < 2.7  # about the root of four
+    assert 3 < told / information < 5
+
+
+def test_who_won_every_game_is_no_special_case() -> None:
+    for openings in (2, 9, 25):
+        results = [PairResult("a", "b", opening, "first") for opening in range(openings)]
+        results += [PairResult("b", "a", opening, "second") for opening in range(openings)]
+        z, _ = Evidence(results, ["a", "b"]).difference("a", "b")
+        assert z == pytest.approx(math.sqrt(openings), rel=0.01)  # that many clusters, all on one side
+
+
+def test_seats_that_decide_everything_are_no_evidence() -> None:
+    results = [PairResult(*pair, k, "first") for k in range(50) for pair in (("a", "b"), ("b", "a"))]
+    pair = adjacencies(Evidence(results, ["a", "b"]))[0]
+    assert (pair.z, pair.certain) == (0.0, False)
+
+
+def test_nobody_is_ahead_before_any_game() -> None:
+    order = adjacencies(Evidence([], ["b", "a"]))
+    assert [(pair.better, pair.worse, pair.games, pair.certain) for pair in order] == [("a", "b", 0, False)]
+
+
+def test_the_bound_holds_at_all_looks() -> None:
+    first = Evidence(tournament({"a": 0.0, "b": 0.0}, 20, 4), ["a", "b"])
+    later = Evidence(tournament({"a": 0.0, "b": 0.0}, 2000, 4), ["a", "b"])
+    assert adjacencies(first)[0].needed == pytest.approx(math.sqrt(9 / 8 * (math.log(9) + 2 * math.log(20))))
+    assert 3.4 < adjacencies(later, first)[0].needed < 3.7
+    assert adjacencies(later, first, level=0.99)[0].needed > adjacencies(later, first)[0].needed
+    with pytest.raises(ValueError, match=r"write 0\.95 for 95"):
+        adjacencies(first, level=95)
+
+
+def test_equal_agents_are_seldom_taken_for_different_ones() -> None:
+    """Looking after every few games, as a run does: at 95 % in one of twenty runs at most."""
+    rng, false, runs = np.random.default_rng(5), 0, 60
+    for _ in range(runs):
+        equal = {"a": 0.0, "b": 0.0}
+        results = draw(equal, ("a", "b"), range(10), rng, 0.3)
+        first = Evidence(results, equal)
+        for look in range(12):
+            pair = adjacencies(Evidence(results, equal), first)[0]
+            if pair.certain:
+                false += 1
+                break
+            results += draw(equal, ("a", "b"), range(10 + 5 * look, 15 + 5 * look), rng, 0.3)
+    assert false <= 8  # of 60: a rate of 5 % gives more in one of 500 tests
+
+
+def test_games_go_where_they_tell_most() -> None:
+    level = {"a": 0.0, "b": 0.0, "c": 0.0, "d": 0.0}
+    evidence = Evidence(tournament(level, 10, 6), NAMES)
+    assert set(evidence.best_pair("b", "c", 50)) == {"b", "c"}
+    # Two who have met thousands of times, and a third that hardly met one of them.
+    rng = np.random.default_rng(7)
+    results = draw(level, ("a", "b"), range(2000), rng) + draw(level, ("b", "c"), range(2000), rng)
+    assert set(Evidence(results + draw(level, ("c", "d"), range(3), rng), NAMES).best_pair("d", "c", 50)) == {"c", "d"}
+
+
+# ---------------------------------------------------------------- runs, with made-up games
+
+
+class Named(First):
+    """Never asked."""
+
+
+def _players() -> list[AnyAgent]:
+    return [Named(name) for name in NAMES]
+
+
+def made_up(strength: Mapping[str, float], stop: Callable[[], None]) -> Callable[..., list[Record]]:
+    """`match.play_games` by known strengths; calls `stop` first."""
+
+    def play(
+        game: Any, agents: Mapping[str, Any], schedule: Schedule, pairings: Sequence[Pairing], finished: Any = None
+    ) -> list[Record]:
+        stop()
+        names, records = sorted(agents), []
+        for pairing in pairings:
+            seated = tuple(names[seat] for seat in pairing.seats)
+            rng = np.random.default_rng(derive(schedule.seed, pairing.match, pairing.opening, *pairing.seats))
+            first = rng.random() < 1 / (1 + math.exp(strength[seated[1]] - strength[seated[0]]))
+            result = Result(("win", "loss") if first else ("loss", "win"), (float(first), float(not first)), 1, False)
+            seed = derive(schedule.seed, "game", pairing.opening)
+            moves = (f"{pairing.opening}",)
+            records.append(
+                Record(
+                    *(GAME.id, cellgames.__version__, plain(GAME.parameters), seed, seated, 0, moves, result),
+                    pairing=pairing,
+                )
+            )
+        if finished is not None:
+            finished(len(records))
+        return records
+
+    return play
+
+
+@pytest.fixture
+def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
+    """A run until the order is certain among agents of given strengths; may be interrupted at its n-th chunk."""
+
+    def run(out: Path, strength: Sequence[float], *, stop_at: int = 0, **options: Any) -> RoundRobin:
+        calls: list[int] = []
+
+        def stop() -> None:
+            calls.append(1)
+            if len(calls) == stop_at:
+                raise KeyboardInterrupt
+
+        games = made_up(dict(zip(NAMES, strength, strict=True)), stop)
+        monkeypatch.setattr(chunks, "play_games", games)
+        given = {"chunk": 5, "games_per_pair": 20, "until_certain": True, "gif": False, **options}
+        return round_robin(GAME, _players(), out=out, **given)
+
+    return run
+
+
+CLOSE = (0.0, 1.2, 1.6, 3.5)
+EQUAL = (0.0, 2.0, 2.0, 4.0)
+
+
+def test_a_run_ends_when_all_neighbours_are_certain(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    run = play(tmp_path / "run", CLOSE, budget=10_000)
+    assert [pair.better for pair in run.order] == ["d", "c", "b"]
+    assert run.undecided == ()
+    assert 120 < len(run.records) < 5000
+    # What was added serves the two that are close.
+    games = Counter(frozenset(record.agents) for record in run.records)
+    assert games[frozenset("bc")] == max(games.values()) > 20
+    assert games[frozenset("ad")] == 20
+    page = (tmp_path / "run" / "report.md").read_text()
+    assert page.count("## Is the order certain?") == 1
+    assert "certain at 95 %" in page
+    with (tmp_path / "run" / "order.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert [(line["better"], line["worse"], line["certain"]) for line in lines] == [
+        (pair.better, pair.worse, "1") for pair in run.order
+    ]
+
+
+def test_clear_differences_need_no_more_games(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    run = play(tmp_path / "run", (0.0, 4.0, 8.0, 12.0))
+    assert (len(run.records), run.undecided) == (120, ())
+
+
+def test_a_spent_budget_names_who_is_undecided(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    run = play(tmp_path / "run", EQUAL, budget=605)
+    assert [{pair.better, pair.worse} for pair in run.undecided] == [{"b", "c"}]
+    assert 595 < len(run.records) <= 605
+    text = order_text(run.order, len(run.records))
+    assert text.startswith(f"After {len(run.records)} games the order is undecided between ")
+    assert "b and c" in text or "c and b" in text
+    assert text in (tmp_path / "run" / "report.md").read_text()
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert (settings["until_certain"], settings["budget"]) == (True, 605)
+
+
+def test_every_opening_is_played_in_both_seats(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    run = play(tmp_path / "run", EQUAL, budget=600)
+    seats = Counter((frozenset(r.agents), r.pairing.opening) for r in run.records if r.pairing is not None)
+    assert set(seats.values()) == {2}
+    assert len({(r.agents, r.seed) for r in run.records}) == len(run.records)
+    first = Counter(record.agents[0] for record in run.records)
+    second = Counter(record.agents[1] for record in run.records)
+    assert first == second
+
+
+@pytest.mark.parametrize("stop_at", [1, 13, 26])
+def test_a_run_that_is_stopped_ends_the_same(play: Callable[..., RoundRobin], tmp_path: Path, stop_at: int) -> None:
+    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
+    expected = play(whole, EQUAL, budget=500)
+    with pytest.raises(KeyboardInterrupt):
+        play(stopped, EQUAL, budget=500, stop_at=stop_at)
+    if stop_at > 1:  # and a chunk is torn
+        file = stopped / "games.jsonl"
+        file.write_bytes(file.read_bytes()[:-700])
+    run = play(stopped, EQUAL, budget=500)
+    assert content(stopped) == content(whole)
+    assert run.order == expected.order
+    assert 0 < run.played <= len(run.records)
+    assert play(stopped, EQUAL, budget=500).played == 0
+
+
+def test_a_budget_that_grows_equals_a_large_one(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    grown, large = tmp_path / "grown", tmp_path / "large"
+    for budget in (120, 305, 450):
+        play(grown, EQUAL, budget=budget)
+    play(large, EQUAL, budget=450)
+    assert content(grown) == content(large)
+
+
+def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    plain_first, at_once = tmp_path / "plain", tmp_path / "once"
+    play(plain_first, EQUAL, until_certain=False)
+    assert "until_certain" not in json.loads((plain_first / "run.json").read_text())
+    play(plain_first, EQUAL, budget=300)
+    play(at_once, EQUAL, budget=300)
+    assert content(plain_first) == content(at_once)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"until_certain": False}, "it was played until the order was certain"),
+        ({"games_per_pair": 30, "budget": 500}, "keeps its agents and its first games"),
+        ({"budget": 200}, "budget: expected 300 or more, got 200"),
+        ({"seed": 4, "budget": 300}, "seed: expected 0, got 4"),
+    ],
+)
+def test_another_run_is_refused(
+    play: Callable[..., RoundRobin], tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    play(tmp_path, EQUAL, budget=300)
+    with pytest.raises(RunError, match=message):
+        play(tmp_path, EQUAL, **options)
+
+
+def test_games_that_the_rounds_do_not_ask_for_are_refused(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    run = play(tmp_path, (0.0, 4.0, 8.0, 12.0), budget=300)  # certain at once
+    schedule = Schedule(20, 0, 2, 5)
+    pairings = [Pairing("a vs b", opening, seats) for opening in range(10, 15) for seats in ((0, 1), (1, 0))]
+    more = made_up(dict.fromkeys(NAMES, 0.0), lambda: None)(GAME, {"a": 0, "b": 0}, schedule, pairings)
+    with (tmp_path / "games.jsonl").open("a") as file:
+        file.writelines(record.to_json() + "\n" for record in more)
+    with pytest.raises(RunError, match="not of this run, games of a vs b from opening 10 on"):
+        play(tmp_path, (0.0, 4.0, 8.0, 12.0), budget=300)
+    assert run.played == 120
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"games_per_pair": 24}, "multiples of 10, twice the chunk .*, got 24"),
+        ({"budget": 100}, "budget must be at least 120, the first games of all pairs, got 100"),
+        ({"until_certain": False, "budget": 500}, "a budget is for runs until the order is certain"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(
+    play: Callable[..., RoundRobin], tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        play(tmp_path / "run", EQUAL, **options)
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_usual_budget_is_ten_times_the_first_games(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
+    play(tmp_path, (0.0, 4.0, 8.0, 12.0))
+    assert json.loads((tmp_path / "run.json").read_text())["budget"] == 1200
+
+
+def test_a_real_run_of_real_games(tmp_path: Path) -> None:
+    run = round_robin(GAME, ["random", "greedy"], 10, out=tmp_path, chunk=5, gif=False, until_certain=True, budget=100)
+    assert [(pair.better, pair.worse, pair.certain) for pair in run.order] == [("greedy", "random", True)]
+
+
+def test_a_page_shows_who_is_certain() -> None:
+    order = [Adjacency("a_b", "c", 55.4, 20, 4.0, 3.1), Adjacency("c", "d", 10.0, 40, 1.0, 3.2)]
+    section = order_section(order, 60)
+    assert "undecided between c and d" in section
+    assert "| a_b | c | 55 | 20 | 4.0 | 3.1 | certain |" in section

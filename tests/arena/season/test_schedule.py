@@ -1,0 +1,182 @@
+"""Season schedules: everyone plays once a day, and every count is as even as it can be."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from itertools import combinations, product
+
+import pytest
+
+from cellgames.arena.season.schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule, league_counts
+from cellgames.arena.season.schedule_days import deal_days, deal_seats
+from cellgames.arena.season.teams import Team, by_league, place
+
+Sizes = tuple[int, int]
+
+
+def names(sizes: Sizes) -> tuple[list[str], list[str]]:
+    return [f"a{number}" for number in range(sizes[0])], [f"b{number}" for number in range(sizes[1])]
+
+
+def draw(sizes: Sizes, days: int = DAYS, within: float = WITHIN, seed: int = 0) -> SeasonSchedule:
+    return draw_schedule([names(sizes)], days, within, random.Random(seed))
+
+
+def spread(values: list[int]) -> int:
+    return max(values) - min(values) if values else 0
+
+
+def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], days: int) -> None:
+    """Everything the module promises of a league, counted anew."""
+    teams, played = [*first, *second], Counter[tuple[str, str]]()
+    for day in schedule.days:
+        today = [game for game in day if game[0] in teams]
+        assert len({team for game in today for team in game}) == len(teams) - len(teams) % 2
+        assert len(today) == len(teams) // 2
+        played.update(today)
+    assert len(schedule.days) == days
+    met = {pair: played[pair] + played[pair[::-1]] for pair in combinations(teams, 2)}
+    assert sum(met.values()) == sum(played.values())  # nobody else took part
+    games = [sum(count for pair, count in met.items() if team in pair) for team in teams]
+    assert spread(games) <= len(teams) % 2
+    for group in (first, second):
+        assert spread([met[pair] for pair in combinations(group, 2)]) <= 1
+    assert spread([met[pair] for pair in product(first, second)]) <= 1
+    begun = [sum(count for pair, count in played.items() if pair[0] == team) for team in teams]
+    assert spread(begun) <= 1
+    assert all(abs(2 * mine - all_) <= 1 for mine, all_ in zip(begun, games, strict=True))
+    assert all(abs(played[pair] - played[pair[::-1]]) <= 1 for pair in met)
+
+
+# ---------------------------------------------------------------- fairness
+
+
+@pytest.mark.parametrize("count", range(8, 41))
+def test_any_number_of_teams(count: int) -> None:
+    leagues = by_league(place([Team(f"t{number}") for number in range(count)]))
+    for days, within, seed in ((1, 0.5, 0), (7, 0.3, 1), (49, 0.5, 2), (21, 0.8, 3)):
+        divisions = [league.values() for league in leagues.values()]
+        schedule = draw_schedule(divisions, days, within, random.Random(seed))
+        for first, second in divisions:
+            assert_fair(schedule, list(first), list(second), days)
+
+
+@pytest.mark.parametrize("days", [1, 3, 5, 9, 15, 49])
+@pytest.mark.parametrize(
+    "sizes", [(1, 3), (3, 1), (2, 2), (1, 4), (3, 2), (3, 3), (5, 3), (1, 9), (4, 4), (7, 2), (5, 5), (6, 3), (3, 8)]
+)
+def test_divisions_of_any_size_and_any_share(sizes: Sizes, days: int) -> None:
+    for seed, within in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
+        assert_fair(draw(sizes, days, within, seed), *names(sizes), days)
+
+
+def test_the_cup_of_twenty_teams_is_perfectly_even() -> None:
+    """Divisions of five: no day can do without a game across, and 24 of 49 games stay within."""
+    counts = league_counts(draw((5, 5)), names((5, 5)))
+    assert (counts.games, counts.first) == ((49, 49), (24, 25))
+    assert (counts.within, counts.across) == ((6, 6), (5, 5))
+    assert counts.share == pytest.approx(24 / 49)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "within", "across"),
+    [
+        ((5, 5), 1.0, 49),  # one a day, since each division is odd
+        ((5, 5), 0.0, 245),
+        ((4, 4), 1.0, 0),
+        ((4, 4), 0.0, 196),
+        ((4, 4), 0.5, 96),  # 98 would be nearer, but 96 are 24 for everyone
+        ((2, 6), 0.0, 98),  # two a day at most
+        ((1, 7), 0.5, 49),
+        ((3, 7), 0.9, 49),
+    ],
+)
+def test_the_nearest_share_that_can_be_had(sizes: Sizes, within: float, across: int) -> None:
+    first, second = names(sizes)
+    schedule = draw(sizes, within=within)
+    crossing = [game for day in schedule.days for game in day if (game[0] in first) != (game[1] in first)]
+    assert len(crossing) == across
+    assert league_counts(schedule, (first, second)).share == pytest.approx(1 - across / schedule.games)
+
+
+def test_a_league_of_odd_size_rests_one_team_a_day_and_all_as_often() -> None:
+    schedule = draw((5, 4))
+    resting = Counter(
+        team for day in schedule.days for team in {*names((5, 4))[0], *names((5, 4))[1]} - {t for g in day for t in g}
+    )
+    assert sorted(resting.values()) == [5, 5, 5, 5, 5, 6, 6, 6, 6]
+
+
+# ---------------------------------------------------------------- chance
+
+
+def test_the_seed_decides() -> None:
+    assert draw((5, 5), seed=1) == draw((5, 5), seed=1)
+    others = {draw((5, 5), seed=seed).days for seed in range(5)}
+    assert len(others) == 5
+
+
+def test_days_and_rivals_are_mixed() -> None:
+    """No team meets its rivals in a fixed order, and no pair has a day of its own."""
+    first = Counter(frozenset(draw((5, 5), seed=seed).days[0][0]) for seed in range(60))
+    assert len(first) > 25
+    assert max(first.values()) < 10
+
+
+# ---------------------------------------------------------------- parts
+
+
+def test_no_days_are_found_where_there_are_none() -> None:
+    """The Petersen graph is regular, but its edges are no three perfect matchings; those of a prism are."""
+    outer = [(v, (v + 1) % 5) for v in range(5)]
+    spokes = [(v, v + 5) for v in range(5)]
+    for step, found in ((2, False), (1, True)):
+        counts = [[0] * 10 for _ in range(10)]
+        for u, v in (*outer, *spokes, *((5 + v, 5 + (v + step) % 5) for v in range(5))):
+            counts[u][v] = counts[v][u] = 1
+        days = deal_days(counts, 3, random.Random(0))
+        assert (days is not None) == found
+        if days is not None:
+            assert [sorted(v for game in day for v in game) for day in days] == [list(range(10))] * 3
+
+
+def test_seats_are_even_in_any_set_of_games() -> None:
+    rng = random.Random(0)
+    for vertices in (2, 3, 6, 11):
+        pairs = list(combinations(range(vertices), 2))
+        days = [[rng.choice(pairs)] for _ in range(40)]
+        seated = deal_seats(days, vertices, rng)
+        assert [[tuple(sorted(game)) for game in day] for day in seated] == days
+        heads = Counter(game for day in seated for game in day)
+        for u, v in pairs:
+            assert abs(heads[u, v] - heads[v, u]) <= 1
+        for team in range(vertices):
+            begun, ended = (sum(n for game, n in heads.items() if game[seat] == team) for seat in (0, 1))
+            assert abs(begun - ended) <= 1
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("days", "within", "message"),
+    [
+        (4, 0.5, "days must be an odd number from 1, got 4"),
+        (0, 0.5, "days must be an odd number from 1, got 0"),
+        (-3, 0.5, "days must be an odd number from 1, got -3"),
+        (True, 0.5, "days must be an odd number from 1, got True"),
+        (9, -0.1, "within must be a share from 0 to 1, got -0.1"),
+        (9, 50, "within must be a share from 0 to 1, got 50"),
+        (9, float("nan"), "within must be a share from 0 to 1, got nan"),
+    ],
+)
+def test_numbers_out_of_range(days: int, within: float, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        draw((4, 4), days, within)
+
+
+@pytest.mark.parametrize("sizes", [(1, 2), (0, 5)])
+def test_leagues_that_are_too_small(sizes: Sizes) -> None:
+    with pytest.raises(ValueError, match=rf"a league needs 4 teams .* got divisions of \[{sizes[0]}, {sizes[1]}\]"):
+        draw(sizes)

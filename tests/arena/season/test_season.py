@@ -1,0 +1,465 @@
+"""Seasons: what they play, what they leave, and that a killed one ends as if nothing had happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import content, killed_at
+from PIL import Image
+from season_coin import Coin, made_up
+
+from cellgames.arena.records.record_lines import RecordError
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.games import REPLAYS, Fixture, Played, make_die, settle
+from cellgames.arena.season.season import Season, play_season
+from cellgames.arena.season.standings import SIDES, seed_teams, standings
+from cellgames.arena.season.teams import by_league, place
+from cellgames.utils.run_folders import RunError
+
+TEAMS = made_up(9)
+FILES = {"season.json", "games.jsonl", *season_reports.FILES}
+
+
+def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
+    return play_season(TEAMS, coin or Coin(30), out=out, **{"days": 5, **options})
+
+
+@pytest.fixture(autouse=True)
+def cheap_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pixels take half a second; only tests marked by their fixture draw them."""
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(season_reports, "png", lambda picture: repr(picture).encode())
+
+
+@pytest.fixture
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A season that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("seasons") / "whole"
+    run(folder)
+    return folder
+
+
+# ---------------------------------------------------------------- a season
+
+
+def test_a_season_leaves_its_files(tmp_path: Path) -> None:
+    over = run(tmp_path / "new" / "season")
+    assert set(content(over.out)) == FILES == {path.name for path in over.files}
+    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
+    assert len(lines) == over.games == over.played
+    assert over.schedule.games == sum(line["season"]["stage"].startswith("day") for line in lines) - sum(
+        line["season"]["stage"].startswith("day") and line["season"]["attempt"] > 0 for line in lines
+    )
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_one_other_games(tmp_path: Path, whole: Path) -> None:
+    run(tmp_path / "again")
+    assert content(tmp_path / "again") == content(whole)
+    run(tmp_path / "other", seed=1)
+    assert content(tmp_path / "other")["games.jsonl"] != content(whole)["games.jsonl"]
+
+
+def test_days_are_played_in_even_batches(tmp_path: Path) -> None:
+    """9 teams: 4 games a day; 5 days of about 10 games are 2 + 3 days."""
+    coin = Coin(level=0, chunk=10)
+    over = run(tmp_path / "run", coin)
+    assert coin.batches[:2] == [8, 12]
+    # Then the series of a round side by side, one game each at a time.
+    games = [max(len(series.results) for series in number) for number in over.bracket.rounds]
+    batches = coin.batches[2:]
+    assert len(batches) == sum(games)
+    assert batches[:3] == [4, 4, 4]
+    assert batches[-games[-1] :] == [1] * games[-1]
+
+
+def test_the_table_follows_from_the_games(whole: Path) -> None:
+    """The files are counted anew, with nothing but the lines of the games."""
+    data = json.loads((whole / "standings.json").read_text())
+    last: dict[tuple[str, int], dict[str, Any]] = {}
+    for line in (whole / "games.jsonl").read_text().splitlines():
+        game = json.loads(line)
+        if game["season"]["stage"].startswith("day"):
+            last[game["season"]["stage"], game["season"]["game"]] = game
+    wins, points = Counter[str](), Counter[str]()
+    for game in last.values():
+        for seat, team in enumerate(game["season"]["teams"]):
+            wins[team] += {None: 1, seat: 2}.get(game["winner"], 0)
+            points[team] += game["scores"][seat]
+    assert {line["team"]: (2 * line["wins"], line["points"]) for line in data["standings"]} == {
+        team.name: (wins[team.name], points[team.name]) for team in TEAMS
+    }
+    merits = [(line["wins"], line["points"], line["rolls"]) for line in data["standings"]]
+    assert merits == sorted(merits, reverse=True)
+    assert set(data["standings"][0]) >= {"rank", "league", "division", "losses", "games"}
+
+
+def test_the_bracket_on_file_is_the_playoffs(whole: Path) -> None:
+    data = json.loads((whole / "bracket.json").read_text())
+    seeds = json.loads((whole / "standings.json").read_text())["seeds"]
+    assert data["seeds"] == seeds
+    assert [series["best_of"] for series in data["series"]] == [5, 5, 5, 5, 5, 5, 7]
+    for series in data["series"]:
+        assert max(series["wins"]) == 1 + series["best_of"] // 2
+        assert series["results"][-1]["winner"] == series["winner"]
+        for game in series["results"]:
+            assert sorted(game["teams"]) == sorted(series["teams"])
+    assert data["champion"] == data["series"][-1]["winner"]
+
+
+def test_the_report_names_everything(whole: Path) -> None:
+    report = (whole / "report.md").read_text()
+    for team in TEAMS:
+        assert re.search(rf"^\| \d+ \| {team.name} \| [\d.]+ \| [\d.]+ \| \d+ \|", report, re.MULTILINE)
+    for league in ("Glider League", "Beacon League"):
+        assert f"### {league}\n\nSeeds: 1 " in report
+    assert "![The bracket](bracket.svg)" in report
+    for name in re.findall(r"\]\(([^)]+)\)", report):
+        assert (whole / name).exists(), name
+    champion = json.loads((whole / "bracket.json").read_text())["champion"]
+    assert f"**{champion}** is the champion of 9 teams after 5 days and 20 games" in report
+
+
+def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> None:
+    teams = [replace(team, name=f"*{team.name[0]}* <b>|_{number}_") for number, team in enumerate(TEAMS[:8])]
+    leagues = {TEAMS[0].league: "[North](x)", TEAMS[-1].league: "#South"}
+    teams = [replace(team, league=list(leagues.values())[number // 4]) for number, team in enumerate(teams)]
+    play_season(place([replace(team, division="") for team in teams]), Coin(), out=tmp_path, days=1)
+    report = (tmp_path / "report.md").read_text()
+    plain = re.sub(r"\\.", "", report)  # what is escaped
+    links = ("](season.json)", "](schedule.json)", "](games.jsonl)", "](bracket.svg)", "](standings.json)")
+    assert re.findall(r"\]\([^)]*\)", plain) == list(links)
+    assert not re.search(r"<|_\d|\d_|(?<!\*)\*(?!\*)", plain)
+    assert "### \\[North\\](x)\n\nSeeds: 1 \\*" in report
+    assert len({line.count("|") for line in plain.splitlines() if line.startswith("| rank")}) == 1
+    tables = [line for line in plain.splitlines() if line.startswith("|")]
+    assert {line.count("|") for line in tables} <= {6, 7}
+    assert " teams after 1 day and 4 games; seed" in report
+    assert "- \\[North\\](x): 1 game a team, 0 to 1 of them in the first seat; " in report
+    assert not re.search(r"\b1 (games|days)\b", report)
+
+
+def test_the_schedule_on_file(whole: Path) -> None:
+    data = json.loads((whole / "schedule.json").read_text())
+    assert [len(day) for day in data["days"]] == [4] * 5
+    games = [json.loads(line)["season"] for line in (whole / "games.jsonl").read_text().splitlines()]
+    first = [game["teams"] for game in games if game["stage"] == "day 3" and game["attempt"] == 0]
+    assert first == data["days"][2]
+    assert data["fairness"]["Beacon League"]["games"] == [5, 5]
+
+
+@pytest.fixture
+def drawn() -> None:
+    """Real pictures."""
+
+
+def test_pictures(drawn: None, tmp_path: Path) -> None:
+    over = run(tmp_path / "run")
+    with Image.open(over.out / "bracket.png") as image:
+        assert image.format == "PNG"
+        assert image.width > 1500
+        colours = image.convert("RGB").getcolors(1 << 20)
+    assert colours is not None
+    assert len(colours) > 20
+    svg = (over.out / "bracket.svg").read_text()
+    for seeds in over.bracket.seeds.values():
+        for team in seeds:
+            assert f">{team}</text>" in svg
+
+
+def test_without_pillow_there_is_no_png(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def missing(picture: object) -> bytes:
+        raise ImportError("no Pillow here")
+
+    monkeypatch.setattr(season_reports, "png", missing)
+    warnings: list[str] = []
+    over = run(tmp_path / "run", warn=warnings.append)
+    assert warnings == ["no bracket.png: no Pillow here"]
+    assert {path.name for path in over.files} == set(content(over.out)) == FILES - {"bracket.png"}
+
+
+def test_standings_are_shown_along_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said: list[str] = []
+    run(tmp_path / "run", Coin(), progress=True, say=said.append)
+    assert re.match(r"After days 1 to 2 of 5:\n  Glider League: [A-Z]\w+ \w+ [\d.]+, ", said[0])
+    assert said[1].startswith("After days 3 to 5 of 5:\n")
+    assert re.match(r"League Division Series, game 1:\n  [A-Z]\w+ \w+ beats [A-Z]\w+ \w+ \d : \d\n", said[2])
+    assert re.match(r"days 1 to 2 of 5: 8 of 8 games, \S+ a second\n", capsys.readouterr().err)
+    said.clear()
+    run(tmp_path / "run", Coin(), progress=True, say=said.append)
+    assert (said, capsys.readouterr().err) == ([], "")
+
+
+# ---------------------------------------------------------------- games without a winner
+
+
+def settled(winners: list[int | None], *, dice: bool) -> tuple[Any, list[Fixture]]:
+    """A game whose attempts end as given, and the attempts that were played."""
+    played: list[Fixture] = []
+
+    def play(batch: list[Fixture]) -> list[Played]:
+        played.extend(batch)
+        return [Played(fixture, (fixture.attempt, 1), winners[fixture.attempt], {}) for fixture in batch]
+
+    (result,) = settle([Fixture("day 1", 1, ("a", "b"))], play, 5, dice=dice)
+    return result, played
+
+
+def test_a_game_without_a_winner_is_replayed_with_a_fresh_seed() -> None:
+    result, played = settled([None, None, 1], dice=False)
+    assert (result.winner, result.attempts, result.scores, result.rolls) == ("b", 3, (2, 1), ())
+    assert [fixture.attempt for fixture in played] == [0, 1, 2]
+    assert len({fixture.derive(5, "game") for fixture in played}) == 3
+
+
+def test_after_five_replays_it_is_half_a_win_each() -> None:
+    result, played = settled([None] * 6, dice=False)
+    assert (result.winner, result.attempts, result.rolls) == (None, 1 + REPLAYS, ())
+    assert len(played) == 1 + REPLAYS == 6
+    table = standings("ab", [result], lambda team, number: 1)
+    assert [(line.team, line.wins, line.points) for line in table] == [("a", 0.5, 5), ("b", 0.5, 1)]  # of the last one
+
+
+def test_the_fifth_replay_may_still_decide() -> None:
+    result, _ = settled([None] * 5 + [0], dice=True)
+    assert (result.winner, result.attempts, result.rolls) == ("a", 6, ())
+
+
+def test_in_a_series_a_die_decides_after_five_replays() -> None:
+    result, _ = settled([None] * 6, dice=True)
+    die = make_die(5, "day 1", 1)
+    rolls = tuple((die("a", number), die("b", number)) for number in range(len(result.rolls)))
+    assert result.rolls == rolls
+    assert all(a == b for a, b in rolls[:-1])
+    assert result.winner == ("a" if rolls[-1][0] > rolls[-1][1] else "b")
+    assert result.attempts == 6
+
+
+def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
+    coin = Coin(level=100, chunk=100)
+    over = run(tmp_path / "run", coin)
+    assert coin.batches[: 1 + REPLAYS] == [20] * (1 + REPLAYS)
+    assert {line.wins / line.games for line in over.table} == {0.5}
+    series = [one for number in over.bracket.rounds for one in number]
+    results = [result for one in series for result in one.results]
+    assert all(result.rolls and result.attempts == 6 for result in results)
+    assert all(1 <= roll <= SIDES for result in results for pair in result.rolls for roll in pair)
+    data = json.loads((over.out / "bracket.json").read_text())
+    assert [list(map(list, r.rolls)) for r in results] == [g["rolls"] for s in data["series"] for g in s["results"]]
+    report = (over.out / "report.md").read_text()
+    one, two = results[0].rolls[0]
+    assert f"| replays: 5; dice {one} : {two}" in report
+    svg = (over.out / "bracket.svg").read_text()
+    assert re.search(r">\d\*</text>", svg)
+    assert "decided by dice" in svg
+
+
+def test_dice_of_the_standings_are_on_file(tmp_path: Path) -> None:
+    """Nobody wins and points are the same for all: only dice can tell."""
+
+    class Level(Coin):
+        def _game(self, fixture: Fixture, seed: int) -> Played:
+            return Played(fixture, (1, 1), None, {"scores": [1, 1], "winner": None})
+
+    over = play_season(made_up(8), Level(chunk=100), out=tmp_path / "run", days=3)
+    die = make_die(0, "standings")
+    for line in over.table:
+        assert line.rolls == tuple(die(line.team, number) for number in range(len(line.rolls)))
+    assert all(one.rolls > two.rolls for one, two in pairwise(over.table))
+    data = json.loads((over.out / "standings.json").read_text())["standings"]
+    assert [line["rolls"] for line in data] == [list(line.rolls) for line in over.table]
+    assert over.bracket.seeds == seed_teams(over.table, by_league(over.teams))
+
+
+# ---------------------------------------------------------------- stopped and continued
+
+
+def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: Path, whole: Path) -> None:
+    """games.jsonl ends between batches, between games, within a line, within the season and within the playoffs."""
+    before = content(whole)
+    games = before["games.jsonl"]
+    ends = [0, *(match.end() for match in re.finditer(b"\n", games))]
+    lines = [json.loads(line)["season"] for line in games.splitlines()]
+    assert any(line["attempt"] for line in lines)
+    last_day = max(number for number, line in enumerate(lines, 1) if line["stage"].startswith("day"))
+    coin = Coin(30)
+    run(tmp_path / "count", coin)
+    batches = coin.batches
+    cuts = {*ends[:4], ends[8], ends[last_day - 1], ends[last_day], ends[last_day + 1], ends[-2], ends[-1]}
+    cuts |= {3, ends[5] - 1, ends[5] - 7, ends[last_day] - 1, ends[last_day] + 20, ends[-5] + 40, ends[-1] - 1}
+    for cut in sorted(cuts | {ends[n] for n in range(last_day, len(ends), 5)}):
+        out = tmp_path / f"cut {cut}"
+        out.mkdir()
+        (out / "season.json").write_bytes(before["season.json"])
+        (out / "games.jsonl").write_bytes(games[:cut])
+        warnings: list[str] = []
+        coin = Coin(30)
+        over = run(out, coin, warn=warnings.append)
+        assert content(out) == before, cut
+        # Played again is the batch that was cut, and no other.
+        assert coin.batches == batches[len(batches) - len(coin.batches) :]
+        kept = over.games - over.played
+        whole_lines = sum(end <= cut + 1 for end in ends) - 1  # also without its line break
+        assert kept <= whole_lines < kept + batches[len(batches) - len(coin.batches) - 1 + bool(coin.batches)]
+        torn_or_dropped = (cut not in ends and cut + 1 not in ends) or whole_lines > kept
+        assert bool(warnings) == torn_or_dropped, (cut, warnings)
+
+
+def test_a_finished_season_plays_nothing_and_changes_nothing(whole: Path) -> None:
+    before, coin = content(whole), Coin(30)
+    over = run(whole, coin)
+    assert (coin.batches, over.played) == ([], 0)
+    assert content(whole) == before
+
+
+def test_lost_tables_are_written_again(whole: Path) -> None:
+    before = content(whole)
+    for name in FILES - {"season.json", "games.jsonl"}:
+        (whole / name).unlink()
+    run(whole)
+    assert content(whole) == before
+
+
+# Imports once, for the processes of all moments.
+SCRIPT = """
+import sys
+from arena_runs import die_after, die_within, die_writing, kill_each
+from season_coin import Coin, made_up
+from cellgames.arena import season, season_journal as journal, season_reports as reports
+
+reports.png = lambda picture: repr(picture).encode()
+
+def run(moment, out):
+    what, _, detail = moment.partition(" ")
+    if what == "torn": journal.append = die_within(int(detail), journal.append, lost=30)
+    elif what == "after": journal.append = die_after(int(detail), journal.append)
+    else: season.write_atomic = reports.write_atomic = die_writing(detail, season.write_atomic)
+    season.play_season(made_up(9), Coin(30), out=out, days=5)
+
+kill_each(run, *sys.argv[1:])
+"""
+MOMENTS = (
+    "while season.json",
+    "while schedule.json",
+    "torn 1",
+    "after 1",
+    "torn 2",  # a replay
+    "after 3",
+    "while standings.json",  # between season and playoffs
+    "torn 12",  # inside a round of the playoffs
+    "after 14",
+    "while bracket.json",
+    "while report.md",
+)
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a season for each moment."""
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGKILL")
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_killed_season_continues_and_ends_with_the_same_bytes(moment: str, killed: Path, whole: Path) -> None:
+    out = killed / moment
+    kept = (out / "games.jsonl").read_bytes().count(b"\n") if (out / "games.jsonl").exists() else 0
+    over = run(out)
+    assert content(out) == content(whole)
+    assert kept - 12 <= over.games - over.played <= kept
+    assert (over.played > 0) == (moment not in ("while bracket.json", "while report.md"))
+
+
+# ---------------------------------------------------------------- folders
+
+
+def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
+    before = content(whole)
+    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    teams = made_up(10)
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: run(whole, seed=1), "holds another season. seed: expected 0, got 1; "),
+        (lambda: run(whole, days=7), "days: expected 5, got 7; "),
+        (lambda: run(whole, within=0.25), "within: expected 0.5, got 0.25; "),
+        (lambda: run(whole, Coin(31)), "level: expected 30, got 31; "),
+        (lambda: run(whole, Coin(30, chunk=11)), "chunk: expected 10, got 11; "),
+        (
+            lambda: play_season(teams, Coin(30), out=whole, days=5),
+            f"team 10: expected None, got {teams[9].name}, Beacon League, Odd Division, ",
+        ),
+    ]
+    for call, said in cases:
+        with pytest.raises(RunError, match=re.escape(said)) as raised:
+            call()
+        assert str(raised.value).endswith(over)
+    assert content(whole) == before
+
+
+def test_games_of_another_season_are_refused(whole: Path, tmp_path: Path) -> None:
+    run(tmp_path / "other", seed=1)
+    (whole / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
+    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this season, expected day 1, game 1: "):
+        run(whole)
+
+
+def test_games_that_were_changed_are_refused(whole: Path) -> None:
+    lines = (whole / "games.jsonl").read_text().splitlines(keepends=True)
+    changed = lines[4].replace('"scores":[', '"scores":[8')
+    (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
+    with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this season, the coins fell otherwise; choose"):
+        run(whole)
+
+
+def test_games_after_the_end_are_refused(whole: Path) -> None:
+    with (whole / "games.jsonl").open("ab") as file:
+        file.write((whole / "games.jsonl").read_bytes().splitlines(keepends=True)[0])
+    with pytest.raises(RunError, match=r"game \d+: not of this season, which is over"):
+        run(whole)
+
+
+def test_a_broken_line_in_the_middle_is_refused(whole: Path) -> None:
+    games = (whole / "games.jsonl").read_bytes()
+    (whole / "games.jsonl").write_bytes(games.replace(b'{"season"', b'{"saison"', 1))
+    with pytest.raises(RecordError, match=r"games\.jsonl, line 1: expected a game of a season, got "):
+        run(whole)
+
+
+def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    for resume in (True, False):
+        with pytest.raises(RunError, match=r"is not empty and holds no season\.json, but thesis\.tex"):
+            run(tmp_path, resume=resume)
+        with pytest.raises(RunError, match="is a file or lies in one"):
+            run(tmp_path / "thesis.tex", resume=resume)
+    assert content(tmp_path) == {"thesis.tex": b"years of work"}
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "season.json").write_text("{}")
+    with pytest.raises(RunError, match=r"season\.json cannot be read"):
+        run(tmp_path / "run")
+
+
+def test_starting_over_deletes_the_season_and_nothing_else(tmp_path: Path, whole: Path) -> None:
+    out = tmp_path / "run"
+    run(out, seed=1)
+    (out / "notes.txt").write_text("mine")
+    run(out, resume=False)
+    fresh = content(out)
+    assert fresh.pop("notes.txt") == b"mine"
+    assert fresh == content(whole)
+
+
+def test_wrong_settings_leave_no_trace(tmp_path: Path) -> None:
+    for options in ({"days": 4}, {"within": 1.5}, {"seed": "x"}, {"seed": 1.0}, {"seed": True}):
+        with pytest.raises(ValueError, match=f"{next(iter(options))} must be"):
+            run(tmp_path / "run", **options)
+    with pytest.raises(ValueError, match=f"expected teams with different names, got more than one {TEAMS[3].name}$"):
+        play_season([*TEAMS, TEAMS[3]], Coin(), out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()

@@ -1,0 +1,212 @@
+"""Seasons of bots: any game for two, in turns or all at once, records that replay, random openings."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from arena_bots import Last
+from arena_runs import content, count_batches
+from every_game import every_game
+from toy_games import Race, Sealed, TwoPartRace, random_actions
+
+import cellgames
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play.random_openings import lengths, openings
+from cellgames.arena.records.record_lines import Record, read
+from cellgames.arena.records.replays import verify
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.games import Fixture
+from cellgames.arena.season.season import Season, play_season
+from cellgames.arena.season.teams import Team, generate_names, hire, place
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+
+SMALL, TINY = cellgames.make("torus-small-v0"), cellgames.make("torus-v0", size=3)
+SPECS = ("random", "arena_bots:First", "arena_bots:Last")
+
+
+@pytest.fixture(autouse=True)
+def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+
+
+def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
+    return place(hire([Team(name) for name in generate_names(count, 0)], specs))
+
+
+def run(out: Path, game: Game[Any] = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
+    teams = teams_of(*specs)
+    own: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
+    umpire = BotUmpire(game, teams, agents=own, **options)
+    return play_season(teams, umpire, out=out, days=3, seed=4)
+
+
+def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
+    over = run(tmp_path / "run", SMALL)
+    records, torn = read(over.out / "games.jsonl")
+    assert (torn, len(records)) == ("", over.games)
+    assert list(verify(records)) == []
+    assert len({record.seed for record in records}) == len(records)  # a fresh one a game
+    agent = {team.name: team.agent for team in over.teams}
+    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
+    for record, line in zip(records, lines, strict=True):
+        assert record.agents == tuple(agent[team] for team in line["season"]["teams"])
+        assert (record.game, record.parameters, record.opening) == ("torus-v0", {"size": 5}, 2)
+    assert any(record.agents[0] == record.agents[1] for record in records)  # several teams share a bot
+    # The first seat is the schedule's, and the winner the game's.
+    results = [result for number in over.bracket.rounds for series in number for result in series.results]
+    for result, line in zip(results[:1], lines[-len(results) :], strict=False):
+        assert list(result.teams) == line["season"]["teams"]
+        assert line["result"]["outcome"][result.teams.index(str(result.winner))] == "win"
+    settings = json.loads((over.out / "season.json").read_text())
+    assert (settings["game"], settings["parameters"], settings["opening_plies"]) == ("torus-v0", {"size": 5}, 2)
+    assert [team["agent"] for team in settings["teams"]] == [agent[team.name] for team in over.teams]
+
+
+def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = count_batches(monkeypatch)
+    run(tmp_path / "run", chunk=100)
+    assert batches[:4] == [12, 4, 4, 4]
+
+
+def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    """Agents take their chances from generators of the batch, so a batch is played again as it was."""
+    run(tmp_path / "whole", chunk=4)
+    before = content(tmp_path / "whole")
+    lines = before["games.jsonl"].splitlines(keepends=True)
+    for kept in (3, 4, 13, len(lines) - 1):
+        out = tmp_path / f"cut {kept}"
+        out.mkdir()
+        (out / "season.json").write_bytes(before["season.json"])
+        (out / "games.jsonl").write_bytes(b"".join(lines[:kept]) + lines[kept][:100])
+        run(out, chunk=4)
+        assert content(out) == before
+
+
+def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> None:
+    specs = ("random", "arena_bots:Broken")
+    over = run(tmp_path / "run", specs=specs)
+    records = read(over.out / "games.jsonl").records
+    failed = ["arena_bots:Broken" in record.agents for record in records]
+    assert [record.result.forfeit is not None for record in records] == failed
+    assert any(failed)
+    assert not all(failed)
+    page = (over.out / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    assert f"arena_bots:Broken forfeited {sum(failed)} games: ZeroDivisionError: the bot's own fault" in page
+    before = content(over.out)
+    assert content(run(tmp_path / "run", specs=specs).out) == before  # also of a season that is only read again
+
+
+@pytest.mark.parametrize(("field", "value"), [("seed", 5), ("agents", ["random", "x"]), ("parameters", {"size": 4})])
+def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run(out)
+    lines = (out / "games.jsonl").read_text().splitlines()
+    (out / "games.jsonl").write_text("\n".join([json.dumps({**json.loads(lines[0]), field: value}), *lines[1:]]) + "\n")
+    with pytest.raises(ValueError, match=rf"game 1: not of this season, {field}: expected .*, got .*; choose another"):
+        run(out)
+
+
+def test_games_that_both_lose_are_replayed_and_chance_is_the_games_own(tmp_path: Path) -> None:
+    """`Race` has dice, draws and endings that both lose; what is legal in its openings depends on the seed."""
+    over = run(tmp_path / "run", Race(goal=5, limit=6), ("chance", "last"), opening_plies=3)
+    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
+    ends = Counter(tuple(line["result"]["outcome"]) for line in lines)
+    assert ends["loss", "loss"] > 0
+    attempts: dict[tuple[str, int], list[bool]] = {}
+    for line in lines:
+        key = (line["season"]["stage"], line["season"]["game"])
+        assert line["season"]["attempt"] == len(attempts.setdefault(key, []))
+        attempts[key].append("win" in line["result"]["outcome"])
+    assert all(not any(won[:-1]) and (won[-1] or len(won) == 6) for won in attempts.values())
+    assert max(map(len, attempts.values())) > 1
+
+
+def test_what_cannot_be_a_season_of_bots() -> None:
+    teams = teams_of("random")
+    cases: list[tuple[Callable[[], object], str]] = [
+        (lambda: BotUmpire(Sealed(), teams), "a season is for games of two players; toy-sealed-v0 has 3"),
+        (lambda: BotUmpire(SMALL, teams_of()), r"torus-v0: expected an agent for every team, got none for \w+ \w+, "),
+        (lambda: BotUmpire(SMALL, teams_of("nobody")), "unknown agent 'nobody'"),
+        (lambda: BotUmpire(SMALL, teams, chunk=0), "chunk must be a whole number of at least 1, got 0"),
+        (lambda: BotUmpire(SMALL, teams, opening_plies=-1), "opening_plies must be a whole number of at least 0"),
+    ]
+    for call, message in cases:
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
+# ---------------------------------------------------------------- openings
+
+
+@pytest.mark.parametrize("game", [SMALL, Race(), TwoPartRace(), Sealed()], ids=lambda game: str(game.id))
+def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: Game[Any]) -> None:
+    lanes = seeds(3, 64)
+    drawn = openings(game, lanes, 5, torch.Generator().manual_seed(0))
+    assert drawn.shape == (64, 5, *game.info.action_shape)
+    given = drawn.reshape(64, 5, -1).amin(2) >= 0
+    state = game.init(lanes)
+    for ply in range(5):
+        assert not state.over.any()
+        now = given[:, ply]
+        if now.any():
+            part = game.step(state[now], drawn[now, ply])  # checked
+            state = state.put(now.nonzero()[:, 0], part)
+        assert bool((given[:, ply] | ~given[:, ply:].any(1)).all())  # no gaps
+    long = torch.tensor(lengths(drawn))
+    assert torch.equal(long, given.sum(1))
+    assert bool((long == 5).all()) == (game is SMALL)
+    assert len(drawn[long > 0].flatten(1).unique(dim=0)) > 10
+
+
+def test_an_opening_is_as_long_as_the_game_allows() -> None:
+    """`Sealed` takes three rounds, so that two are forced at most."""
+    drawn = openings(Sealed(), seeds(0, 8), 5, torch.Generator().manual_seed(0))
+    assert (drawn.reshape(8, 5, -1).amin(2) >= 0).sum(1).tolist() == [2] * 8
+
+
+@pytest.mark.parametrize("game", [SMALL, Sealed()], ids=lambda game: str(game.id))
+def test_openings_of_no_plies_have_no_length(game: Game[Any]) -> None:
+    assert lengths(openings(game, seeds(0, 3), 0, torch.Generator())) == [0, 0, 0]
+
+
+def test_an_opening_of_the_cup_stops_without_playing_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns of one to three shapes; Life would follow the last of them."""
+    lives: list[int] = []
+    monkeypatch.setattr(ToroidalCup, "life", lambda self, starts, **options: lives.append(len(starts)))
+    for pattern, shapes in (("randys", 1), ("randys", 3), ("crabdonuts", None), ("random", 2)):
+        game = ToroidalCup(pattern=pattern, shapes=shapes)
+        drawn = openings(game, seeds(0, 4), 5, torch.Generator().manual_seed(0))
+        most = shapes or game.info.max_turns
+        assert lengths(drawn) == [min(most - 1, 5)] * 4 or (pattern == "random" and set(lengths(drawn)) <= {0, 1})
+    assert lives == []
+
+
+@every_game
+def test_the_turn_that_is_said_to_be_the_last_is(game: Game[Any]) -> None:
+    state, random = game.init(seeds(5, 8)), torch.Generator().manual_seed(5)
+    last = game.is_last_turn(state)
+    while not state.over.all():
+        last = game.is_last_turn(state)
+        assert (last.shape, last.dtype) == (state.over.shape, torch.bool)
+        state = game.step(state, random_actions(game, state, random))
+        assert bool(state.over[last].all())
+    assert last.any() or not isinstance(game, ToroidalCup)
+    assert not game.is_last_turn(state).any()
+
+
+def test_an_umpire_says_how_much_of_a_game_was_forced() -> None:
+    teams = teams_of("random")
+    umpire = BotUmpire(Race(goal=3, limit=4), teams, opening_plies=4)
+    fixtures = [Fixture("day 1", number, (teams[0].name, teams[1].name)) for number in range(40)]
+    forced = Counter(Record.from_json(game.to_json()).opening for game in umpire.play(fixtures, 0))
+    assert set(forced) <= {0, 1, 2, 3}
+    assert len(forced) > 1

@@ -1,0 +1,152 @@
+"""`cellgames season`: what people type, what they see, and that nobody sees a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from arena_runs import content, stop_and_continue
+from paths import ROOT
+from PIL import Image
+
+from cellgames.arena.records.record_lines import read
+from cellgames.cli.main import main
+
+TORUS = ("season", "--game", "torus-v0", "--size", "3")
+
+
+def test_help_explains_and_needs_no_torch() -> None:
+    program = (
+        "import sys; from cellgames.cli.main import main\n"
+        "try: main(['season', '--help'])\n"
+        "except SystemExit: pass\n"
+        "assert not {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "Examples:\n  cellgames season --game" in ended.stdout
+    assert "(default 49)" in ended.stdout
+    assert max(map(len, ended.stdout.splitlines())) <= 110
+
+
+def test_a_season_writes_everything_and_says_what_to_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [*TORUS, "--teams", "9", "--days", "3", "--seed", "2", "--agents", "random", "arena_bots:First"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    folder = tmp_path / "results" / "season" / "torus-v0-size=3-teams=9-days=3-seed=2-agents=random_arena_bots_First"
+    assert re.search(r"^rank +team +agent +wins +losses +points( +die)?$", out, re.MULTILINE)
+    assert len(re.findall(r"^ +\d  [A-Z]\w+ [A-Z]\w+ +(random|arena_bots:First) +\d +\d +\d", out, re.MULTILINE)) == 9
+    assert re.search(r"^Toroidal Cup Series: .* 4 : \d .*\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
+    assert "report.md" in out
+    assert f"cellgames replay '{folder.relative_to(tmp_path)}/games.jsonl'" in out.replace('"', "'") or (
+        f"cellgames replay {folder.relative_to(tmp_path)}/games.jsonl" in out
+    )
+    assert re.match(r"days 1 to 3 of 3: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
+    assert "Toroidal Cup Series, game 4:" in err
+    with Image.open(folder / "bracket.png") as image:
+        assert image.format == "PNG"
+    assert main(["replay", str(folder / "games.jsonl")]) == 0
+    capsys.readouterr()
+
+    before = content(folder)
+    games = len(read(folder / "games.jsonl").records)
+    assert main([*words, "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert f"{games} games, {games} of them from before, {games - 12} of them in the playoffs" in out
+    assert err == ""
+    assert content(folder) == before
+    assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder)]) == 2
+    assert "holds another season. within: expected 0.5, got 0.9" in capsys.readouterr().err
+    assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder), "--fresh"]) == 0
+    assert content(folder)["schedule.json"] != before["schedule.json"]
+
+
+def test_teams_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [f"{'Old' if n % 2 else 'New'} Team {n},{'random' if n == 3 else ''},{'LM'[n % 2]}" for n in range(8)]
+    file = tmp_path / "my teams.csv"
+    file.write_text("\n".join(["name,agent,league", *rows]))
+    words = [*TORUS, "--teams", str(file), "--agents", "arena_bots:Last", "--days", "1", "--quiet"]
+    assert main([*words, "--out", str(tmp_path / "run"), "--chunk", "3", "--opening-plies", "1"]) == 0
+    assert re.match(r"L, Even Division\nrank  team +agent ", capsys.readouterr().out)
+    settings = json.loads((tmp_path / "run" / "season.json").read_text())
+    assert settings["teams"][3] == {"name": "Old Team 3", "league": "M", "division": "Even Division", "agent": "random"}
+    assert [team["agent"] for team in settings["teams"]].count("arena_bots:Last") == 7
+    assert (settings["chunk"], settings["opening_plies"]) == (3, 1)
+
+
+def test_ctrl_c_says_how_to_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "my run"
+    words = [*TORUS, "--teams", "8", "--days", "5", "--chunk", "4", "--agents", "random", "arena_bots:Impatient"]
+    err, kept, printed = stop_and_continue(words, out, 30, monkeypatch, capsys)
+    assert f"All whole batches of games are kept in {out}" in err
+    assert kept > 0
+    assert kept % 4 == 0
+    assert f"games, {kept} of them from before" in printed
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "the following arguments are required: --game"),
+        ("--game tours-v0 --agents random", "unknown game 'tours-v0'; known: torus-v0"),
+        ("--game nope", "unknown game 'nope'; known: torus-v0"),
+        ("--game nope --teams 3 --param rows=1", "unknown game 'nope'; known: torus-v0"),
+        ("--game torus-v0 --size 99 --agents random", "'size' must be a whole number from 2 to 16, got 99"),
+        (
+            "--game torus-v0",
+            "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup",
+        ),
+        ("--game torus-v0 --agents nobody", "unknown agent 'nobody'"),
+        ("--game torus-v0 --agents random --teams 7", "a season needs 8 teams or more"),
+        ("--game torus-v0 --agents random --teams 99999", "expected 0 to 1760 teams to make up names for, got 99999"),
+        ("--game torus-v0 --agents random --teams -5", "-5: No such file or directory"),
+        ("--game torus-v0 --agents random --teams no.csv", "no.csv: No such file or directory"),
+        ("--game torus-v0 --agents random --teams {twice}", "different names, got more than one Owls"),
+        ("--game torus-v0 --agents random --teams {columns}", "columns.csv: unknown column 'bot'"),
+        ("--game torus-v0 --agents random --league-sizes 3 17", "expected 4 teams or more, for the playoffs"),
+        ("--game torus-v0 --agents random --league-sizes 3 5", "that add up to 20 teams, got 3 5"),
+        ("--game torus-v0 --agents random --days 48", "days must be an odd number from 1, got 48"),
+        ("--game torus-v0 --agents random --within 50", "within must be a share from 0 to 1, got 50.0"),
+        ("--game torus-v0 --agents random --chunk 0", "chunk must be a whole number of at least 1, got 0"),
+        ("--game torus-v0 --agents random --opening-plies -1", "opening_plies must be a whole number of at least 0"),
+        ("--game torus-v0 --agents random --patterns randys", "--patterns is for teams without agents"),
+        ("--game torus-v0 --agents random --out {foreign}", "is not empty and holds no season.json"),
+        ("--game torus-v0 --agents random --out {twice}", "is a file or lies in one"),
+    ],
+)
+def test_errors_are_one_line_without_a_traceback(
+    line: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "foreign").mkdir()
+    files = {"foreign": tmp_path / "foreign", "twice": tmp_path / "twice", "columns": tmp_path / "columns.csv"}
+    (tmp_path / "foreign" / "file").write_text("mine")
+    files["twice"].write_text("\n".join(["Owls"] * 2 + [f"t{n}" for n in range(6)]))
+    files["columns"].write_text("name,bot\n")
+    try:
+        code = main(["season", *line.format(**files).split()])
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("cellgames")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["columns.csv", "foreign", "twice"]

@@ -1,0 +1,320 @@
+"""Seasons of the Toroidal Cup itself: random arrangements of patterns, and Life."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from arena_runs import content
+
+from cellgames.arena.season import cup_replays as season_cup_replays
+from cellgames.arena.season import season_reports
+from cellgames.arena.season.cup import CupUmpire, start_of
+from cellgames.arena.season.cup_replays import CupRecord, verify
+from cellgames.arena.season.games import Fixture, Played, settle
+from cellgames.arena.season.season import Season, play_season
+from cellgames.arena.season.teams import Team, generate_names, place
+from cellgames.cli.main import main
+from cellgames.envs.kernels import compiling
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+
+TEAMS = place([Team(name) for name in generate_names(8, 0)])
+
+
+@pytest.fixture(autouse=True)
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No pixels, and no compiler: it takes longer than all the games here."""
+    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
+
+
+def umpire(*patterns: str, **options: Any) -> CupUmpire:
+    return CupUmpire(patterns or ("randys", "donutmultums"), **{"max_generations": 40, "compile": "never", **options})
+
+
+def run(out: Path, *patterns: str, **options: Any) -> Season:
+    return play_season(TEAMS, umpire(*patterns, **options), out=out, days=3, seed=3)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Season:
+    """A season that nothing disturbed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(season_reports, "png", lambda picture: b"")
+        return run(tmp_path_factory.mktemp("seasons") / "whole", chunk=4)
+
+
+def lines_of(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / "games.jsonl").read_text().splitlines()]
+
+
+def fixtures(count: int) -> list[Fixture]:
+    return [Fixture("day 1", number, (TEAMS[0].name, TEAMS[1].name)) for number in range(1, count + 1)]
+
+
+def test_every_game_can_be_played_again_from_its_record(whole: Season) -> None:
+    lines = lines_of(whole.out)
+    assert len(lines) == whole.games
+    assert {line["pattern"] for line in lines} == {"randys", "donutmultums"}
+    assert len({line["seed"] for line in lines}) == len(lines)
+    starts = [start_of(line) for line in lines]
+    assert starts[0] == arrange(lines[0]["pattern"], np.random.default_rng(lines[0]["seed"]))
+    again = simulate(starts, ROWS, COLS, max_generations=40, compile="never")
+    assert again.scores.tolist() == [line["scores"] for line in lines]
+    assert again.generations.tolist() == [line["generations"] for line in lines]
+    assert again.winner.tolist() == [line["winner"] for line in lines]
+    assert again.truncated.tolist() == [line["truncated"] for line in lines] == [True] * len(lines)
+    # Team 1 has the first seat, and points are live cells.
+    points = Counter[str]()
+    for line in lines:
+        if line["season"]["stage"].startswith("day") and line["winner"]:
+            for team, score in zip(line["season"]["teams"], line["scores"], strict=True):
+                points[team] += score
+    assert {line.team: line.points for line in whole.table} == dict(points)
+    settings = json.loads((whole.out / "season.json").read_text())
+    assert (settings["game"], settings["patterns"]) == ("toroidal-cup-v0", ["randys", "donutmultums"])
+    assert (settings["max_generations"], settings["survivors"]) == (40, "recolour")
+
+
+def test_a_killed_season_of_the_cup_ends_with_the_same_bytes(tmp_path: Path, whole: Season) -> None:
+    before = content(whole.out)
+    lines = before["games.jsonl"].splitlines(keepends=True)
+    (tmp_path / "season.json").write_bytes(before["season.json"])
+    (tmp_path / "games.jsonl").write_bytes(b"".join(lines[:18]) + lines[18][:100])  # within the playoffs
+    assert 0 < run(tmp_path, chunk=4).played < len(lines) - 12
+    assert content(tmp_path) == before
+
+
+def test_level_games_are_replayed_on_the_same_pattern_with_fresh_arrangements() -> None:
+    """After one generation every r-pentomino has six cells, so that nobody leads."""
+    played: list[Played] = []
+
+    def play(batch: list[Fixture]) -> list[Played]:
+        played.extend(games.play(batch, 0))
+        return played[-len(batch) :]
+
+    games = umpire("randys", "donutpi", max_generations=1)
+    results = list(settle(fixtures(3), play, 0, dice=True))
+    attempts = {number: [one.data for one in played if one.fixture.game == number] for number in (1, 2, 3)}
+    for result, records in zip(results, attempts.values(), strict=True):
+        assert result.attempts == len(records)
+        assert len({record["pattern"] for record in records}) == 1
+        assert len({record["seed"] for record in records}) == len(records)
+        assert all(record["winner"] == 0 for record in records[:-1])
+        assert bool(result.rolls) == (records[-1]["winner"] == 0)
+    assert max(map(len, attempts.values())) == 6
+
+
+def test_patterns_are_drawn_with_equal_chance() -> None:
+    games = umpire(*PATTERNS)
+    drawn = Counter(games._start(fixture, 0)["pattern"] for fixture in fixtures(1600))
+    assert set(drawn) == set(PATTERNS)
+    assert 60 < min(drawn.values()) <= max(drawn.values()) < 145  # 100 expected, standard deviation 9.7
+    assert CupUmpire().patterns == list(PATTERNS)
+
+
+def test_a_game_to_its_end() -> None:
+    (game,) = CupUmpire(["donutrandom"], compile="never").play(fixtures(1), 1)
+    assert game.data["truncated"] is False
+    assert game.data["generations"] >= 243
+    assert game.winner == int(game.scores[1] > game.scores[0])
+    assert game.scores[0] != game.scores[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seed": 1}, "seed: expected [0-9]+, got 1"),
+        ({"pattern": "donutmath"}, "pattern: expected (randys|donutmultums), got donutmath"),
+        ({"winner": 3}, "expected two scores and a winner from 0 to 2, got .* and 3"),
+        ({"scores": [1]}, r"expected two scores and a winner from 0 to 2, got \[1\] and "),
+    ],
+)
+def test_changed_records_are_refused(change: dict[str, Any], message: str) -> None:
+    games = umpire()
+    (fixture,) = fixtures(1)
+    (played,) = games.play([fixture], 0)
+    assert games.read(fixture, 0, played.to_json().encode()) == played
+    line = json.dumps({**json.loads(played.to_json()), **change})
+    with pytest.raises(ValueError, match=message):
+        games.read(fixture, 0, line.encode())
+    short = {name: value for name, value in json.loads(line).items() if name != "generations"}
+    with pytest.raises(ValueError, match="missing fields: generations"):
+        games.read(fixture, 0, json.dumps(short).encode())
+
+
+@pytest.mark.parametrize(
+    ("patterns", "options", "message"),
+    [
+        (["randys", "rnadys"], {}, "unknown pattern 'rnadys'; known: .*randys"),
+        ("randys", {}, r"expected a list of patterns, got 'randys' alone; did you mean \['randys'\]\?"),
+        (["randys", "randys"], {}, "one or more different patterns, got randys, randys"),
+        ([], {}, "one or more different patterns, got none"),
+        (None, {"max_generations": 0}, "max_generations must be a whole number of at least 1, got 0"),
+        (None, {"chunk": 0.5}, "chunk must be a whole number of at least 1, got 0.5"),
+        (None, {"survivors": "die"}, "survivors must be 'recolour' or 'keep', got 'die'"),
+    ],
+)
+def test_settings_that_cannot_be(patterns: list[str] | None, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        CupUmpire(patterns, **options)
+
+
+# ---------------------------------------------------------------- played again
+
+
+def test_records_of_different_rules_are_played_again_side_by_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: list[int] = []
+
+    def counting(starts: Any, *args: Any, **options: Any) -> Any:
+        batches.append(len(starts))
+        return simulate(starts, *args, **options)
+
+    monkeypatch.setattr(season_cup_replays, "simulate", counting)
+    umpires = (umpire(), umpire(survivors="keep"), umpire("porchlights", max_generations=30))
+    played = [game for games in zip(*(one.play(fixtures(3), 0) for one in umpires), strict=True) for game in games]
+    records = [CupRecord.from_json(game.to_json()) for game in played]
+    assert [record.scores for record in records] == [tuple(map(int, game.scores)) for game in played]
+    assert {record.survivors for record in records} == {"recolour", "keep"}
+    assert list(verify(records, batch=2, compile="never")) == []
+    assert batches == [2, 1] * 3
+    wrong = [CupRecord(**{**vars(record), "survivors": "keep"}) for record in records]
+    assert {number for number, _ in verify(wrong, compile="never")} <= {0, 2, 3, 5, 6, 8}
+    assert len(list(verify(wrong, compile="never"))) > 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scores": [1, 2]}, r"the result differs: scores recorded 1/2, replayed \d+/\d+$"),
+        ({"generations": 39}, "the result differs: generations recorded 39, replayed 40$"),
+        ({"winner": 0}, "the result differs: winner recorded 0, replayed [12]$"),
+        ({"truncated": False}, "the result differs: truncated recorded False, replayed True$"),
+        ({"max_generations": 39}, "the result differs: scores recorded .*; generations recorded 40, replayed 39"),
+        ({"seed": 5}, "the result differs: scores recorded "),
+        ({"pattern": "donutpie"}, "pattern must be one of .*donutpi.*, got 'donutpie'"),
+        ({"survivors": "die"}, "survivors must be one of recolour, keep, got 'die'"),
+        ({"scores": [1, 2, 3]}, "expected two scores, got 3"),
+        ({"scores": [1.5, 2]}, "scores must be a list of whole numbers, got "),
+        ({"seed": -1}, "seed must be a whole number from 0 to "),
+        ({"season": {"stage": "day 1"}}, "expected a game of a season, got "),
+    ],
+)
+def test_replay_fails_loudly_on_a_changed_record(
+    change: dict[str, Any], message: str, tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, *_ = lines_of(whole.out)
+    file = tmp_path / "games.jsonl"
+    file.write_text("\n".join(map(json.dumps, ({**first}, {**second, **change}))) + "\n")
+    reads = message.startswith("the result")
+    assert main(["replay", str(file)]) == (1 if reads else 2)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.search(message, err.rstrip(), re.DOTALL)
+    assert ("game 2: " in err) if reads else ("line 2" in err)
+    if reads:
+        assert main(["replay", str(file), "--game", "1"]) == 0
+
+
+def test_a_record_without_its_rules_is_refused(
+    tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = {name: value for name, value in lines_of(whole.out)[0].items() if name != "survivors"}
+    (tmp_path / "games.jsonl").write_text(json.dumps(line) + "\n")
+    assert main(["replay", str(tmp_path / "games.jsonl")]) == 2
+    assert "missing fields: survivors" in capsys.readouterr().err
+
+
+def test_replay_checks_all_games_and_shows_one(
+    tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(whole.out / "games.jsonl")
+    assert main(["replay", file, "--all"]) == 0
+    same = "played again with the recorded scores, generations and winners."
+    assert capsys.readouterr().out == f"All {whole.games} games were {same}\n"
+    assert main(["replay", file, "--show"]) == 2
+    assert "--gif and --show need one game" in capsys.readouterr().err
+    assert main(["replay", file, "--game", "3", "--show"]) == 0
+    out = capsys.readouterr().out
+    line = lines_of(whole.out)[2]
+    title = f"{PATTERNS[line['pattern']].title}, day 1, game 3"
+    assert out.startswith(f"{title}: generation 0\n")
+    start, end, said = out.split("\n\n")
+    assert end.startswith(f"{title}: cut off at generation 40\n")
+    assert said == f"The game was {same}\n"
+    for number, (team, score, cells) in enumerate(
+        zip(line["season"]["teams"], line["scores"], start_of(line), strict=True), 1
+    ):
+        verb = "wins" if line["winner"] == number else "loses" if line["winner"] else "draw"
+        assert re.search(rf"^{number} {team}: {score} cells, [0-9.]+ %, {verb}$", end, re.MULTILINE)
+        assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
+
+
+def test_replay_makes_a_film_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Porchlights have no shapes that teams could place, so that only seasons of the Cup play them."""
+    image = pytest.importorskip("PIL.Image")
+    (game,) = umpire("porchlights", max_generations=12).play(fixtures(1), 0)
+    file = tmp_path / "games.jsonl"
+    file.write_text(game.to_json() + "\n")
+    assert main(["replay", str(file), "--gif", str(tmp_path / "game.gif")]) == 0
+    assert f"Saved {tmp_path / 'game.gif'}" in capsys.readouterr().out
+    with image.open(tmp_path / "game.gif") as film:
+        assert film.n_frames == 13
+        assert film.info["duration"] == 60
+        film.seek(12)
+        assert film.info["duration"] == 3000
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "run"
+    words = ["--game", "toroidal-cup-v0", "--teams", "8", "--days", "1", "--quiet", "--out", str(out)]
+    assert main(["season", *words, "--patterns", "donutrandom", "--param", "max_generations=20"]) == 0
+    shown = capsys.readouterr().out
+    assert "Champion: " in shown
+    games = len(lines_of(out))
+    assert f"replay {out / 'games.jsonl'} --game {games} --gif" in shown.split("Written to")[1]
+    assert {line["pattern"] for line in lines_of(out)} == {"donutrandom"}
+    settings = json.loads((out / "season.json").read_text())
+    assert (settings["max_generations"], len(settings["teams"])) == (20, 8)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--patterns rnadys", "unknown pattern 'rnadys'"),
+        ("--opening-plies 2", "--opening-plies is for bots"),
+        ("--param rows=2", "unknown parameter 'rows'; teams without agents take max_generations, survivors\n"),
+        ("--param compile=never", "unknown parameter 'compile'; teams without agents take"),
+        ("--size 4", "unknown parameter 'size'; teams without agents take"),
+        ("--param survivors=die", "survivors must be 'recolour' or 'keep', got 'die'"),
+        ("--param max_generations=soon", "max_generations must be a whole number of at least 1, got 'soon'"),
+    ],
+)
+def test_errors_of_the_cup(
+    line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["season", "--game", "toroidal-cup-v0", *line.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bots_play_the_cup_by_placing_shapes(tmp_path: Path) -> None:
+    """All at once, with chance in the game: the small preset with its shapes."""
+    words = ["--game", "toroidal-cup-small-v0", "--param", "max_generations=30", "--teams", "8", "--days", "1"]
+    out = tmp_path / "run"
+    assert main(["season", *words, "--agents", "random", "--quiet", "--out", str(out)]) == 0
+    lines = lines_of(out)
+    assert all(" " in move for line in lines for move in line["moves"])
+    assert main(["replay", str(out / "games.jsonl")]) == 0

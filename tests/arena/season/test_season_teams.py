@@ -1,0 +1,162 @@
+"""Teams of a season: made up, read from files, put into leagues and divisions."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from cellgames.arena.season.teams import LEAST, Team, by_league, generate_names, hire, place, read_teams
+
+
+def numbered(count: int) -> list[Team]:
+    return [Team(f"t{number}") for number in range(count)]
+
+
+def sizes(teams: tuple[Team, ...]) -> list[list[int]]:
+    return [[len(names) for names in divisions.values()] for divisions in by_league(teams).values()]
+
+
+# ---------------------------------------------------------------- names
+
+
+def test_made_up_names_differ_and_follow_from_the_seed() -> None:
+    names = generate_names(1760, 1)
+    assert len(set(names)) == 1760
+    assert generate_names(20, 1) == names[:20] != generate_names(20, 2)
+    assert all(re.fullmatch(r"[A-Z][a-z]+ [A-Z][a-z]+", name) for name in names)
+    places, nouns = zip(*(name.split() for name in names[:40]), strict=True)
+    assert len(set(places)) == len(set(nouns)) == 40
+
+
+@pytest.mark.parametrize("count", [-1, 1761])
+def test_names_that_cannot_be_made_up(count: int) -> None:
+    with pytest.raises(ValueError, match=f"expected 0 to 1760 teams to make up names for, got {count}"):
+        generate_names(count, 0)
+
+
+# ---------------------------------------------------------------- files
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "teams.csv"
+    path.write_bytes(text.encode())
+    return path
+
+
+def test_a_name_a_line(tmp_path: Path) -> None:
+    file = written(tmp_path, "Kites\n\n  Old Owls \r\nÆther\n")
+    assert read_teams(file) == [Team("Kites"), Team("Old Owls"), Team("Æther")]
+
+
+def test_columns_in_any_order_with_a_header(tmp_path: Path) -> None:
+    file = written(tmp_path, '\ufeffdivision,Name, agent ,league\nx,"Kites, Red",rollout:8,L\ny,Owls,,M\n')
+    assert read_teams(file) == [Team("Kites, Red", "L", "x", "rollout:8"), Team("Owls", "M", "y", "")]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("name,bot\na,b\n", "unknown column 'bot'; known: name, agent, league, division"),
+        (
+            "a\nb,random\n",
+            "line 2: expected 1 values, got 2; columns need a header line such as name,agent,league,division",
+        ),
+        ("name,agent\na,b,c\n", "line 2: expected 2 values, got 3"),
+        ("agent,name\nrandom\n", "line 2: expected a name in plain characters, got ['random']"),
+        ("name,agent\n,random\n", "line 2: expected a name in plain characters, got ['', 'random']"),
+        ("a\nb\x07\n", "line 2: expected a name in plain characters, got ['b\\x07']"),
+    ],
+)
+def test_files_that_are_not_understood(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=rf"teams\.csv(, |: ){re.escape(message)}"):
+        read_teams(written(tmp_path, text))
+
+
+def test_a_file_in_another_encoding(tmp_path: Path) -> None:
+    (tmp_path / "teams.csv").write_bytes("Käuze\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="expected text in UTF-8"):
+        read_teams(tmp_path / "teams.csv")
+
+
+# ---------------------------------------------------------------- agents
+
+
+def test_agents_are_hired_in_turn_by_those_without() -> None:
+    teams = [Team("a"), Team("b", agent="own"), Team("c"), Team("d")]
+    assert [team.agent for team in hire(teams, ["x", "y"])] == ["x", "own", "y", "x"]
+    assert hire(teams, []) == teams
+
+
+# ---------------------------------------------------------------- leagues
+
+
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        (8, [[2, 2], [2, 2]]),
+        (9, [[3, 2], [2, 2]]),
+        (10, [[3, 3], [2, 2]]),  # leagues of 5 would rest someone every day
+        (11, [[3, 3], [3, 2]]),
+        (12, [[3, 3], [3, 3]]),
+        (14, [[4, 4], [3, 3]]),
+        (20, [[5, 5], [5, 5]]),
+        (22, [[6, 6], [5, 5]]),
+    ],
+)
+def test_leagues_are_even_in_size_and_as_even_as_can_be(count: int, expected: list[list[int]]) -> None:
+    teams = place(numbered(count))
+    assert sizes(teams) == expected
+    assert [team.name for team in teams] == [f"t{number}" for number in range(count)]
+
+
+def test_any_number_of_teams_has_at_most_one_league_of_odd_size() -> None:
+    for count in range(LEAST, 60):
+        leagues = [sum(divisions) for divisions in sizes(place(numbered(count)))]
+        assert sum(league % 2 for league in leagues) == count % 2
+        assert max(leagues) - min(leagues) <= 2
+
+
+def test_sizes_can_be_given() -> None:
+    assert sizes(place(numbered(10), [5, 5])) == [[3, 2], [3, 2]]
+    assert sizes(place(numbered(20), [1, 3, 9, 7])) == [[1, 3], [9, 7]]
+
+
+def test_leagues_and_divisions_can_be_given() -> None:
+    teams = [Team(f"t{number}", "LM"[number % 2], "xy"[number // 2 % 2]) for number in range(10)]
+    assert place(teams) == tuple(teams)
+    leagues = [Team(f"t{number}", "LM"[number % 2]) for number in range(11)]
+    placed = place(leagues)
+    assert sizes(placed) == [[3, 3], [3, 2]]
+    assert [team.league for team in placed] == [team.league for team in leagues]
+    assert Counter(team.division for team in placed) == {"Even Division": 6, "Odd Division": 5}
+
+
+def leagues_of(*counts: int) -> list[Team]:
+    return [Team(f"t{k}{number}", f"L{k}") for k, count in enumerate(counts) for number in range(count)]
+
+
+@pytest.mark.parametrize(
+    ("teams", "given", "message"),
+    [
+        (numbered(7), None, "a season needs 8 teams or more, four for the playoffs of each league; got 7"),
+        ([*numbered(8), Team("t3"), Team("t1")], None, "different names, got more than one t1, t3"),
+        (numbered(8), [4, 5], "the sizes of 2 leagues or of their 4 divisions that add up to 8 teams, got 4 5"),
+        (numbered(9), [3, 3, 3], "that add up to 9 teams, got 3 3 3"),
+        (numbered(9), [9, 0], "that add up to 9 teams, got 9 0"),
+        (numbered(9), [6, 3], "Beacon League: expected 4 teams or more, for the playoffs; got Even Division (2), "),
+        ([*leagues_of(4, 4), Team("x")], None, "a league for every team or for none; t00 has one, x has none"),
+        (leagues_of(4, 4), [4, 4], "expected either sizes or teams with leagues, got both"),
+        (leagues_of(9), None, "expected two leagues, got 1: L0"),
+        (leagues_of(4, 4, 4), None, "expected two leagues, got 3: L0, L1, L2"),
+        (leagues_of(5, 3), None, "L1: expected 4 teams or more, for the playoffs; got Even Division (2), "),
+        ([Team(f"t{n}", division="x") for n in range(8)], None, "expected leagues with the divisions"),
+        ([Team(f"t{n}", "LM"[n % 2], "x") for n in range(8)], None, "L: expected two divisions, got 1: x (4)"),
+        ([Team(f"t{n}", "LM"[n % 2], "xyz"[n % 3]) for n in range(12)], None, "L: expected two divisions, got 3: "),
+    ],
+)
+def test_teams_that_make_no_season(teams: list[Team], given: list[int] | None, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        place(teams, given)

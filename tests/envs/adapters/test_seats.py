@@ -1,0 +1,480 @@
+"""One learner against opponents, in many lanes: rewards, ends, seats, and who sees what."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import pytest
+import torch
+from every_game import generator
+from learner_play import GAMES, Habit, Learner, by_hand, every_game, random_learner
+from torch import Tensor
+from toy_games import Race, RaceState, Sealed
+
+import cellgames
+from cellgames import agents
+from cellgames.agents.as_opponent import AgentOpponent, as_opponent
+from cellgames.envs.adapters import seats as seats_module
+from cellgames.envs.adapters.seats import UNIFORM, SeatTransition, SeatVector
+from cellgames.envs.core import LOSS, WIN, Game, chance, seeds
+
+TORUS = cellgames.make("torus-v0", size=2)
+
+
+def tensors(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+
+
+def same(one: Any, two: Any) -> bool:
+    """Transitions by content."""
+    if isinstance(one, Tensor):
+        return one.dtype == two.dtype and torch.equal(one, two)
+    if hasattr(one, "equal"):  # a state
+        return bool(one.equal(two))
+    if dataclasses.is_dataclass(one):
+        return type(one) is type(two) and all(same(value, getattr(two, name)) for name, value in tensors(one).items())
+    return bool(one == two)
+
+
+def run(vector: SeatVector[Any], steps: int, seed: int = 3) -> list[SeatTransition]:
+    """What random legal actions lead to."""
+    random = generator(seed)
+    return [vector.step(random_learner(vector, random)) for _ in range(steps)]
+
+
+# ---------------------------------------------------------------- rewards and ends
+
+
+@every_game
+@pytest.mark.parametrize("last", [False, True], ids=["first seat", "last seat"])
+def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game[Any], last: bool) -> None:
+    player = game.info.num_players - 1 if last else 0
+    lanes, steps, habit = 3, min(2 * game.info.max_turns, 40), Habit(salt=2)
+    vector, learner = SeatVector(game, lanes, habit, seat=player, seed=5), Learner(lanes)
+    expected = [by_hand(game, seed, player, habit, steps) for seed in seeds(5, lanes).tolist()]
+    ended, since = 0, [0] * lanes  # since which step a lane's game goes on
+    for step in range(steps):
+        assert (vector.player == player).all()
+        assert torch.equal(vector.observation, game.observe(vector.state, player))
+        moved = vector.step(learner.choose(game, vector.action_mask))
+        over = moved.terminated | moved.truncated
+        learner.note(over)
+        for lane in range(lanes):
+            reward, terminated, truncated, final = expected[lane][step]
+            assert moved.rewards[lane] == pytest.approx(reward)
+            assert (bool(moved.terminated[lane]), bool(moved.truncated[lane])) == (terminated, truncated)
+            if final is not None:
+                assert moved.ended is not None
+                row = moved.ended.lanes.tolist().index(lane)
+                assert moved.ended.state[row].equal(final)
+                assert torch.equal(moved.ended.observation[row], game.observe(final, player)[0])
+                assert moved.ended.outcome[row] == game.outcome(final)[0, player]
+                assert moved.ended.scores[row] == final.scores[0, player]
+                told = [expected[lane][i][0] for i in range(since[lane], step + 1)]
+                assert moved.ended.returns[row] == pytest.approx(sum(told), abs=1e-5)
+                assert moved.ended.lengths[row] == len(told)
+                since[lane], ended = step + 1, ended + 1
+        assert (moved.ended is None) == (not over.any())
+    assert ended >= lanes
+
+
+# Columns are letters: two octagons of a column close a ring, which wins for Black; two of a row a bracelet for White.
+BLACK_WINS, WHITE_WINS = "a1 b2 a2", "a1 a2 a1+ b2"
+
+
+class Script:
+    """Plays its moves of a game that is written down."""
+
+    def __init__(self, moves: str, player: int) -> None:
+        self.moves = [TORUS.string_to_action(move) for move in moves.split()[player::2]]
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        pass
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.tensor([self.moves[turn // 2] for turn in state.turn[lanes].tolist()])
+
+
+@pytest.mark.parametrize("seat", ["black", "white"])
+@pytest.mark.parametrize(("moves", "winner"), [(BLACK_WINS, 0), (WHITE_WINS, 1)], ids=["Black wins", "White wins"])
+def test_a_torus_game_of_known_winner_pays_the_right_seat(moves: str, winner: int, seat: str) -> None:
+    player = TORUS.info.players.index(seat)
+    vector = SeatVector(TORUS, 4, Script(moves, 1 - player), seat=seat)
+    mine = Script(moves, player).moves
+    for move in mine[:-1]:
+        moved = vector.step(torch.full((4,), move))
+        assert moved.ended is None
+        assert not moved.rewards.any()
+    moved = vector.step(torch.full((4,), mine[-1]))
+    won = player == winner
+    assert moved.rewards.tolist() == [1.0 if won else -1.0] * 4
+    assert moved.terminated.all()
+    assert not moved.truncated.any()
+    assert moved.ended is not None
+    assert moved.ended.outcome.tolist() == [WIN if won else LOSS] * 4
+    assert moved.ended.lengths.tolist() == [len(mine)] * 4
+
+
+@dataclass(frozen=True)
+class TortoiseFirst(Race):
+    """`Race` in which the tortoise always begins."""
+
+    id: ClassVar[str] = "toy-tortoise-v0"
+
+    def _init(self, seeds: Tensor) -> RaceState:
+        return super()._init(seeds).replace(current_player=torch.ones_like(seeds))
+
+
+class Walk:
+    """Walks, at every turn."""
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        pass
+
+    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.where(state.chosen[lanes, players] == 1, 0, 1)
+
+
+def test_what_is_earned_before_the_first_action_comes_with_it() -> None:
+    vector = SeatVector(TortoiseFirst(), 6, Walk(), seat="hare", seed=4)
+    turns = vector.state.turn.clone()
+    assert turns.min() == 1
+    assert turns.max() > 1  # the same player may go on
+    moved = vector.step(vector.action_mask.int().argmax(1))  # rests, as its first action; the others' turns cost 1/8
+    assert moved.ended is None
+    assert torch.equal(moved.rewards, -(vector.state.turn - 1) / 8)
+
+
+def test_a_game_that_ends_before_the_learners_turn_is_passed_over() -> None:
+    vector = SeatVector(TortoiseFirst(goal=2), 40, Walk(), seat="hare", seed=4)
+    assert not vector.state.over.any()
+    assert (vector.state.current_player == 0).all()
+    first = seeds(4, 40)
+    passed = vector.state.seed != first  # some tortoises have walked into the goal
+    assert passed.any()
+    assert not passed.all()
+    for _ in range(20):
+        first = torch.where(vector.state.seed == first, first, chance.next_seed(first))
+    assert torch.equal(vector.state.seed, first)
+    for _ in range(2):
+        moved = vector.step(vector.action_mask.int().argmax(1))
+        assert not vector.state.over.any()
+        assert moved.ended is not None
+        assert (moved.ended.lengths == 1).all()
+        going = ~moved.terminated  # the games that were passed over, or left unfinished, count for nothing
+        assert torch.equal(moved.rewards[going], -(vector.state.turn[going] - 1) / 8)
+        vector.reset()
+
+
+def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seats_module, "_PATIENCE", 10)
+    with pytest.raises(RuntimeError, match="10 games in a row ended before the first turn"):
+        SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
+
+
+# ---------------------------------------------------------------- lanes
+
+
+@every_game
+def test_many_lanes_equal_each_lane_alone(game: Game[Any]) -> None:
+    lanes, steps = 4, min(2 * game.info.max_turns, 30)
+    together = SeatVector(game, lanes, [Habit(1), UNIFORM, Habit(6)], seed=8)
+    alone = [SeatVector(game, 1, [Habit(1), UNIFORM, Habit(6)], seed=seeds(8, lanes)[[i]]) for i in range(lanes)]
+    learner, ended = Learner(lanes), 0
+    for _ in range(steps):
+        masks = together.action_mask
+        assert torch.equal(masks, torch.cat([one.action_mask for one in alone]))
+        assert torch.equal(together.observation, torch.cat([one.observation for one in alone]))
+        assert torch.equal(together.player, torch.cat([one.player for one in alone]))
+        actions = learner.choose(game, masks)
+        moved = together.step(actions)
+        learner.note(moved.terminated | moved.truncated)
+        for lane, one in enumerate(alone):
+            single = one.step(actions[[lane]])
+            for name in ("rewards", "terminated", "truncated"):
+                assert torch.equal(getattr(moved, name)[[lane]], getattr(single, name)), name
+            assert together.state[lane].equal(one.state)
+            if single.ended is not None:
+                assert moved.ended is not None
+                row = moved.ended.lanes == lane
+                for name, value in tensors(single.ended).items():
+                    if name == "state":
+                        assert value.equal(moved.ended.state[row])
+                    elif name != "lanes":
+                        assert torch.equal(getattr(moved.ended, name)[row], value), name
+                ended += 1
+    assert ended
+
+
+@every_game
+def test_every_lane_waits_for_the_learner_and_the_mask_is_its_own(game: Game[Any]) -> None:
+    vector = SeatVector(game, 6, seed=2)
+    players = set()
+    for _ in range(20):
+        state, lanes = vector.state, torch.arange(6)
+        assert not state.over.any()
+        legal = game.legal_actions(state)
+        if game.info.simultaneous:
+            legal = legal[lanes, vector.player]
+        else:
+            assert torch.equal(state.current_player, vector.player)
+        assert torch.equal(vector.action_mask, legal)
+        assert torch.equal(vector.observation, game.observe(state, vector.player))
+        players |= set(vector.player.tolist())
+        vector.step(random_learner(vector, generator(3)))
+    assert len(players) > 1  # seats are drawn
+
+
+@every_game
+def test_what_a_step_has_told_is_not_changed_by_later_steps(game: Game[Any]) -> None:
+    vector, random = SeatVector(game, 5, seed=2), generator()
+    told: list[tuple[Any, Any]] = []
+    for _ in range(20):
+        seen = (vector.observation, vector.action_mask)
+        moved = vector.step(random_learner(vector, random))
+        parts = [*seen, moved.rewards, moved.terminated, moved.truncated]
+        if moved.ended is not None:
+            parts += [moved.ended.observation, moved.ended.returns, moved.ended.outcome, *moved.ended.state.tensors()]
+        told += [(part, part.clone()) for part in parts]
+    assert all(torch.equal(now, then) for now, then in told)
+
+
+def test_opponents_in_one_lane_never_see_anothers_games() -> None:
+    """`Habit` fails when it is asked about a seat that is not its own, or before it was told of the game."""
+    for game in (GAMES["torus-small-v0"], Race(), Sealed()):
+        spies = [Habit(salt) for salt in range(3)]
+        vector = SeatVector(game, 8, spies, seed=1)
+        begun = torch.zeros(3)
+        for moved in run(vector, 40):
+            if moved.ended is not None:
+                for spy in range(3):
+                    begun[spy] += (moved.ended.opponents == spy).any(1).sum()
+        for number, habit in enumerate(spies):
+            mine = (vector._who == number).nonzero()
+            assert {(int(lane), int(player)) for lane, player in mine} <= set(habit.asked)
+            assert habit.started >= begun[number] > 0
+
+
+def test_each_game_and_each_other_seat_draws_an_opponent() -> None:
+    pool = [Habit(i) for i in range(3)]
+    vector = SeatVector(Sealed(), 300, pool, weights=[1, 0, 3], seed=1)
+    who = torch.cat([moved.ended.opponents for moved in run(vector, 9) if moved.ended is not None])
+    assert len(who) == 900
+    assert ((who < 0).sum(1) == 1).all()
+    others = who[who >= 0]
+    assert set(others.tolist()) == {0, 2}
+    assert (others == 2).float().mean() == pytest.approx(0.75, abs=0.04)
+    pairs = who.sort(1).values[:, 1:]
+    assert (pairs[:, 0] != pairs[:, 1]).any()  # the two other seats draw for themselves
+    assert (who < 0).sum(0).min() > 200  # and so does the learner
+
+
+# ---------------------------------------------------------------- seeds, resets, other opponents
+
+
+@every_game
+def test_the_seed_says_all_and_chance_is_not_global(game: Game[Any]) -> None:
+    before = torch.random.get_rng_state()
+    one, two = (SeatVector(game, 3, [as_opponent("random"), UNIFORM], seed=4) for _ in range(2))
+    assert all(map(same, run(one, 6), run(two, 6)))
+    one.reset()  # the games that follow, in all lanes
+    two.reset()
+    assert all(map(same, run(one, 3), run(two, 3)))
+    for vector in (one, two):
+        vector.reset(9)
+    fresh = SeatVector(game, 3, [as_opponent("random"), UNIFORM], seed=9)
+    story = run(fresh, 5)
+    assert all(map(same, run(one, 5), story))
+    assert torch.equal(torch.random.get_rng_state(), before)
+
+
+@every_game
+def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game[Any], tmp_path: Any) -> None:
+    vector = SeatVector(game, 4, [as_opponent("random"), UNIFORM], seed=4)
+    run(vector, 5)
+    torch.save(vector.state_dict(), tmp_path / "games.pt")
+    other = SeatVector(game, 4, [as_opponent("random"), UNIFORM], seed=5)
+    run(other, 3)
+    other.load_state_dict(torch.load(tmp_path / "games.pt"))
+    assert all(map(same, run(vector, 6), run(other, 6)))
+
+
+def test_what_was_saved_by_another_vector_is_refused() -> None:
+    saved = SeatVector(TORUS, 3, [UNIFORM, Habit()], seed=1, weights=[0, 1]).state_dict()
+    with pytest.raises(ValueError, match="expected TorusState in 4 lanes, got TorusState in 3"):
+        SeatVector(TORUS, 4).load_state_dict(saved)
+    with pytest.raises(ValueError, match="expected RaceState in 3 lanes, got TorusState in 3"):
+        SeatVector(Race(), 3).load_state_dict(saved)
+    with pytest.raises(ValueError, match="the saved games have other parameters than Torus"):
+        SeatVector(cellgames.make("torus-v0", size=3), 3).load_state_dict(saved)
+    with pytest.raises(ValueError, match="the saved games know 2 opponents, here are 1"):
+        SeatVector(TORUS, 3).load_state_dict(saved)
+
+
+def test_games_in_progress_go_on_with_the_opponents_they_began_with() -> None:
+    old, new = Habit(1), Habit(2)
+    vector = SeatVector(TORUS, 6, [old, UNIFORM], seed=3, seat=0)
+    before = vector._who.clone()
+    assert set(before[:, 1].tolist()) == {0, 1}
+    vector.set_opponents([new, UNIFORM])
+    assert vector.opponents == (new, UNIFORM, old)
+    assert vector._who[:, 1].tolist() == [2 if who == 0 else 1 for who in before[:, 1].tolist()]
+    for _ in range(12):
+        vector.step(random_learner(vector, generator()))
+    assert set(vector._who[:, 1].tolist()) == {0, 1}
+    vector.set_opponents(new)
+    assert list(vector.opponents) == [new, UNIFORM]
+    assert new.started > 0
+
+
+# ---------------------------------------------------------------- opponents
+
+
+@every_game
+def test_agents_play_as_opponents(game: Game[Any]) -> None:
+    name = "random" if game.id.startswith("toy") else "greedy"
+    vector = SeatVector(game, 3, as_opponent(name, game), seed=1)
+    assert sum(len(moved.ended.lanes) for moved in run(vector, min(30, game.info.max_turns)) if moved.ended is not None)
+
+
+def test_greedy_beats_a_random_learner() -> None:
+    vector = SeatVector(cellgames.make("torus-v0", size=3), 40, as_opponent("greedy"), seed=1)
+    outcomes = torch.cat([moved.ended.outcome for moved in run(vector, 25) if moved.ended is not None])
+    assert len(outcomes) > 60
+    assert (outcomes == LOSS).float().mean() > 0.9
+
+
+class Peeker(agents.BaseAgent):
+    """Notes the seeds that it is shown."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[int] = []
+
+    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        self.seen += state.seed.tolist()
+        return Race().legal_actions(state).int().argmax(1)
+
+
+def test_agents_do_not_see_the_dice_to_come() -> None:
+    peeker = Peeker()
+    vector = SeatVector(Race(), 4, AgentOpponent(peeker), seed=1)
+    true = set(vector.state.seed.tolist())
+    run(vector, 3)
+    assert peeker.seen
+    assert not true & set(peeker.seen)
+
+
+class Cheat(agents.BaseAgent):
+    """Plays what is not there."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.full((len(lanes),), 99)
+
+
+def test_agents_that_play_illegal_actions_or_other_games_are_named() -> None:
+    with pytest.raises(ValueError, match="agent 'Cheat' chose illegal action 99 as black in lane 0 of torus-v0"):
+        SeatVector(TORUS, 2, AgentOpponent(Cheat()), seat=1)
+    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
+        as_opponent(Peeker(), Sealed())
+    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
+        SeatVector(Sealed(), 2, AgentOpponent(Peeker()))
+    with pytest.raises(ValueError, match="unknown agent 'gredy'"):
+        as_opponent("gredy")
+
+
+def test_uniform_opponents_play_every_legal_action_alike() -> None:
+    vector = SeatVector(TORUS, 4000, seat="white", seed=3)
+    first = torch.bincount(vector.state.last.long(), minlength=8)  # Black's first stones
+    assert (first - 500).abs().max() < 5 * 21  # sigma is 20.9
+
+
+# ---------------------------------------------------------------- bad input
+
+
+@every_game
+@pytest.mark.parametrize("policy", ["raise", "forfeit"])
+def test_what_is_no_action_raises_and_changes_nothing(game: Game[Any], policy: Any) -> None:
+    vector = SeatVector(game, 3, seed=2, illegal=policy)
+    before, good = vector.state_dict(), random_learner(vector, generator())
+    wrong = good.clone()
+    wrong.view(3, -1)[1, -1] = 10**6
+    name = game.info.players[int(vector.player[1])]
+    with pytest.raises(
+        ValueError, match=rf"{game.id}: illegal action 1000000 of player {name} in lane 1.*: expected a"
+    ):
+        vector.step(wrong)
+    with pytest.raises(ValueError, match=rf"{game.id}: actions must have shape .* got \[2"):
+        vector.step(good[:2])
+    with pytest.raises(ValueError, match=r"actions must be integers, got torch\.float32"):
+        vector.step(good.float())
+    with pytest.raises(ValueError, match="actions must be a tensor, got list"):
+        vector.step(good.tolist())  # type: ignore[arg-type]  # on purpose
+    after = vector.state_dict()
+    assert before["state"].equal(after["state"])
+    assert all(torch.equal(before[name], after[name]) for name in before if name != "state")
+
+
+def test_an_illegal_action_raises_or_loses_the_game() -> None:
+    game = cellgames.make("torus-v0", size=3)
+    strict, lenient, legal = (SeatVector(game, 3, seat=1, seed=2, illegal=x) for x in ("raise", "forfeit", "raise"))
+    taken = (~strict.action_mask[1]).nonzero()[0, 0]
+    good = random_learner(strict, generator())
+    wrong = good.clone()
+    wrong[1] = taken
+    reason = f"torus-v0: illegal action {int(taken)} of player white in lane 1: cell .* is taken"
+    with pytest.raises(ValueError, match=reason):
+        strict.step(wrong)
+    position = lenient.state.clone()
+    moved, usual = lenient.step(wrong), legal.step(good)
+    assert moved.ended is not None
+    assert moved.ended.lanes.tolist() == [1]
+    assert moved.rewards.tolist() == [0.0, -1.0, 0.0]
+    assert moved.terminated.tolist() == [False, True, False]
+    assert moved.ended.outcome.tolist() == [LOSS]
+    assert moved.ended.returns.tolist() == [-1.0]
+    assert torch.equal(moved.ended.observation, game.observe(position[1], 1))
+    assert list(moved.faults) == [1]
+    assert moved.faults[1].endswith("is taken; the game is lost")
+    assert usual.ended is None
+    for lane in (0, 2):  # the others have not noticed
+        assert lenient.state[lane].equal(legal.state[lane])
+    assert int(lenient.state.seed[1]) == chance.next_seed(int(position.seed[1]))
+    later = lenient.step(random_learner(lenient, generator()))
+    assert not later.faults
+    assert later.rewards[1] == 0
+
+
+def test_an_illegal_choice_is_replaced_where_all_act_at_once() -> None:
+    game = Sealed()
+    vector = SeatVector(game, 2, seed=2, illegal="forfeit")
+    moved = vector.step(torch.tensor([[4, 0], [1, 1]]))  # no guesses in the first round
+    assert set(moved.faults) == {0, 1}
+    assert "component 1: this round takes no guesses; played 2 instead" in moved.faults[0]
+    assert moved.ended is None
+    shown = vector.state.shown[torch.arange(2), vector.player]
+    assert shown.tolist() == [[4, 2], [1, 2]]
+
+
+def test_bad_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
+        SeatVector(TORUS, 0)
+    for seat in (2, -1, True, "blue", 1.0):
+        with pytest.raises(ValueError, match="expected a seat from 0 to 1, one of black, white, or 'random'; got"):
+            SeatVector(TORUS, 1, seat=seat)  # type: ignore[arg-type]  # on purpose
+    nobody: tuple[Any, ...] = ("greedy", [], {})
+    for opponents in nobody:
+        with pytest.raises(ValueError, match="expected an opponent with start and pick, or a sequence"):
+            SeatVector(TORUS, 1, opponents)
+    with pytest.raises(ValueError, match="expected opponents with start and pick, got str"):
+        SeatVector(TORUS, 1, ["greedy"])  # type: ignore[list-item]  # on purpose
+    for weights in ([1.0], [1, -1], [0, 0], [1, float("nan")]):
+        with pytest.raises(ValueError, match="expected 2 weights, one for each opponent, none negative"):
+            SeatVector(TORUS, 1, [None, None], weights=weights)
+    with pytest.raises(ValueError, match=r"expected int64 seeds \[B\] = \[2\], got torch.int64 \[3\]"):
+        SeatVector(TORUS, 2, seed=seeds(0, 3))
+    with pytest.raises(ValueError, match="expected illegal to be one of"):
+        SeatVector(TORUS, 2, illegal="ignore")  # type: ignore[arg-type]  # on purpose

@@ -1,0 +1,287 @@
+"""Boards of bits against sets of cells: every width across word boundaries, odd sizes, both edges."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import product
+from typing import Any
+
+import pytest
+import torch
+from life_reference import Cell, around, live_cells, soup, spread
+from torch import Tensor
+
+from cellgames.envs.boards.bitboards import Grid, count, full_adder, majority, popcount
+from cellgames.envs.boards.dilation import Footprint
+
+CPU = torch.device("cpu")
+WIDTHS = [*range(3, 71), 127, 128, 129, 255, 256, 257]
+
+every_width = pytest.mark.parametrize("cols", WIDTHS)
+both_edges = pytest.mark.parametrize("wrap", [True, False], ids=["torus", "finite"])
+
+
+def test_a_row_is_cut_into_equal_words_its_lowest_bits_leftmost() -> None:
+    grid = Grid(4, 280)
+    assert grid.widths == (56,) * 5
+    assert grid.shape == (4, 5)
+    board = torch.zeros(3, 4, 280)
+    board[1, 2, [0, 55, 56, 279]] = 0.5  # live is what is not zero
+    packed = grid.pack(board)
+    assert packed.shape == (4, 5, 3)
+    assert packed.dtype == torch.int64
+    assert packed[2, :, 1].tolist() == [1 | 1 << 55, 1, 0, 0, 1 << 55]
+    assert int(packed.ne(0).sum()) == 3
+
+
+@pytest.mark.parametrize(
+    ("cols", "wrap", "widths"),
+    [
+        (3, True, (3,)),
+        (64, True, (64,)),
+        (65, True, (33, 32)),
+        (127, True, (64, 63)),
+        (128, True, (64, 64)),
+        (129, True, (43, 43, 43)),
+        (63, False, (64,)),
+        (64, False, (33, 33)),
+        (100, False, (51, 51)),
+        (512, True, (64,) * 8),
+        (512, False, (57,) * 9),
+    ],
+)
+def test_words_of_a_row_hold_as_many_columns_as_can_be(cols: int, wrap: bool, widths: tuple[int, ...]) -> None:
+    assert Grid(3, cols, wrap).widths == widths
+    assert Grid(3, cols, wrap).shape == (3 if wrap else 4, len(widths))
+
+
+@every_width
+@both_edges
+def test_packing_is_undone_by_unpacking(cols: int, wrap: bool) -> None:
+    for rows in (3, 6):
+        grid = Grid(rows, cols, wrap)
+        cells = soup(rows, cols, 0.5, 1.0, 0.0, 0.1, 0.9, 0.5).unflatten(0, (3, 2))  # 3 boards of 2 planes
+        packed = grid.pack(cells)
+        assert packed.shape == (2, *grid.shape, 3)
+        assert torch.equal(grid.unpack(packed), cells.bool())
+        assert torch.equal(grid.unpack(packed[1]), cells[:, 1].bool())
+        assert torch.equal(count(packed), cells.sum((-2, -1)).T)  # and no bit is set outside of the board
+
+
+@pytest.mark.parametrize("dtype", [torch.bool, torch.uint8, torch.int8, torch.int64, torch.float32])
+def test_boards_of_any_type_are_packed(dtype: torch.dtype) -> None:
+    cells = soup(5, 70, 0.3, 0.6, teams=3)
+    assert torch.equal(Grid(5, 70).unpack(Grid(5, 70).pack(cells.to(dtype))), cells.bool())
+
+
+@both_edges
+def test_a_batch_may_be_empty(wrap: bool) -> None:
+    grid = Grid(4, 66, wrap)
+    packed = grid.pack(torch.zeros(0, 4, 66))
+    assert packed.shape == (*grid.shape, 0)
+    assert grid.unpack(packed).shape == (0, 4, 66)
+    assert count(packed).shape == (0,)
+    assert grid.shift(packed, 1, 1).shape == packed.shape
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols", "message"),
+    [
+        (2, 8, "rows must be a whole number of at least 3, got 2"),
+        (8, 2, "cols must be a whole number of at least 3, got 2"),
+        (8.0, 8, "rows must be a whole number of at least 3, got 8.0"),
+        (8, True, "cols must be a whole number of at least 3, got True"),
+    ],
+)
+def test_sizes_that_are_no_board_are_refused(rows: Any, cols: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Grid(rows, cols)
+
+
+def test_boards_of_another_shape_are_refused() -> None:
+    grid = Grid(4, 66, wrap=False)
+    with pytest.raises(ValueError, match=r"cells must have shape \[B, ..., 4, 66\], got \[2, 66, 4\]"):
+        grid.pack(torch.zeros(2, 66, 4))
+    with pytest.raises(ValueError, match=r"cells must have shape \[B, ..., 4, 66\], got \[4, 66\]"):
+        grid.pack(torch.zeros(4, 66))
+    with pytest.raises(ValueError, match=r"4 x 66 are int64 \[..., 5, 2, B\], got torch.int64 \[4, 2, 7\]"):
+        grid.unpack(torch.zeros(4, 2, 7, dtype=torch.int64))
+    with pytest.raises(ValueError, match=r"got torch.int32 \[5, 2, 7\]"):
+        grid.unpack(torch.zeros(5, 2, 7, dtype=torch.int32))
+
+
+@both_edges
+def test_masks_hold_the_cells_of_the_board_and_those_of_even_parity(wrap: bool) -> None:
+    for cols in WIDTHS:
+        grid = Grid(5, cols, wrap)
+        assert count(grid.cells(CPU)).tolist() == [5 * cols]
+        assert grid.unpack(grid.cells(CPU)).all()
+        even = grid.unpack(grid.even(CPU))[0].tolist()
+        assert even == [[(row + col) % 2 == 0 for col in range(cols)] for row in range(5)]
+        assert count(grid.even(CPU)).tolist() == [(5 * cols + 1) // 2]
+
+
+# --- moving ------------------------------------------------------------------------------------------------------
+
+
+def same(grid: Grid, packed: Tensor, cells: Sequence[set[Cell]]) -> bool:
+    """Whether bitboards hold these cells, and no bit beside the board."""
+    boards = grid.unpack(packed)
+    return count(packed).tolist() == [len(c) for c in cells] and [set(live_cells(b)) for b in boards] == cells
+
+
+@every_width
+@both_edges
+def test_shifting_moves_every_cell(cols: int, wrap: bool) -> None:
+    """By nothing, by one, up to the edge, beyond it, and many times around."""
+    rows = 5
+    grid = Grid(rows, cols, wrap)
+    boards = soup(rows, cols, 0.5, 1.0 if cols < 71 else 0.1)
+    packed = grid.pack(boards)
+    across = (0, 1, -1, 2 + cols // 3, -(cols // 2), cols - 1, 1 - cols, cols, -cols - 1, 2 * cols + 3)
+    downs = (0, 1, -1, 0, -4, 4, 0, 5, -13, 17)
+    for down, right in zip(downs, across, strict=True):
+        moved = [spread(live_cells(board), [(down, right)], rows, cols, wrap) for board in boards]
+        assert same(grid, grid.shift(packed, down, right), moved), (down, right)
+        if wrap:
+            assert torch.equal(grid.rolled(packed, down, right), grid.shift(packed, down, right))
+    assert torch.equal(packed, grid.pack(boards))  # untouched
+
+
+@every_width
+def test_rolling_one_step_needs_only_the_edge_wiped_off(cols: int) -> None:
+    grid = Grid(4, cols, wrap=False)
+    boards = soup(4, cols, 0.5, 1.0)
+    packed = grid.pack(boards)
+    for down, right in product((-1, 0, 1), repeat=2):
+        rolled = grid.rolled(packed, down, right) & grid.cells(CPU)
+        assert torch.equal(rolled, grid.shift(packed, down, right))
+
+
+DISK = [(row, col) for row in range(-4, 5) for col in range(-4, 5) if row * row + col * col <= 16]
+SHAPES: dict[str, list[Cell]] = {
+    "disk": DISK,
+    "one cell": [(2, -3)],
+    "itself": [(0, 0)],
+    "nothing": [],
+    "a row to one side": [(0, col) for col in range(6)],
+    "spans that leave the cell out": [(1, col) for col in range(2, 8)] + [(-1, col) for col in range(-7, -2)],
+    "holes": [(0, -5), (0, -4), (0, 0), (0, 2), (0, 3), (3, 1), (3, 3), (0, 2)],
+    "beyond the board": [(0, 80), (9, 0), (-9, 1), (0, -300), (1, 1)],
+    "a long span": [(0, col) for col in range(-70, 40)],
+}
+
+
+@pytest.mark.parametrize("cols", [3, 10, 33, 63, 64, 65, 70, 127, 128, 130, 512])
+@both_edges
+def test_dilating_spreads_to_all_offsets(cols: int, wrap: bool) -> None:
+    rows = 7
+    grid = Grid(rows, cols, wrap)
+    boards = soup(rows, cols, 0.02, 0.15)
+    boards[0, 0, 0] = boards[0, rows - 1, cols - 1] = 1
+    packed = grid.pack(boards)
+    for name, offsets in SHAPES.items():
+        grown = [spread(live_cells(board), offsets, rows, cols, wrap) for board in boards]
+        assert same(grid, grid.dilate(packed, Footprint(offsets)), grown), name
+    assert torch.equal(packed, grid.pack(boards))  # untouched
+
+
+@pytest.mark.parametrize("cols", [3, 63, 64, 65, 128, 130, 280])
+@both_edges
+def test_placing_sets_cells_of_chosen_boards_in_every_plane(cols: int, wrap: bool) -> None:
+    rows, boards = 6, 5
+    grid = Grid(rows, cols, wrap)
+    before = soup(rows, cols, *[0.1] * 2 * boards).unflatten(0, (boards, 2))
+    generator = torch.Generator().manual_seed(cols)
+    board = torch.tensor([3, 0, 3, 1, 1, 3, 0])  # two boards keep theirs
+    row = torch.randint(rows, (7,), generator=generator)
+    col = torch.randint(cols, (7,), generator=generator)
+    row[1], col[1] = rows - 1, cols - 1
+    row[6], col[6] = row[1], col[1]  # twice the same cell
+    after = before.clone()
+    for b, r, c in zip(board.tolist(), row.tolist(), col.tolist(), strict=True):
+        after[b, :, r, c] = 1
+    packed = grid.pack(before)
+    assert torch.equal(grid.place(packed, row, col, board), grid.pack(after))
+    assert torch.equal(packed, grid.pack(before))
+
+
+def test_cells_that_are_not_on_a_board_are_not_placed() -> None:
+    grid, none = Grid(4, 66), torch.zeros(2, dtype=torch.int64)
+    boards = grid.pack(torch.zeros(3, 4, 66))
+    for name, wrong in (("row", 4), ("col", 66), ("board", 3)):
+        for value in (-1, wrong):
+            where = {"row": none, "col": none, "board": none} | {name: torch.tensor([1, value])}
+            with pytest.raises(ValueError, match=f"{name} must be from 0 to {wrong - 1}, got"):
+                grid.place(boards, **where)
+    assert torch.equal(grid.place(boards, none[:0], none[:0], none[:0]), boards)
+
+
+# --- neighbours --------------------------------------------------------------------------------------------------
+
+
+@every_width
+@both_edges
+def test_neighbours_are_counted_modulo_a_power_of_two(cols: int, wrap: bool) -> None:
+    rows = 3 + cols % 3
+    grid = Grid(rows, cols, wrap)
+    boards = soup(rows, cols, 0.35, 0.8, 1.0)
+    packed = grid.pack(boards)
+    naive = torch.zeros(boards.shape, dtype=torch.int64)
+    for counts, board in zip(naive, boards, strict=True):
+        for (row, col), n in Counter(o for cell in live_cells(board) for o in around(cell, rows, cols, wrap)).items():
+            counts[row, col] = n
+    for bits in (3, 2, 1):
+        planes = grid.neighbour_counts(packed, bits=bits)
+        assert len(planes) == bits
+        got = torch.stack([grid.unpack(plane & grid.cells(CPU)).long() << bit for bit, plane in enumerate(planes)])
+        assert torch.equal(got.sum(0), naive % 2**bits)
+    assert torch.equal(packed, grid.pack(boards))  # untouched
+
+
+def test_three_bits_add_up_to_ones_and_twos() -> None:
+    a, b, c = (torch.tensor([bits >> place & 1 for bits in range(8)]) for place in range(3))
+    ones, twos = full_adder(a, b, c)
+    assert (ones + 2 * twos).tolist() == [0, 1, 1, 2, 1, 2, 2, 3]
+    assert majority(a, b, c).tolist() == [0, 0, 0, 1, 0, 1, 1, 1]
+    assert a.tolist() == [0, 1] * 4  # untouched
+
+
+# --- counting ----------------------------------------------------------------------------------------------------
+
+
+def test_popcount_is_that_of_every_word() -> None:
+    generator = torch.Generator().manual_seed(0)
+    words = [0, -1, 1, 2**63 - 1, -(2**63), *(1 << bit for bit in range(63)), *(-(1 << bit) for bit in range(63))]
+    for density in (1, 2, 3):  # random bits, and some that are rarer
+        parts = torch.randint(-(2**63), 2**63 - 1, (density, 300), generator=generator)
+        dense = torch.full((300,), -1)
+        for part in parts:
+            dense &= part
+        words += dense.tolist() + (~dense).tolist()
+    assert popcount(torch.tensor(words)).tolist() == [(word & (1 << 64) - 1).bit_count() for word in words]
+
+
+@both_edges
+def test_live_cells_are_counted_board_by_board(wrap: bool) -> None:
+    """For every rest of the number of words by four."""
+    for cols, rows in product(WIDTHS, (3, 4, 5, 6)):
+        grid = Grid(rows, cols, wrap)
+        boards = soup(rows, cols, 0.0, 0.3, 0.5, 0.9, 1.0, 0.01).unflatten(0, (3, 2))
+        got = count(grid.pack(boards))
+        assert got.dtype == torch.int64
+        assert torch.equal(got, boards.sum((-2, -1)).T), (rows, cols)
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols"), [(512, 512), (511, 512), (513, 511), (1023, 256), (1024, 257), (4095, 64), (4097, 3), (40, 280)]
+)
+def test_boards_of_many_cells_are_counted(rows: int, cols: int) -> None:
+    """More than fields of 16 bits hold, around 4,096 words."""
+    boards = torch.stack((torch.ones(rows, cols), torch.zeros(rows, cols), soup(rows, cols, 0.7)[0]))
+    boards[1, rows - 1, cols - 1] = 1
+    for wrap in (True, False):
+        packed = Grid(rows, cols, wrap).pack(boards)
+        assert count(packed).tolist() == [rows * cols, 1, int(boards[2].sum())]
+        assert torch.equal(Grid(rows, cols, wrap).unpack(packed), boards.bool())

@@ -1,0 +1,158 @@
+"""Vectors: lanes that start over, alone or in company, eager or compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES, every_game, generator
+from torch import Tensor
+from toy_games import Race, Sealed, random_actions
+
+import cellgames
+from cellgames.envs.core import Game, Vector, chance, seeds
+
+
+def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
+    """A legal action of every lane as a function of its number and the turn; plain Python, any game."""
+    seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
+    rows = []
+    for lane, players in enumerate(seats):
+        row = []
+        for seat, mask in enumerate(players):
+            start = 0
+            for choices in game.info.action_nvec:
+                can = [j for j in range(choices) if mask[start + j]]
+                row.append(can[(31 * turn + 17 * lane + 7 * seat) % len(can)])
+                start += choices
+        rows.append(row)
+    shape = [len(legal), *([game.info.num_players] if game.info.simultaneous else [])]
+    shape += [len(game.info.action_nvec)] if len(game.info.action_nvec) > 1 else []
+    return torch.tensor(rows).view(shape)
+
+
+@every_game
+def test_a_vector_plays_every_lanes_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
+    lanes = 3
+    vector = game.vector(lanes, seed=6, compile="never")
+    wider = game.vector(lanes + 2, seed=6, compile="never")
+    alone = [game.init(seeds(6, lanes)[[lane]]) for lane in range(lanes)]
+    ended = 0
+    for turn in range(2 * game.info.max_turns + 5):
+        assert not vector.state.over.any()
+        assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
+        actions = nth_legal(game, wider.legal_actions, turn)
+        given = actions.clone()
+        wide = wider.step(actions)
+        narrow = vector.step(actions[:lanes])
+        assert torch.equal(actions, given), "the vector has overwritten the actions it was given"
+        assert torch.equal(wide.actions, given)
+        for lane in range(lanes):
+            alone[lane] = game.step(alone[lane], given[[lane]])
+            for name in ("rewards", "terminated", "truncated"):
+                assert torch.equal(getattr(narrow, name)[lane], getattr(alone[lane], name)[0])
+                assert torch.equal(getattr(wide, name)[lane], getattr(alone[lane], name)[0])
+            if alone[lane].over:
+                ended += 1
+                alone[lane] = game.init(chance.next_seed(alone[lane].seed))
+            assert vector.state[lane].equal(alone[lane])
+            assert wider.state[lane].equal(alone[lane])
+    assert ended >= lanes
+
+
+@every_game
+def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> None:
+    vector, random = game.vector(20, seed=3, compile="never"), generator(4)
+    for _ in range(game.info.max_turns + 3):
+        before = vector.state.clone()
+        transition = vector.step_random(random)
+        after = game.step(before, transition.actions)
+        assert torch.equal(after.rewards, transition.rewards)
+        assert torch.equal(after.terminated, transition.terminated)
+        assert torch.equal(after.truncated, transition.truncated)
+        running = ~after.over
+        assert vector.state[running].equal(after[running])
+        fresh = game.init(chance.next_seed(before.seed[after.over]))
+        assert vector.state[after.over].equal(fresh)
+
+
+@every_game
+def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
+    vector = game.vector(3, compile="never")
+    before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
+    wrong = actions.clone()
+    wrong.view(-1)[-1] = 10**6
+    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in lane 2"):
+        vector.step(wrong)
+    with pytest.raises(ValueError, match="must have shape"):
+        vector.step(actions[:2])
+    assert vector.state.equal(before)
+    vector.step(actions)
+
+
+def test_a_vector_refuses_bad_arguments() -> None:
+    game = GAMES["torus-small-v0"]
+    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
+        game.vector(0)
+    with pytest.raises(ValueError, match="compile must be 'auto', 'always' or 'never', got 'yes'"):
+        game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose
+
+
+def compilable() -> bool:
+    from cellgames.envs.kernels.compiling import compiler_found
+
+    return compiler_found("cpu")
+
+
+def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:
+    eager = game.vector(6, seed=2, compile="never")
+    compiled = game.vector(6, seed=2, compile="always")
+    randoms = generator(5), generator(5)
+    for _ in range(steps):
+        one, two = step(eager, randoms[0]), step(compiled, randoms[1])
+        for field in dataclasses.fields(one):
+            ours, theirs = getattr(one, field.name), getattr(two, field.name)
+            assert ours.dtype == theirs.dtype, field.name
+            assert torch.equal(ours, theirs), field.name
+        assert compiled.state.equal(eager.state)
+        assert torch.equal(compiled.legal_actions, eager.legal_actions)
+        assert compiled.legal_actions.dtype == torch.bool
+    assert compiled.compiled
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize(
+    "game",
+    [
+        cellgames.make("torus-v0", size=2),
+        cellgames.make("grid-adaptation-v0", size=9, rounds=2, flip_rounds=(2,), reward_scheme="outcome"),
+        Race(),
+    ],
+    ids=lambda game: str(game.id),
+)
+def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
+    compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
+    game = Sealed()
+
+    def step(vector: Vector[Any], random: torch.Generator) -> Any:
+        return vector.step(random_actions(game, vector.state, random))
+
+    compare_compiled(game, step, 3 * game.info.max_turns)
+
+
+def test_random_play_of_a_simultaneous_game_is_legal() -> None:
+    vector, random = Sealed().vector(20), torch.Generator().manual_seed(0)
+    for _ in range(30):
+        before, legal = vector.state.clone(), vector.legal_actions.clone()
+        actions = vector.step_random(random).actions
+        assert Sealed().info.admits(legal, actions).all()
+        Sealed().check(before, actions)

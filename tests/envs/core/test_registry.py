@@ -1,0 +1,307 @@
+"""The registry of games, the package's front door, and what importing it costs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paths import ROOT
+
+import cellgames
+from cellgames.envs import registry
+from cellgames.envs.core import Game
+from cellgames.envs.registry import REGISTRY
+
+
+def python(code: str, *arguments: str) -> str:
+    """What a fresh interpreter prints."""
+    command = [sys.executable, "-c", code, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+# ---------------------------------------------------------------- making games
+
+
+def test_the_list_holds_every_entry() -> None:
+    assert cellgames.list() == list(REGISTRY)
+    assert all(id == entry.id for id, entry in REGISTRY.items())
+
+
+@pytest.mark.parametrize("id", REGISTRY)
+def test_an_entry_makes_its_game(id: str) -> None:
+    game = cellgames.make(id)
+    assert isinstance(game, Game)
+    assert game.info.id == game.id
+    assert game.id in REGISTRY
+    assert cellgames.make(id) == game
+    assert hash(cellgames.make(id)) == hash(game)
+    for name, value in REGISTRY[id].parameters.items():
+        assert game.parameters[name] == value
+    assert REGISTRY[id].summary
+    assert "\n" not in REGISTRY[id].summary
+
+
+@pytest.mark.parametrize("id", REGISTRY)
+def test_every_game_has_a_preset_that_is_smaller(id: str) -> None:
+    entry = REGISTRY[id]
+    kin = [other for other in REGISTRY.values() if other.entry_point == entry.entry_point]
+    assert len({cellgames.make(other.id).info.num_actions for other in kin}) > 1
+
+
+def test_parameters_replace_those_of_the_entry() -> None:
+    assert cellgames.make("torus-small-v0").parameters == {"size": 5}
+    assert cellgames.make("torus-small-v0", size=3) == cellgames.make("torus-v0", size=3)
+
+
+def test_a_game_can_be_pickled() -> None:
+    for id in REGISTRY:
+        game = cellgames.make(id)
+        assert pickle.loads(pickle.dumps(game)) == game
+        assert game.info
+        assert pickle.loads(pickle.dumps(game)) == game
+
+
+@pytest.mark.parametrize(
+    ("id", "hint"),
+    [
+        ("torus", "; did you mean 'torus-v0'?"),
+        ("Torus-v0", "; did you mean 'torus-v0'?"),
+        ("torus_v0", "; did you mean 'torus-v0'?"),
+        ("torus-smal-v0", "; did you mean 'torus-small-v0'?"),
+        ("zzzzzz", ""),
+        (7, ""),
+    ],
+)
+def test_an_unknown_id_is_answered_with_the_known_ones(id: Any, hint: str) -> None:
+    with pytest.raises(ValueError, match="unknown game") as caught:
+        cellgames.make(id)
+    assert str(caught.value) == f"unknown game {id!r}; known: {', '.join(REGISTRY)}{hint}"
+
+
+def test_an_unknown_parameter_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(ValueError, match=r"unknown parameter 'sizes', 'n'; known: size$"):
+        cellgames.make("torus-v0", sizes=3, n=2)
+
+
+@pytest.mark.parametrize("size", [1, 17, 0, -3, 5.0, "5", True, None])
+def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
+    with pytest.raises(ValueError, match=r"'size' must be a whole number from 2 to 16, got") as caught:
+        cellgames.make("torus-v0", size=size)
+    assert repr(size) in str(caught.value)
+
+
+def test_nothing_is_imported_before_it_is_made() -> None:
+    assert registry.spec("torus-v0").entry_point == "cellgames.envs.torus.game:Torus"
+    code = "import sys, cellgames; cellgames.list(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
+    assert python(code) == "set()\n"
+
+
+# ---------------------------------------------------------------- the package
+
+
+def test_the_wheel_has_every_folder_that_holds_python_files() -> None:
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    setup = configuration["tool"]["setuptools"]
+    found = {"cellgames"}
+    for room in ("agents", "arena", "envs", "training"):
+        for file in (ROOT / room).rglob("*.py"):
+            found.add(".".join(("cellgames", *file.parent.relative_to(ROOT).parts)))
+    rooms = {name for name in found if name.count(".") == 1}
+    for file in (ROOT / "src/cellgames").rglob("*.py"):  # stops at the links
+        found.add(".".join(file.parent.relative_to(ROOT / "src").parts))
+    assert sorted(setup["packages"]) == sorted(found)
+    assert setup["package-dir"] == {"cellgames": "src/cellgames"} | {r: r.split(".")[1] for r in rooms}
+    for room in rooms:
+        folder = room.split(".")[1]
+        assert (ROOT / "src/cellgames" / folder).resolve() == ROOT / folder
+
+
+_COST = """
+import sys, time
+start = time.perf_counter()
+import cellgames
+print(time.perf_counter() - start)
+print({"torch", "numpy", "pettingzoo", "gymnasium", "PIL", "pygame"} & set(sys.modules))
+"""
+
+
+def test_importing_the_package_is_cheap_and_imports_nothing_heavy() -> None:
+    spent, heavy = python(_COST).splitlines()
+    assert heavy == "set()"
+    assert float(spent) < 1.0  # it is some 20 ms; the bound only catches a heavy import by another name
+
+
+# ---------------------------------------------------------------- PettingZoo's registry
+
+_PETTINGZOO = """
+import sys, warnings
+warnings.filterwarnings("error", message="Overriding environment")
+import {first}
+import pettingzoo
+print([id for id in pettingzoo.aec_registry if id.startswith("cellgames/")])
+print([id for id in pettingzoo.parallel_registry if id.startswith("cellgames/")])
+print([name for name in ("torch", "pygame", "PIL") if name in sys.modules])
+"""
+
+
+def test_importing_the_adapters_registers_every_game_without_torch() -> None:
+    lines = python(_PETTINGZOO.format(first="cellgames.envs.adapters")).splitlines()
+    parallel = [id for id in REGISTRY if cellgames.make(id).info.simultaneous]
+    assert lines[0] == str([f"cellgames/{id}" for id in REGISTRY])
+    assert lines[1] == str([f"cellgames/{id}" for id in parallel])
+    assert lines[2] == "[]"
+
+
+def test_importing_an_environment_registers_every_game_and_imports_nothing_graphical() -> None:
+    lines = python(_PETTINGZOO.format(first="cellgames.envs.torus_v0")).splitlines()
+    assert lines[0] == str([f"cellgames/{id}" for id in REGISTRY])
+    assert lines[2] == "['torch']"
+
+
+@pytest.mark.parametrize("id", REGISTRY)
+def test_the_registry_knows_the_parameters_without_importing_the_game(id: str) -> None:
+    assert dict(REGISTRY[id].defaults) == cellgames.make(id).parameters
+
+
+# ---------------------------------------------------------------- games of other packages
+
+_MODULE = """
+from dataclasses import dataclass
+from typing import ClassVar
+from toy_games import Race
+from cellgames.envs.registry import register
+
+
+@dataclass(frozen=True)
+class Sprint(Race):
+    '''A race to a nearer goal.'''
+
+    goal: int = 4
+    id: ClassVar[str] = "sprint-v0"
+
+
+register(Sprint)
+register(Sprint, id="sprint-small-v0", summary="A shorter one", goal=3)
+"""
+
+_FOREIGN = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests" / "support")!r})
+import pettingzoo, gymnasium, cellgames
+import cellgames.envs.adapters
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """With a module of games, in which interpreters are started."""
+    (tmp_path / "my_games.py").write_text(_MODULE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def restored() -> Iterator[None]:
+    """With the registry as it was, afterwards."""
+    tables: tuple[dict[str, Any], ...] = (REGISTRY, registry._classes)
+    before = [dict(table) for table in tables]
+    yield
+    for table, old in zip(tables, before, strict=True):
+        table.clear()
+        table.update(old)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_game_that_a_module_registers_is_known_everywhere() -> None:
+    code = """
+import my_games
+game = cellgames.make("sprint-v0", limit=5)
+assert type(game) is my_games.Sprint and game.parameters == {"goal": 4, "limit": 5}
+assert cellgames.make("sprint-small-v0").goal == 3
+assert cellgames.list()[-2:] == ["sprint-v0", "sprint-small-v0"]
+env = pettingzoo.make("aec", "cellgames/sprint-small-v0", limit=5)
+env.reset(seed=1)
+print(env.agents, env.unwrapped.game.goal)
+_, info = gymnasium.make("cellgames/sprint-v0").reset(seed=1)
+print(info["action_mask"])
+from cellgames.envs.registry import REGISTRY
+print(REGISTRY["sprint-v0"].summary, dict(REGISTRY["sprint-small-v0"].defaults))
+"""
+    assert python(_FOREIGN + code).splitlines() == [
+        "['hare', 'tortoise'] 3",
+        "[1 1 1]",
+        "A race to a nearer goal {'goal': 3, 'limit': 12}",
+    ]
+
+
+@pytest.mark.usefixtures("folder")
+def test_games_of_a_variable_are_known_from_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CELLGAMES_GAMES", "my_games, no_such_module")
+    code = """
+import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    print("sprint-v0" in cellgames.list())
+print(*[warning.message for warning in seen])
+"""
+    lines = python(_FOREIGN.replace("import cellgames.envs.adapters", "") + code).splitlines()
+    assert lines[0] == "True"
+    assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
+
+
+def test_games_of_an_installed_package_are_known_from_the_start(folder: Path) -> None:
+    about = folder / "my_games-1.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-games\nVersion: 1\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[{registry.PLUGINS}]\nsprint = my_games\n", encoding="utf-8")
+    assert python(_FOREIGN + 'print(cellgames.make("sprint-v0").info.id)') == "sprint-v0\n"
+
+
+@pytest.mark.usefixtures("restored")
+def test_games_are_refused_that_cannot_be_told_apart() -> None:
+    from toy_games import Race, Sealed
+
+    registry.register(Race)
+    registry.register(Race)  # a module that is imported again
+    with pytest.raises(ValueError, match=r"'toy-race-v0' is taken by toy_games:Race, got toy_games:Sealed"):
+        registry.register(registry.GameSpec("toy-race-v0", "toy_games:Sealed", "another"))
+    with pytest.raises(ValueError, match=r"'torus-v0' is taken by cellgames"):
+        registry.register(Race, id="torus-v0")
+    with pytest.raises(ValueError, match=r"'quick-v0' is a preset of 'toy-sealed-v0', by which records name the game"):
+        registry.register(Sealed, id="quick-v0")
+    for wrong in ("Race-v0", "race", "race-v", "race v0", "-v0"):
+        with pytest.raises(ValueError, match="expected an id such as 'strip-v0'"):
+            registry.register(Race, id=wrong)
+    with pytest.raises(ValueError, match=r"unknown parameter 'size'; known: goal, limit"):
+        registry.register(Race, id="toy-race-small-v0", size=3)
+    with pytest.raises(ValueError, match=r"expected a class on cellgames.envs.core.Game, .* got dict"):
+        registry.register({})  # type: ignore[arg-type]  # on purpose
+    with pytest.raises(ValueError, match=r"a GameSpec says all by itself"):
+        registry.register(REGISTRY["torus-v0"], summary="mine")
+
+
+@pytest.mark.usefixtures("restored")
+def test_a_game_registered_as_data_is_imported_when_it_is_made() -> None:
+    registry.register(registry.GameSpec("lazy-v0", "no_such_module:Game", "never imported"))
+    assert "lazy-v0" in cellgames.list()
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        cellgames.make("lazy-v0")
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_id_imports_nothing_that_it_names() -> None:
+    """Ids come from records and files of weights, which may be anybody's."""
+    for id in ("my_games:sprint-v0", "my_games.sprint-v0", "my_games"):
+        with pytest.raises(ValueError, match="unknown game"):
+            cellgames.make(id)
+    assert "my_games" not in sys.modules

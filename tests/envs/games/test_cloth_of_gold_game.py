@@ -1,0 +1,723 @@
+"""Games of Cloth of Gold against the slow reference: placement, territory, rounds, ends, lanes and single games."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import random
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from cloth_of_gold_reference import EMPTY, NEUTRAL, Board, Cell, ReferenceGame, drawn, random_action
+from torch import Tensor
+
+import cellgames
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.core import Solo, seeds
+
+A, B = 0, 1  # players
+
+# Small games, most of them crowded, so that units live from round to round and sides meet.
+FAMILIES: dict[str, dict[str, Any]] = {
+    "small": {"height": 8, "width": 8, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 8},
+    "no-initial-placement": {
+        **{"height": 8, "width": 12, "generations": 3, "radius": 3, "max_units": 8, "max_rounds": 6},
+        **{"initial_placement": False, "shaping": 0.5},
+    },
+    "first-verdict-1": {"height": 9, "width": 8, "generations": 1, "radius": 3, "max_units": 5, "first_verdict": 1},
+    "late-verdict": {
+        **{"height": 16, "width": 20, "generations": 5, "radius": 3, "max_units": 9, "max_rounds": 4},
+        **{"first_verdict": 3, "neutral_density": 0.05, "neutral_births": True},
+    },
+    "extinction": {
+        **{"height": 8, "width": 9, "generations": 4, "radius": 4, "max_units": 7, "max_rounds": 3},
+        **{"win_rule": "extinction", "shaping": 0.5},
+    },
+    "extinction-among-neutrals": {
+        **{"height": 9, "width": 8, "generations": 1, "radius": 4, "max_units": 4, "max_rounds": 12},
+        **{"win_rule": "extinction", "neutral_density": 0.3, "initial_placement": False},
+    },
+    "narrow": {
+        **{"height": 8, "width": 8, "generations": 1, "radius": 1, "max_units": 3, "max_rounds": 3},
+        **{"neutral_density": 0.3},
+    },
+    "wide": {
+        **{"height": 16, "width": 20, "generations": 24, "radius": 8, "max_units": 10, "max_rounds": 5},
+        **{"neutral_density": 0.3, "neutral_births": True},
+    },
+    "two-words": {"height": 8, "width": 127, "generations": 2, "radius": 3, "max_units": 6, "max_rounds": 3},
+}
+every_family = pytest.mark.parametrize("family", FAMILIES)
+
+
+def make(**parameters: Any) -> ClothOfGold:
+    game = cellgames.make("cloth-of-gold-v0", **parameters)
+    assert isinstance(game, ClothOfGold)
+    return game
+
+
+# --- games beside the reference ---------------------------------------------------------------------------------
+
+
+def beside(game: ClothOfGold, lanes: int, seed: int) -> Iterator[tuple[ClothState, list[ReferenceGame], list[int]]]:
+    """Random games of every lane until all are over: states, the reference's games, and the actions that come next."""
+    state = game.init(seeds(seed, lanes))
+    boards = game.board(state).tolist()
+    references = [ReferenceGame(**game.parameters, board=board) for board in boards]
+    rngs = [random.Random(f"{seed}, {lane}") for lane in range(lanes)]
+    while not all(reference.over for reference in references):
+        actions = [0 if one.over else random_action(one, rng) for one, rng in zip(references, rngs, strict=True)]
+        yield state, references, actions
+        state = game.step(state, torch.tensor(actions))
+        for reference, action in zip(references, actions, strict=True):
+            reference.step(action)
+    yield state, references, [0] * lanes
+
+
+def flags(size: int, actions: set[int]) -> list[bool]:
+    return [action in actions for action in range(size)]
+
+
+def agree(game: ClothOfGold, state: ClothState, references: Sequence[ReferenceGame]) -> None:
+    """Everything that the batch says is what the reference says."""
+    legal, outcome, board = game.legal_actions(state), game.outcome(state), game.board(state)
+    territories = game.territories(state)
+    facts = [{name: value.tolist() for name, value in game.facts(state, player).items()} for player in (A, B)]
+    views = [game.observe(state, player).numpy() for player in (A, B)]
+    assert (legal.dtype, board.dtype, outcome.dtype) == (torch.bool, torch.int8, torch.int8)
+    for lane, one in enumerate(references):
+        assert board[lane].tolist() == one.board
+        for player in (A, B):
+            assert np.array_equal(territories[lane, player].numpy(), one.territory(player))
+            assert {name: value[lane] for name, value in facts[player].items()} == one.facts(player)
+        assert legal[lane].tolist() == flags(game.info.num_actions, one.legal())
+        assert state.live[lane].tolist() == one.live()
+        assert state.scores[lane].tolist() == one.scores
+        assert state.rewards[lane].tolist() == pytest.approx(one.rewards, abs=1e-6)
+        assert int(state.round[lane]) == one.round
+        assert int(state.turn[lane]) == one.turn
+        assert state.rounds[lane].tolist() == [*one.history, *[[0] * 6] * (one.max_rounds + 1 - len(one.history))]
+        assert (bool(state.terminated[lane]), bool(state.truncated[lane])) == (one.terminated, one.truncated)
+        assert outcome[lane].tolist() == one.outcome
+        if not one.over:
+            assert int(state.current_player[lane]) == one.player
+            assert int(state.left[lane]) == one.left
+            assert int(state.acts[lane]) == one.acts
+            for player in (A, B):
+                assert np.array_equal(views[player][lane], one.observe(player))
+
+
+def agree_alone(game: ClothOfGold, solo: Solo, one: ReferenceGame) -> None:
+    """So is what a game outside a batch says."""
+    assert solo.board().tolist() == one.board
+    assert solo.legal_actions().tolist() == flags(game.info.num_actions, one.legal())
+    assert solo.scores == one.scores
+    assert solo.rewards == pytest.approx(one.rewards, abs=1e-6)
+    assert (solo.terminated, solo.truncated) == (one.terminated, one.truncated)
+    for player in (A, B):
+        assert solo.facts(player) == one.facts(player)
+        if not one.over:
+            assert solo.current_player == one.player
+            assert np.array_equal(solo.observe(player), one.observe(player))
+
+
+def ending(one: ReferenceGame) -> str:
+    """How a game ended."""
+    result = {(1, -1): "a wins", (-1, 1): "b wins", (-1, -1): "both lose"}[one.outcome[0], one.outcome[1]]
+    return f"{'cut off' if one.truncated else 'verdict'}: {result}"
+
+
+@every_family
+def test_whole_random_games_are_those_of_the_reference(family: str) -> None:
+    game = make(**FAMILIES[family])
+    for state, references, _ in beside(game, 6, seed=3):
+        agree(game, state, references)
+    assert len(set(map(ending, references))) > 1
+
+
+@every_family
+def test_single_random_games_are_those_of_the_reference_and_the_batch(family: str) -> None:
+    game = make(**FAMILIES[family])
+    solos: list[Solo] = []
+    for turn, (state, references, actions) in enumerate(beside(game, 2, seed=4)):
+        if turn % 20 == 0:  # also in the middle of a turn
+            solos = [game.solo(state[lane]) for lane in range(2)]
+        for lane, (solo, one) in enumerate(zip(solos, references, strict=True)):
+            agree_alone(game, solo, one)
+            assert solo.state().equal(state[lane])
+            solo.step(actions[lane])
+    assert all(solo.terminated or solo.truncated for solo in solos)
+
+
+@pytest.mark.parametrize("generations", [48, 73, 168])
+@pytest.mark.parametrize("shape", ["..", "aa.bb", "aaa", "bbbbbbbbbb", "caca.bb"], ids=str)
+def test_a_single_game_stops_its_generations_early_without_a_change(shape: str, generations: int) -> None:
+    """A pair of rows of a shape; ten in a row become an oscillator of period 15."""
+    game = make(height=24, width=32, generations=generations, neutral_births=True)
+    board = [[EMPTY] * 32 for _ in range(24)]
+    for row in (11, 12) if shape != "bbbbbbbbbb" else (11,):
+        board[row][10 : 10 + len(shape)] = drawn(shape)[0]
+    state = position(game, board)
+    one, solo = ReferenceGame(**game.parameters, board=board), game.solo(state)
+    rng = random.Random(generations)
+    while one.round == 1 and not one.over:
+        action = random_action(one, rng)
+        one.step(action)
+        solo.step(action)
+        state = game.step(state, torch.tensor([action]))
+    assert solo.state().equal(state)
+    assert solo.board().tolist() == one.board
+
+
+# --- placement --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("radius", [1, 3, 8])
+@pytest.mark.parametrize(("height", "width"), [(8, 8), (16, 20)])
+@pytest.mark.parametrize("max_units", [3, 10])
+def test_territory_and_legality_after_every_placement(height: int, width: int, radius: int, max_units: int) -> None:
+    game = make(
+        height=height, width=width, radius=radius, generations=1, max_units=max_units, max_rounds=2, neutral_density=0.3
+    )
+    kinds = Counter[str]()
+    solo: Solo | None = None
+    for state, references, actions in beside(game, 3, seed=radius):
+        legal, territories = game.legal_actions(state), game.territories(state)
+        solo = solo or game.solo(state[0])
+        for lane, one in enumerate(references):
+            expected = flags(game.info.num_actions, one.legal())
+            fields = [one.territory(player) for player in (A, B)]
+            assert legal[lane].tolist() == expected
+            assert np.array_equal(territories[lane].numpy(), fields)
+            cell = divmod(actions[lane], width)
+            kinds["end" if actions[lane] == game.end_turn else "take back" if cell in one.placed else "place"] += 1
+            if lane == 0:
+                assert solo.legal_actions().tolist() == expected
+                assert np.array_equal(solo.observe(one.player)[5:7], [fields[one.player], fields[1 - one.player]])
+        solo.step(actions[0])
+    assert min(kinds[kind] for kind in ("end", "take back", "place")) > 2
+
+
+@pytest.mark.parametrize(("height", "width", "radius"), [(8, 8, 32), (9, 63, 8), (8, 64, 8), (8, 127, 5), (8, 130, 20)])
+def test_a_unit_in_any_column_holds_its_disk(height: int, width: int, radius: int) -> None:
+    """Also of rows whose words are full; a game for each column."""
+    game = make(height=height, width=width, radius=radius)
+    start = game.init(seeds(0, width))
+    cells = torch.tensor([(col * 5 % height) * width + col for col in range(width)])
+    state = game.step(start, cells)
+    legal, territories = game.legal_actions(state), game.territories(state)
+    for lane, cell in enumerate(cells.tolist()):
+        one = ReferenceGame(**game.parameters)
+        one.step(cell)
+        assert np.array_equal(territories[lane].numpy(), [one.territory(A), one.territory(B)]), divmod(cell, width)
+        assert legal[lane].tolist() == flags(game.info.num_actions, one.legal()), divmod(cell, width)
+    back = game.step(state, cells)
+    assert not back.units.any()
+    assert not back.territory.any()
+
+
+def position(
+    game: ClothOfGold, board: Board, player: int = A, round: int = 1, scores: tuple[int, int] = (0, 0)
+) -> ClothState:
+    """A board at the beginning of a player's turn; none of its units counts as placed in it."""
+    one = ReferenceGame(**game.parameters, board=board)
+    grid, cells = Grid(game.height, game.width, wrap=False), torch.tensor([board])
+    own = torch.tensor(np.stack([one.territory(A), one.territory(B)]))[None]
+
+    def packed(boards: Tensor) -> Tensor:
+        return grid.pack(boards).movedim(-1, 0).contiguous()
+
+    state = game.init(seeds(0, 1))
+    return state.replace(
+        current_player=torch.tensor([player]),
+        round=torch.full_like(state.round, round),
+        scores=torch.tensor([scores], dtype=torch.float32),
+        units=packed(torch.stack([cells == 1, cells == 2], 1)),
+        neutral=packed(cells == 3),
+        killed=packed(cells == 4),
+        territory=packed(own),
+        live=torch.tensor([one.live()], dtype=torch.int32),
+    )
+
+
+def playing(game: ClothOfGold, state: ClothState, *actions: Cell | str) -> ClothState:
+    """After cells (row, col) and "end" as actions."""
+    for action in actions:
+        number = game.end_turn if isinstance(action, str) else action[0] * game.width + action[1]
+        state = game.step(state, torch.tensor([number]))
+    return state
+
+
+def open_cells(game: ClothOfGold, state: ClothState) -> str:
+    """What is legal, by rows: x cells, and a last line that says whether the turn may end."""
+    legal = game.legal_actions(state)[0].tolist()
+    assert game.solo(state).legal_actions().tolist() == legal
+    rows = [legal[start : start + game.width] for start in range(0, game.end_turn, game.width)]
+    drawing = ["".join(".x"[cell] for cell in row) for row in rows]
+    return "\n".join(drawing + ["end"] * legal[-1])
+
+
+def tall(text: str, rows: int = 8) -> Board:
+    """A drawn board with empty rows below."""
+    board = drawn(text)
+    return board + [[EMPTY] * len(board[0]) for _ in range(rows - len(board))]
+
+
+def within(rows: range, cols: range, *but: Cell, size: tuple[int, int] = (8, 12)) -> str:
+    """A rectangle of x without some cells."""
+    cells = {(r, c) for r in rows for c in cols} - set(but)
+    return "\n".join("".join(".x"[(r, c) in cells] for c in range(size[1])) for r in range(size[0]))
+
+
+# With a radius of 3 a unit's territory is the square of 5 x 5 cells around it.
+NARROW = {"height": 8, "width": 12, "radius": 3, "generations": 1, "max_units": 4}
+
+
+def test_units_go_inside_the_own_territory_that_is_not_the_opponents_too() -> None:
+    game, board = make(**NARROW), tall("............\n............\n...a..b.....")
+    assert open_cells(game, position(game, board)) == within(range(5), range(1, 4), (2, 3))
+    assert open_cells(game, position(game, board, B)) == within(range(5), range(6, 9), (2, 6))
+
+
+def test_units_go_on_empty_cells_only() -> None:
+    game, board = make(**NARROW), tall("............\n..cd........\n...a........")
+    assert open_cells(game, position(game, board)) == within(range(5), range(1, 6), (1, 2), (1, 3), (2, 3))
+
+
+def test_a_first_unit_goes_anywhere_but_on_or_orthogonally_next_to_the_opponents() -> None:
+    game, board = make(**NARROW), tall("b...........\n............\n..c.d..b....")
+    closed = [(0, 0), (0, 1), (1, 0), (2, 2), (2, 4), (2, 7), (1, 7), (3, 7), (2, 6), (2, 8)]
+    state = position(game, board)
+    assert open_cells(game, state) == within(range(8), range(12), *closed)
+    # It may stand in the opponent's territory, but the next one goes outside of it.
+    state = playing(game, state, (1, 1))
+    drawing = ["...x........", ".x.x........", "...x........", "xxxx........", *["............"] * 4, "end"]
+    assert open_cells(game, state) == "\n".join(drawing)  # (1, 1) to take it back
+
+
+def test_taking_back_does_not_disturb_units_placed_on_its_strength() -> None:
+    game = make(**NARROW)
+    state = playing(game, game.init(seeds(0, 1)), (0, 0), (2, 2), (4, 4), (2, 2))
+    assert game.board(state)[0].nonzero().tolist() == [[0, 0], [4, 4]]
+    assert state.left.tolist() == [2]
+    assert state.acts.tolist() == [4]
+    assert game.facts(state, A)["territory"].tolist() == [[9 + 25 - 1, 0]]
+    # Without the first one territory is that of the last.
+    state = playing(game, state, (0, 0))
+    assert open_cells(game, state) == within(range(2, 7), range(2, 7)) + "\nend"
+    # Without any the next one goes anywhere again.
+    state = playing(game, state, (4, 4))
+    assert open_cells(game, state) == within(range(8), range(12))
+    assert state.left.tolist() == [4]
+    assert not state.territory.any()
+
+
+def test_units_of_earlier_turns_are_not_taken_back() -> None:
+    game = make(**NARROW)
+    state = playing(game, game.init(seeds(0, 1)), (1, 1), (1, 2), "end", (6, 10), "end")
+    assert int(state.current_player) == A
+    legal = game.legal_actions(state)[0]
+    assert not legal[[13, 14, 82]].any()
+    state = playing(game, state, (1, 3))
+    assert game.legal_actions(state)[0].nonzero().flatten().tolist()[-1] == game.end_turn
+    assert game.legal_actions(state)[0, [13, 14, 15, 82]].tolist() == [False, False, True, False]
+
+
+def test_with_all_units_placed_they_can_be_taken_back_or_the_turn_ended() -> None:
+    game = make(**NARROW)
+    cells = [(3, 3), (3, 4), (4, 3), (4, 4)]
+    state = playing(game, game.init(seeds(0, 1)), *cells)
+    assert open_cells(game, state) == within(range(3, 5), range(3, 5)) + "\nend"
+    assert state.left.tolist() == [0]
+
+
+def test_after_twice_the_units_in_actions_the_turn_only_ends() -> None:
+    game = make(**NARROW | {"max_units": 2})
+    state = playing(game, game.init(seeds(0, 1)), (3, 3), (3, 3), (3, 3), (3, 4))
+    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
+    assert state.left.tolist() == [0]
+    # Also with a unit left to place.
+    game = make(**NARROW | {"max_units": 3})
+    state = playing(game, game.init(seeds(0, 1)), (3, 3), (3, 4), (3, 4), (3, 4), (3, 4), (3, 5))
+    assert state.acts.tolist() == [6]
+    assert state.left.tolist() == [1]
+    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
+
+
+@pytest.mark.parametrize("max_units", [1, 2])
+def test_after_twice_the_units_in_actions_and_nothing_placed_units_are_only_placed(max_units: int) -> None:
+    game = make(**NARROW | {"max_units": max_units})
+    state = playing(game, game.init(seeds(0, 1)), *[(3, 3)] * 2 * max_units)
+    assert open_cells(game, state) == within(range(8), range(12))
+    state = playing(game, state, (5, 5))
+    assert open_cells(game, state) == within(range(0), range(0)) + "\nend"
+    assert state.left.tolist() == [max_units - 1]
+    assert int(playing(game, state, "end").current_player) == B
+
+
+def test_who_can_place_must() -> None:
+    game = make(**NARROW)
+    for state in (game.init(seeds(0, 1)), playing(game, game.init(seeds(0, 1)), (3, 3), "end")):
+        assert not game.legal_actions(state)[0, game.end_turn]
+        with pytest.raises(ValueError, match=f"illegal action {game.end_turn} of player"):
+            playing(game, state, "end")
+
+
+def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_on() -> None:
+    """Everything is contested."""
+    game = make(height=8, width=8, radius=12, generations=6, first_verdict=4, max_rounds=6)
+    board = tall("aa......\naa....bb\n......bb")
+    state = position(game, board)
+    for round in (1, 2, 3):
+        assert int(state.round) == round
+        for player in (A, B):
+            assert int(state.current_player) == player
+            assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]
+            state = playing(game, state, "end")
+    assert game.board(state)[0].tolist() == board
+    assert state.rounds[0, 1:4].tolist() == [[4, 4, 64, 64, 64, 0]] * 3
+    assert not state.over.any()
+    state = playing(game, state, "end", "end")
+    assert state.terminated.tolist() == [True]
+    assert game.outcome(state).tolist() == [[-1, -1]]
+
+
+def test_a_side_that_fills_the_board_leaves_nothing_to_the_other() -> None:
+    game = make(height=8, width=8, radius=12, max_units=64, generations=1)
+    state = playing(game, game.init(seeds(0, 1)), *[(r, c) for r in range(8) for c in range(8)], "end")
+    assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]
+    state = playing(game, state, "end")
+    assert state.scores.tolist() == [[64, -64]]
+    assert state.round.tolist() == [1]
+    assert game.legal_actions(state)[0].nonzero().tolist() == [[game.end_turn]]  # nor to itself
+
+
+def test_a_side_wiped_out_comes_back_anywhere_and_may_win() -> None:
+    game = make(**NARROW | {"max_units": 6})
+    board = tall("............\n.bb.........\n.bb.........")
+    state = playing(game, position(game, board, scores=(2, -2)), (7, 11), "end", (4, 4), "end")
+    assert game.facts(state, A)["units"].tolist() == [[0, 4]]
+    assert state.scores.tolist() == [[-4, 4]]
+    near = [(1, 1), (1, 2), (2, 1), (2, 2), (0, 1), (0, 2), (1, 0), (2, 0), (3, 1), (3, 2), (1, 3), (2, 3)]
+    assert open_cells(game, state) == within(range(8), range(12), *near)
+    ship = [(5, 8), (5, 9), (6, 8), (6, 10), (7, 9), (7, 10)]
+    state = playing(game, state, *ship, "end", (4, 4), "end")
+    assert state.scores.tolist() == [[2, -2]]
+    assert not state.over.any()
+    state = playing(game, state, (3, 11), "end", (4, 4), "end")
+    assert game.outcome(state).tolist() == [[1, -1]]
+
+
+# --- what is refused --------------------------------------------------------------------------------------------
+
+
+def refusal(game: ClothOfGold, state: ClothState, action: int) -> str:
+    """The reason, after all that the core says of every game."""
+    before = state.clone()
+    player = game.info.players[int(state.current_player)]
+    start = f"cloth-of-gold-v0: illegal action {action} of player {player} in lane 0: "
+    with pytest.raises(ValueError, match=f"^{start}") as refused:
+        game.step(state, torch.tensor([action]))
+    assert state.equal(before)
+    return str(refused.value)[len(start) :]
+
+
+def test_every_illegal_action_has_a_reason() -> None:
+    game, board = make(**NARROW), tall("............\n..cd........\n...a..b.....")
+    state, fresh = position(game, board), position(game, tall("b..........."))
+    full = playing(game, game.init(seeds(0, 1)), (0, 0), (0, 1), (0, 2), (0, 3))
+    tired = playing(game, game.init(seeds(0, 1)), *[(0, 0), (0, 1), (0, 1)] + [(0, 1)] * 5)
+    bare = playing(game, fresh, *[(5, 5)] * 8)
+    assert tired.acts.tolist() == bare.acts.tolist() == [8]
+    for where, cell, reason in (
+        (state, (2, 3), "r2c3 holds a unit that was not placed in this turn"),
+        (state, (2, 6), "r2c6 is not empty, .* opponent"),
+        (state, (1, 2), "r1c2 is not empty, .* neutral"),
+        (state, (1, 3), "r1c3 is not empty, .* killed"),
+        (state, (7, 3), "r7c3 is outside .* territory"),
+        (state, (2, 4), "r2c4 is contested"),
+        (fresh, (0, 1), "r0c1 .* next to .* opponent"),
+        (full, (1, 1), "all|left"),
+        (tired, (0, 0), "after 8 .* only its end"),
+        (tired, (1, 1), "after 8 .* only its end"),
+        (bare, (0, 1), "r0c1 .* next to .* opponent"),  # it may still place one elsewhere
+    ):
+        assert re.search(reason, refusal(game, where, cell[0] * 12 + cell[1])), cell
+    assert "must place" in refusal(game, state, game.end_turn)
+
+
+# --- the end ----------------------------------------------------------------------------------------------------
+
+Blocks = tuple[int, int]  # of a and of b: a still life of four units each
+
+A_WINS, B_WINS, BOTH_LOSE, GOES_ON = (1, -1), (-1, 1), (-1, -1), (0, 0)
+FIRST_3, MOST_3 = {"first_verdict": 3}, {"max_rounds": 3}
+EXTINCTION = {"win_rule": "extinction"}
+
+# Blocks after the initial placement and after each round; how the last one ends the game; parameters.
+SEQUENCES: dict[str, tuple[list[Blocks], str, tuple[int, int], dict[str, Any]]] = {
+    "a tie": ([(1, 1), (2, 1), (2, 2)], "verdict", BOTH_LOSE, {}),
+    "a tie of nothing": ([(1, 0), (0, 1), (0, 0)], "verdict", BOTH_LOSE, {}),
+    "a tie in a round without a verdict": ([(1, 1), (1, 1), (2, 1)], "", GOES_ON, {}),
+    "a tie before, then a lead": ([(1, 1), (1, 1), (1, 2)], "", GOES_ON, {}),
+    "a tie in the first round, where it is judged": ([(1, 2), (1, 1)], "verdict", BOTH_LOSE, {"first_verdict": 1}),
+    "a's lead shrinks": ([(1, 1), (3, 1), (2, 1)], "verdict", A_WINS, {}),
+    "b's lead shrinks": ([(1, 1), (0, 3), (1, 3)], "verdict", B_WINS, {}),
+    "a's lead is equal": ([(1, 1), (2, 1), (3, 2)], "verdict", A_WINS, {}),
+    "b's lead is equal": ([(1, 1), (1, 2), (0, 1)], "verdict", B_WINS, {}),
+    "a's lead grows": ([(0, 0), (1, 0), (2, 0), (3, 0)], "", GOES_ON, {}),
+    "b's lead grows": ([(0, 0), (1, 2), (1, 3), (0, 3)], "", GOES_ON, {}),
+    "a's lead grows, then stays": ([(1, 0), (2, 0), (3, 0), (3, 0)], "verdict", A_WINS, {}),
+    "the lead changes hands": ([(2, 1), (1, 2), (2, 1), (0, 1), (3, 0)], "", GOES_ON, {}),
+    "the lead comes from a tie": ([(0, 0), (0, 0), (1, 0), (2, 0)], "", GOES_ON, {}),
+    "the lead shrinks in a round without a verdict": ([(1, 1), (3, 1), (2, 1), (3, 1)], "", GOES_ON, FIRST_3),
+    "the lead shrinks in the third": ([(1, 1), (2, 1), (3, 1), (2, 1)], "verdict", A_WINS, FIRST_3),
+    "the lead shrinks in the first": ([(3, 0), (2, 0)], "", GOES_ON, {}),
+    "the lead of the initial placement shrinks": ([(3, 0), (2, 0)], "verdict", A_WINS, {"first_verdict": 1}),
+    "the lead of the initial placement grows": ([(2, 0), (3, 0)], "", GOES_ON, {"first_verdict": 1}),
+    "the last round, a leads": ([(1, 1), (2, 1), (1, 2), (3, 1)], "cut off", A_WINS, MOST_3),
+    "the last round, b leads more": ([(1, 1), (1, 2), (1, 3), (0, 3)], "cut off", B_WINS, MOST_3),
+    "the last round, level": ([(1, 0), (2, 1), (3, 1), (2, 2)], "cut off", BOTH_LOSE, MOST_3 | {"first_verdict": 4}),
+    "the last round, a verdict": ([(1, 1), (2, 1), (3, 1), (2, 1)], "verdict", A_WINS, MOST_3),
+    "the last round, a tie": ([(1, 1), (2, 1), (3, 1), (1, 1)], "verdict", BOTH_LOSE, MOST_3),
+    "a dies out": ([(1, 1), (0, 1)], "verdict", B_WINS, EXTINCTION),
+    "b dies out": ([(1, 1), (1, 1), (2, 1), (1, 1), (1, 0)], "verdict", A_WINS, EXTINCTION),
+    "both die out": ([(1, 1), (1, 1), (0, 0)], "verdict", BOTH_LOSE, EXTINCTION),
+    "nobody dies out": ([(1, 1), (1, 1), (3, 1), (2, 1), (1, 1), (1, 3)], "", GOES_ON, EXTINCTION),
+    "nobody dies out, b leads": ([(1, 1), (1, 1), (3, 1), (1, 2)], "cut off", B_WINS, EXTINCTION | MOST_3),
+    "nobody dies out, level": ([(1, 1), (2, 1), (3, 1), (2, 2)], "cut off", BOTH_LOSE, EXTINCTION | MOST_3),
+    "both die out in the last round": ([(1, 1), (2, 1), (3, 1), (0, 0)], "verdict", BOTH_LOSE, EXTINCTION | MOST_3),
+}
+
+
+def blocks(blocks: Blocks) -> Board:
+    """Blocks of a along the left edge, of b along the right one."""
+    board = [[EMPTY] * 32 for _ in range(24)]
+    for player, (number, column) in enumerate(zip(blocks, (1, 29), strict=True)):
+        for r, c in ((8 * i + 3 + r, column + c) for i in range(number) for r in (0, 1) for c in (0, 1)):
+            board[r][c] = player + 1
+    return board
+
+
+def round_with(game: ClothOfGold, state: ClothState, board: Board) -> ClothState:
+    """The game after a round from another board, to which both add a unit that dies."""
+    other = position(game, board)
+    state = state.replace(units=other.units, territory=other.territory, live=other.live)
+    return playing(game, state, (6, 5), "end", (6, 26), "end")
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+def test_the_end_on_chosen_sequences_of_scores(name: str) -> None:
+    sequence, how, outcome, parameters = SEQUENCES[name]
+    game = make(height=24, width=32, generations=2, **parameters)
+    state = round_with(game, game.init(seeds(0, 1)), blocks(sequence[0]))
+    for round, (a, b) in enumerate(sequence[1:], 1):
+        assert not state.over.any()
+        assert state.round.tolist() == [round]
+        assert not game.outcome(state).any()
+        state = round_with(game, state, blocks((a, b)))
+        assert state.scores.tolist() == [[4 * (a - b), 4 * (b - a)]]
+        assert state.rounds[0, round, :2].tolist() == [4 * a, 4 * b]
+    assert state.terminated.tolist() == [how == "verdict"]
+    assert state.truncated.tolist() == [how == "cut off"]
+    assert game.outcome(state).tolist() == state.rewards.tolist() == [list(outcome)]
+    assert state.round.tolist() == [len(sequence) - bool(how)]
+
+
+def test_without_an_initial_placement_the_score_before_the_first_round_is_nought() -> None:
+    game = make(height=24, width=32, generations=2, initial_placement=False, first_verdict=1)
+    start = game.init(seeds(0, 1))
+    assert start.round.tolist() == [1]
+    state = round_with(game, start, blocks((2, 1)))
+    assert not state.over.any()
+    assert state.rounds[0, 0].tolist() == [0] * 6
+    assert game.outcome(round_with(game, state, blocks((1, 0)))).tolist() == [[1, -1]]
+    assert game.outcome(round_with(game, start, blocks((2, 2)))).tolist() == [[-1, -1]]
+
+
+def test_after_each_round_its_numbers_are_kept() -> None:
+    """Both complete a block; the sides of another one kill each other."""
+    board = drawn("............\n.aa...bb....\n.a....b.....") + [[EMPTY] * 12] * 3 + drawn("..........ab\n" * 2)
+    game = make(**NARROW)
+    # Territory of the blocks: 5 x 5 and 5 x 6, with 5 cells in common; of the others 4 x 4 and 4 x 3.
+    placed = playing(game, position(game, board, round=0), (2, 2), "end", (2, 7), "end")
+    assert placed.rounds[0, 0].tolist() == [6, 6, 25 + 16, 30 + 12 - 1, 5 + 12 + 1, 0]
+    assert placed.scores.tolist() == [[0, 0]]
+    played = playing(game, position(game, board, round=1), (2, 2), "end", (2, 7), "end")
+    assert played.rounds[0, 1].tolist() == [4, 4, 25, 30, 5, 4]
+    assert not played.rounds[0, 2:].any()
+    for facts in (game.facts(played, A), game.solo(played).facts(B)):
+        assert {name: torch.as_tensor(value).flatten().tolist() for name, value in facts.items()} == {
+            **{"score": [0], "units": [4, 4], "territory": [25, 30], "contested": [5], "killed": [4], "round": [2]}
+        }
+
+
+# --- whole turns ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", ["no-initial-placement", "late-verdict", "extinction"])
+def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
+    """Also side by side with games that are over; the rewards are the sum of those of the turn."""
+    game, lanes = make(**FAMILIES[family]), 4
+    turns: list[list[int]] = [[] for _ in range(lanes)]
+    starts: list[ClothState] = []
+    rewards = torch.zeros(lanes, 2)
+    compared = 0
+    for state, references, actions in beside(game, lanes, seed=11):
+        starts = starts or [state[lane] for lane in range(lanes)]
+        for lane, one in enumerate(references):
+            rewards[lane] += state.rewards[lane]
+            if turns[lane][-1:] == [game.end_turn]:
+                # Without what was taken back, nothing tells the two from each other but the number of actions.
+                cells = [cell for cell in turns[lane][:-1] if turns[lane].count(cell) % 2]
+                units = torch.tensor([list(dict.fromkeys(cells)) + [-1] * (game.max_units - len(set(cells)))])
+                after = game.play_turn(starts[lane], units)
+                torch.testing.assert_close(after.rewards, rewards[[lane]])
+                assert int(after.turn) == int(starts[lane].turn) + len(set(cells)) + 1
+                assert after.replace(turn=state.turn[[lane]], rewards=state.rewards[[lane]]).equal(state[lane])
+                turns[lane], starts[lane] = [], state[lane]
+                rewards[lane] = 0
+                compared += 1
+            if not one.over:
+                turns[lane].append(actions[lane])
+    assert compared > 10
+    over = state[1].replace(rewards=torch.ones(1, 2))
+    mixed = ClothState.cat([over, game.init(seeds(11, 1)), over])
+    after = game.play_turn(mixed, torch.tensor([[7, -1], [9, 3], [5, 2]]))
+    still = over.replace(rewards=torch.zeros(1, 2))
+    assert after.equal(ClothState.cat([still, game.play_turn(mixed[1], torch.tensor([[9, 3]])), still]))
+
+
+# --- lanes ------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_of_games_in_different_phases_is_each_of_them_alone() -> None:
+    game = make(**FAMILIES["late-verdict"])
+    alone: list[ClothState] = []
+    mixed, simulated = 0, Counter[int]()
+    for state, references, actions in beside(game, 6, seed=8):
+        alone = alone or [game.init(seeds(8, 6)[[lane]]) for lane in range(6)]
+        assert all(state[lane].equal(one) for lane, one in enumerate(alone))
+        legal = game.legal_actions(state)
+        for lane, one in enumerate(alone):
+            assert torch.equal(legal[lane], game.legal_actions(one)[0])
+            alone[lane] = game.step(one, torch.tensor([actions[lane]]))
+        ends = [
+            not one.over and one.player == B and one.round > 0 and action == game.end_turn
+            for one, action in zip(references, actions, strict=True)
+        ]
+        simulated[sum(ends)] += 1
+        mixed += len({(one.player, one.over) for one in references}) > 1
+    assert mixed > 20
+    assert simulated[0] > 20
+    assert simulated[1] > 5
+    assert max(simulated) < 6
+
+
+def test_games_go_on_from_what_was_saved() -> None:
+    game = make(**FAMILIES["wide"])
+    before: ClothState | None = None
+    given = torch.zeros(3, dtype=torch.int64)
+    for turn, (state, _, actions) in enumerate(beside(game, 3, seed=9)):
+        if before is not None:
+            assert game.step(before, given).equal(state)
+        before, given = None, torch.tensor(actions)
+        if turn % 10 == 3:
+            file = io.BytesIO()
+            torch.save(state, file)
+            file.seek(0)
+            before = torch.load(file)
+            assert before.equal(state)
+
+
+def test_games_go_on_from_their_lines() -> None:
+    game = make(**FAMILIES["late-verdict"])
+    for turn, (state, _, actions) in enumerate(beside(game, 2, seed=10)):
+        for lane in (0, 1) if turn % 5 == 2 else ():
+            back = game.string_to_state(game.state_to_string(state[lane]), seed=int(state.seed[lane]))
+            rest = {"rewards": state.rewards[[lane]], "rounds": state.rounds[[lane]]}  # a line does not tell
+            back = back.replace(**rest)
+            assert back.equal(state[lane])
+            action = torch.tensor([actions[lane]])
+            assert game.step(back, action).equal(game.step(state[lane], action))
+
+
+def test_a_game_of_the_longest_turns_comes_back_from_its_line() -> None:
+    """Every unit is taken back once."""
+    game = make(height=8, width=12, radius=3, generations=2, max_units=1, max_rounds=2)
+    state = game.init(seeds(0, 1))
+    while not state.over.any():
+        cell = (1, 1 + int(state.round)) if int(state.current_player) == A else (6, 10 - int(state.round))
+        for action in (cell, cell, cell, "end"):
+            state = playing(game, state, action)
+            line = game.state_to_string(state)
+            assert game.state_to_string(game.string_to_state(line)) == line
+    assert state.turn.tolist() == [4 * 2 * 3]
+    assert game.info.max_turns == 4 * 2 * 3
+
+
+# --- chance and parameters --------------------------------------------------------------------------------------
+
+
+def test_neutral_cells_are_a_random_share_of_the_board_from_the_seed() -> None:
+    game = make(height=40, width=50, neutral_density=0.3)
+    board = game.board(game.init(seeds(1, 20)))
+    assert set(board.unique().tolist()) == {EMPTY, NEUTRAL}
+    shares = (board == NEUTRAL).float().mean((1, 2))
+    assert shares.mean().item() == pytest.approx(0.3, abs=0.01)  # sd 0.0023
+    assert (shares - 0.3).abs().max() < 0.05  # sd 0.01
+    by_cell = (board == NEUTRAL).float().mean(0)
+    assert by_cell.std().item() == pytest.approx((0.3 * 0.7 / 20) ** 0.5, rel=0.1)
+    assert len({str(one) for one in board.tolist()}) == 20
+    assert torch.equal(game.board(game.init(seeds(1, 20)[[7]]))[0], board[7])
+    assert not game.board(make(height=40, width=50).init(seeds(1, 20))).any()
+
+
+def test_parameters_default_to_those_of_the_rules() -> None:
+    fields = dataclasses.fields(ReferenceGame)
+    assert make().parameters == {field.name: field.default for field in fields[: len(make().parameters)]}
+
+
+@pytest.mark.parametrize("parameters", [{"max_units": 100}, {"max_rounds": 300, "initial_placement": False}])
+def test_what_is_shown_lies_within_the_declared_bounds(parameters: dict[str, Any]) -> None:
+    game = make(height=8, width=8, **parameters)
+    state = game.init(seeds(0, 1))
+    last = state.replace(round=torch.full_like(state.round, game.max_rounds))
+    assert game.observe(last, A).max() == max(game.max_units, game.max_rounds)
+    assert game.observe(last, A).max() <= game.info.observation.high
+
+
+def test_a_batch_of_no_games_plays_whole_turns_too() -> None:
+    game = make()
+    none = game.init(seeds(0, 0))
+    assert len(game.play_turn(none, torch.zeros(0, 3, dtype=torch.int64))) == 0
+    assert territory(game.grid, torch.zeros(2, *game.grid.shape, 0, dtype=torch.int64), game.radius).numel() == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "move:a turn:9 round:1 acts:0 score:+101 placed:- board:!",
+        "move:a turn:9 round:1 acts:0 score:-0 placed:- board:!",
+        "move:a turn:9 round:1 acts:0 score:+0 placed:r0c0 board:A!",
+        "move:a turn:9 round:1 acts:2 score:+0 placed:r0c0 board:A!",
+        "move:a turn:2 round:1 acts:4 score:+0 placed:- board:!",
+        "over:a turn:9 round:2 acts:0 score:+0 placed:- board:!",
+        "over:b turn:9 round:2 acts:1 score:+0 placed:r0c0 board:B!",
+        "over:b turn:9 round:0 acts:0 score:+0 placed:- board:!",
+        "cut:b turn:9 round:2 acts:0 score:+0 placed:- board:!",
+    ],
+)
+def test_lines_that_no_game_comes_to_are_refused(line: str) -> None:
+    game = make(height=10, width=10, max_rounds=4)
+    game.string_to_state("move:a turn:9 round:1 acts:1 score:+0 placed:r0c0 board:A!")
+    with pytest.raises(ValueError, match="expected"):
+        game.string_to_state(line)

@@ -1,0 +1,342 @@
+"""The generation of Cloth of Gold: the table case by case, and many generations against the slow reference."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from cloth_of_gold_reference import (
+    EMPTY,
+    MARKS,
+    NEUTRAL,
+    Board,
+    count,
+    drawn,
+    field_of,
+    generation,
+    later,
+    next_state,
+    random_world,
+    text_of,
+)
+from torch import Tensor
+
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.cloth_of_gold import rules
+from cellgames.envs.cloth_of_gold.simulation import advance, simulate
+from cellgames.envs.kernels import compiling
+
+with_and_without_births = pytest.mark.parametrize("births", [False, True], ids=["no-births", "births"])
+
+# What becomes of the five states "0abcd" with (N_A, N_B, N_C) around; with any other number of units all become 0.
+TABLE = {
+    (2, 0, 0): "0ada0",
+    (0, 2, 0): "0dbb0",
+    (0, 0, 2): "0abcd",
+    (1, 1, 0): "0abc0",
+    (1, 0, 1): "0ada0",
+    (0, 1, 1): "0dbb0",
+    (3, 0, 0): "aada0",
+    (0, 3, 0): "bdbb0",
+    (0, 0, 3): "0abcd",
+    (2, 1, 0): "aada0",
+    (1, 2, 0): "bdbb0",
+    (2, 0, 1): "aada0",
+    (0, 2, 1): "bdbb0",
+    (1, 0, 2): "aada0",
+    (0, 1, 2): "bdbb0",
+    (1, 1, 1): "0abc0",
+}
+
+
+def expected(state: int, around: tuple[int, int, int], births: bool) -> int:
+    """By the table above."""
+    if births and state == EMPTY and around == (0, 0, 3):
+        return NEUTRAL
+    return "0abcd".index(TABLE.get(around, "00000")[state])
+
+
+def cases() -> Iterator[tuple[int, tuple[int, int, int], int]]:
+    """Every state with every number of neighbours of every kind: state, (N_A, N_B, N_C), N_D."""
+    for state, *around, killed in product(range(5), *[range(9)] * 4):
+        if sum(around) + killed <= 8:
+            yield state, (around[0], around[1], around[2]), killed
+
+
+def planes_of(grid: Grid, worlds: list[Board]) -> Tensor:
+    """int64 [4, S, N, n], the bitboards of states a, b, c and d."""
+    cells = torch.tensor(worlds).reshape(-1, grid.rows, grid.cols)
+    return torch.stack([grid.pack(cells == state) for state in range(1, 5)])
+
+
+def worlds_of(grid: Grid, planes: Tensor) -> list[Board]:
+    """The inverse; no cell may be of two states, and nothing may stand beyond the edge."""
+    assert torch.equal(grid.trim(planes), planes)
+    cells = torch.stack([grid.unpack(plane) for plane in planes])
+    assert cells.sum(0).max() <= 1
+    worlds: list[Board] = (cells * torch.arange(1, 5).view(-1, 1, 1, 1)).sum(0).tolist()
+    return worlds
+
+
+def on_integers(world: Board, births: bool) -> Board:
+    """One generation of one board as Python integers."""
+    grid, cells = IntGrid(len(world), len(world[0])), np.array(world)
+    a, b, neutral, killed = (grid.pack(cells == state) for state in range(1, 5))
+    after = rules.generation(grid, a, b, neutral, killed, births)
+    if not neutral:
+        without = rules.two_sided_generation(grid, a, b, killed)
+        assert (*without[:2], 0, without[2]) == after
+    found = grid.unpack(*after)
+    assert found.sum(0).max() <= 1
+    result: Board = np.tensordot(np.arange(1, 5), found, 1).tolist()
+    return result
+
+
+# --- the reference itself ---------------------------------------------------------------------------------------
+
+
+@with_and_without_births
+def test_the_reference_is_the_table(births: bool) -> None:
+    seen = 0
+    for state, around, killed in cases():
+        if killed == 0:
+            assert next_state(state, *around, births) == expected(state, around, births), (state, around)
+            seen += 1
+    assert seen == 5 * 165
+
+
+DRAWN = {
+    "a player's own units are plain Life": (".....\n..a..\n..a..\n..a..\n.....", ".....\n.....\n.aaa.\n.....\n....."),
+    "nothing lies beyond the edge": ("aa..b\naa..b\n....b", "aa...\naa.bb\n....."),
+    "births go to the majority, and a tie around a unit leaves it": (".....\n.aab.\n.....", "..a..\n..a..\n..a.."),
+    "a unit between stronger opponents is killed": (".....\n.bab.\n.....", "..b..\n..d..\n..b.."),
+    "both sides of a mixed block are killed": ("......\n..ab..\n..ab..\n......", "......\n..dd..\n..dd..\n......"),
+    "neutrals keep units alive and take no births from them": (".....\n.cac.\n.....", "..a..\n..a..\n..a.."),
+    "neutrals alone bear nothing": (".....\n.ccc.\n.....", ".....\n..c..\n....."),
+    "three of three kinds bear nothing": (".....\n.abc.\n.....", ".....\n..d..\n....."),
+    "a neutral goes over to the stronger side": ("......\n.cc...\n.cda..\n......", "......\n.ca...\n.c....\n......"),
+    "a killed cell stays between two or three neutrals": ("cc...cc\n.d...cd\n.......", ".....cc\n.d...cd\n......."),
+    "a killed cell goes when it is alone": ("d....\n.....\n..d..", ".....\n.....\n....."),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), DRAWN.values(), ids=DRAWN)
+def test_a_generation_of_the_reference_on_drawn_boards(before: str, after: str) -> None:
+    assert text_of(generation(drawn(before))) == after
+
+
+def test_the_field_of_the_reference_adds_up_within_the_radius() -> None:
+    board = drawn("a........\n.........\n.........\n.......a.\nb........")
+    strength = field_of(board, 0, 5)
+    assert strength[0].tolist() == [2, 2, 2, 2, 4, 2, 2, 2, 2]  # (0, 4) is 4 from one, sqrt(18) from the other
+    assert strength[3].tolist() == [2, 2, 2, 4, 2, 2, 2, 2, 2]  # (3, 3) is sqrt(18) and 4 away, (3, 4) 5 and 3
+    assert field_of(board, 1, 1).astype(int).tolist() == [[0] * 9] * 4 + [[2] + [0] * 8]
+
+
+# --- one cell ---------------------------------------------------------------------------------------------------
+
+OFFSETS = [(row, col) for row in (-1, 0, 1) for col in (-1, 0, 1) if row or col]
+
+
+def surrounded(state: int, around: tuple[int, int, int], killed: int, rng: random.Random) -> Board:
+    """An 8 x 8 board with a cell of `state` in its middle at (4, 3), and the neighbours in a random order."""
+    states = [kind for kind, n in enumerate((*around, killed), 1) for _ in range(n)]
+    board = [[EMPTY] * 8 for _ in range(8)]
+    for (row, col), kind in zip(rng.sample(OFFSETS, len(states)), states, strict=True):
+        board[4 + row][3 + col] = kind
+    board[4][3] = state
+    return board
+
+
+@with_and_without_births
+@pytest.mark.parametrize("neutrals", [True, False], ids=["neutrals", "two-sided"])
+def test_every_cell_with_every_neighbours_becomes_what_the_table_says(neutrals: bool, births: bool) -> None:
+    """In bitboards of all cases side by side; boards without neutrals have a rule of their own."""
+    rng, every = random.Random(1), [case for case in cases() for _ in range(3)]
+    assert len(every) == 3 * 5 * 495
+    if not neutrals:
+        every = [(state, around, killed) for state, around, killed in every if state != NEUTRAL and around[2] == 0]
+    worlds = [surrounded(*case, rng) for case in every]
+    grid = Grid(8, 8, wrap=False)
+    after = worlds_of(grid, advance(grid, planes_of(grid, worlds), 1, births=births))
+    for (state, around, killed), world in zip(every, after, strict=True):
+        assert world[4][3] == expected(state, around, births), (MARKS[state], around, killed)
+
+
+@with_and_without_births
+def test_every_cell_with_every_neighbours_becomes_what_the_table_says_on_integers(births: bool) -> None:
+    rng = random.Random(2)
+    for state, around, killed in cases():
+        after = on_integers(surrounded(state, around, killed, rng), births)
+        assert after[4][3] == expected(state, around, births), (MARKS[state], around, killed)
+
+
+# --- random worlds ----------------------------------------------------------------------------------------------
+
+SIZES = [(8, 8), (9, 31), (20, 63), (12, 64), (11, 65), (8, 130)]
+every_size = pytest.mark.parametrize(("rows", "cols"), SIZES)
+
+# Weights of the five states: dense and sparse, with and without neutrals and killed cells.
+MIXTURES = [(5, 2, 2, 1, 1), (6, 3, 3, 0, 0), (12, 2, 2, 4, 3), (4, 1, 0, 4, 2), (0, 1, 1, 1, 1), (1, 0, 0, 1, 0)]
+
+
+def random_worlds(rows: int, cols: int, seed: int = 0) -> list[Board]:
+    rng = random.Random(f"{rows} x {cols}, {seed}")
+    return [random_world(rows, cols, rng, weights) for weights in MIXTURES]
+
+
+@with_and_without_births
+@every_size
+def test_random_worlds_are_those_of_the_reference(rows: int, cols: int, births: bool) -> None:
+    grid, worlds = Grid(rows, cols, wrap=False), random_worlds(rows, cols)
+    start = planes_of(grid, worlds)
+    given, planes = start.clone(), start
+    seen = Counter[int]()
+    for age in range(1, 9):
+        worlds = [generation(world, births) for world in worlds]
+        planes = advance(grid, planes, 1, births=births, compile="never")
+        assert worlds_of(grid, planes) == worlds, age
+        assert torch.equal(advance(grid, start, age, births=births), planes)  # as integers
+        seen.update({state: sum(count(world, state) for world in worlds) for state in range(5)})
+    assert min(seen.values()) > 0
+    assert torch.equal(start, given)
+
+
+@with_and_without_births
+@every_size
+def test_random_worlds_on_integers_are_those_of_the_reference(rows: int, cols: int, births: bool) -> None:
+    for world in random_worlds(rows, cols, seed=1):
+        for _ in range(4):
+            after = generation(world, births)
+            assert on_integers(world, births) == after
+            world = after
+
+
+def test_births_of_neutrals_are_asked_for() -> None:
+    grid, world = Grid(8, 9, wrap=False), [[EMPTY] * 9 for _ in range(8)]
+    for row in (2, 3, 4):
+        world[row][4] = NEUTRAL
+    planes = planes_of(grid, [world])
+    assert torch.equal(advance(grid, planes, 2), advance(grid, planes, 2, births=False))
+    assert worlds_of(grid, advance(grid, planes, 2))[0] == [[EMPTY] * 9 for _ in range(8)]
+    assert worlds_of(grid, advance(grid, planes, 2, births=True)) == [world]
+
+
+def test_exchanging_the_players_exchanges_what_becomes_of_them() -> None:
+    grid = Grid(20, 70, wrap=False)
+    planes = planes_of(grid, random_worlds(20, 70))
+    exchanged = planes[[1, 0, 2, 3]]
+    for births in (False, True):
+        after = advance(grid, planes, 30, births=births)
+        assert torch.equal(advance(grid, exchanged, 30, births=births), after[[1, 0, 2, 3]])
+        assert not torch.equal(after, exchanged)
+
+
+def test_no_generations_and_no_worlds_change_nothing() -> None:
+    grid = Grid(9, 31, wrap=False)
+    planes = planes_of(grid, random_worlds(9, 31))
+    for run in (advance, simulate):
+        assert torch.equal(run(grid, planes, 0, False), planes)
+        assert run(grid, planes[..., :0], 30, False).shape == planes[..., :0].shape
+
+
+# --- many generations -------------------------------------------------------------------------------------------
+
+PULSAR = (
+    "..aaa...aaa..\n.............\na....a.a....a\na....a.a....a\na....a.a....a\n..aaa...aaa..\n.............\n"
+    "..aaa...aaa..\na....a.a....a\na....a.a....a\na....a.a....a\n.............\n..aaa...aaa.."
+)
+QUEEN_BEE = (
+    ".........a............\n.......a.a............\n......a.a.............\naa...a..a...........aa\n"
+    "aa....a.a...........aa\n.......a.a............\n.........a............"
+)
+# What comes back after so many generations (0: never where it was, until it meets the edge), and its cells then.
+SHAPES = {
+    "aa\naa": 1,
+    "cc\ncd": 1,
+    "aaa": 2,
+    PULSAR: 3,
+    "aaa...\naaa...\naaa...\n...aaa\n...aaa\n...aaa": 8,
+    "..a....a..\naa.aaaa.aa\n..a....a..": 15,
+    QUEEN_BEE: 30,
+    ".a.\n..a\naaa": 0,
+    "cacabab\n.......\nacbcabb": 0,
+}
+ROWS, COLS = 26, 40
+
+
+def stamped(shape: str) -> Board:
+    """A board with a shape about its middle."""
+    board = [[EMPTY] * COLS for _ in range(ROWS)]
+    for r, line in enumerate(shape.split("\n"), 8):
+        for c, mark in enumerate(line, 9):
+            board[r][c] = MARKS.index(mark)
+    return board
+
+
+def settled_and_unsettled() -> tuple[Grid, Tensor]:
+    """The empty world, the shapes in the colours of both, and soups."""
+    worlds = [[[EMPTY] * COLS for _ in range(ROWS)], *map(stamped, SHAPES)]
+    worlds += [[[(0, 2, 1, 3, 4)[cell] for cell in row] for row in world] for world in worlds[1:]]
+    worlds += random_worlds(ROWS, COLS)
+    grid = Grid(ROWS, COLS, wrap=False)
+    return grid, planes_of(grid, worlds)
+
+
+def test_the_shapes_repeat_as_said() -> None:
+    grid, start = settled_and_unsettled()
+    for lane, period in enumerate(SHAPES.values(), 1):
+        back = [torch.equal(advance(grid, start, n, births=False)[..., lane], start[..., lane]) for n in range(1, 31)]
+        assert [n for n, same in enumerate(back, 1) if same] == (list(range(period, 31, period)) if period else [])
+
+
+def test_worlds_of_long_ago_are_those_of_the_reference() -> None:
+    grid, start = settled_and_unsettled()
+    worlds = [later(world, 100) for world in worlds_of(grid, start)]
+    assert worlds_of(grid, advance(grid, start, 100, births=False)) == worlds
+
+
+@pytest.mark.parametrize("generations", [1, 2, 23, 24, 25, 47, 48, 49, 73, 168, 170, 401])
+def test_stopping_early_changes_nothing(generations: int) -> None:
+    """Worlds alone, settled ones together, and all side by side; a few are played as integers, if one may choose."""
+    grid, start = settled_and_unsettled()
+    given = start.clone()
+    for births in (False, True):
+        expected = advance(grid, start, generations, births=births, compile="never")
+        assert torch.equal(simulate(grid, start, generations, births), expected)
+        assert torch.equal(simulate(grid, start[..., 3:9], generations, births, compile="never"), expected[..., 3:9])
+        for lanes in ([0, 1, 2, 3], [6], [7, 0], [8, 9, 1]):
+            assert torch.equal(simulate(grid, start[..., lanes], generations, births), expected[..., lanes])
+    assert torch.equal(start, given)
+
+
+def compiled_and_eager(rows: int, cols: int, worlds: list[Board]) -> tuple[Tensor, Tensor]:
+    """After 49 generations; checks that something was compiled for it, and that much has happened."""
+    grid, before = Grid(rows, cols, wrap=False), len(compiling._COMPILED)
+    start = planes_of(grid, worlds)
+    compiled = simulate(grid, start, 49, compile="always")
+    assert len(compiling._COMPILED) > before
+    eager = simulate(grid, start, 49, compile="never")
+    assert eager.any()
+    assert not torch.equal(eager, start)
+    return compiled, eager
+
+
+def test_compiled_worlds_are_the_eager_ones() -> None:
+    """On rows of two words."""
+    rng = random.Random(5)
+    worlds = [random_world(8, 65, rng, (3, 1, 1, 0, 0.2)) for _ in range(20)]
+    compiled, eager = compiled_and_eager(8, 65, worlds)
+    assert torch.equal(compiled, eager)
+
+
+@pytest.mark.slow
+def test_compiled_worlds_with_neutrals_are_the_eager_ones() -> None:
+    compiled, eager = compiled_and_eager(10, 63, random_worlds(10, 63))
+    assert torch.equal(compiled, eager)

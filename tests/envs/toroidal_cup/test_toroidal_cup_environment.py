@@ -1,0 +1,685 @@
+"""The Toroidal Cup as a game: dealing, placing, what is seen, the end; the simulator has tests of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_game import generator
+from paths import ROOT
+from torch import Tensor
+from toy_games import random_actions
+
+import cellgames
+from cellgames.envs import toroidal_cup_v0
+from cellgames.envs.core import DRAW, LOSS, WIN, seeds
+from cellgames.envs.toroidal_cup import placement, simulate
+from cellgames.envs.toroidal_cup.dealing import PLACEABLE
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup.patterns.stamps import STAMPS
+from cellgames.envs.toroidal_cup.placement import Lattice
+from cellgames.envs.toroidal_cup.state import CupState
+
+SMALL = ToroidalCup(rows=16, cols=32, pattern="randys", shapes=3, max_generations=400)
+TINY = ToroidalCup(rows=8, cols=16, pattern="randys", shapes=1, max_generations=300)
+MIXED = ToroidalCup(rows=24, cols=60, pattern="donutmethuselahs", max_generations=260)
+
+
+def random_game(game: ToroidalCup, lanes: int, seed: int = 1, steps: int = 1000) -> CupState:
+    state, random = game.init(seeds(seed, lanes)), generator(seed)
+    while not state.over.all() and steps > 0:
+        state = game.step(state, random_actions(game, state, random))
+        steps -= 1
+    return state
+
+
+def names(game: ToroidalCup, state: CupState, lane: int = 0) -> list[list[str]]:
+    return [[game.stamps[i] for i in queue if i >= 0] for queue in state.queue[lane].tolist()]
+
+
+# ---------------------------------------------------------------- placing, by a reference in plain Python
+
+
+def turned(name: str, orientation: int) -> list[str]:
+    """Rows of a stamp: mirrored from 4 on, then turned clockwise."""
+    rows = [row[::-1] if orientation >= 4 else row for row in STAMPS[name]]
+    for _ in range(orientation % 4):
+        rows = ["".join(column) for column in zip(*rows[::-1], strict=True)]
+    return rows
+
+
+def cells_of(name: str, row: int, col: int, orientation: int, rows: int) -> list[tuple[int, int]]:
+    """The live cells of a stamp with its centre there; rows wrap."""
+    drawn = turned(name, orientation)
+    top, left = row - len(drawn) // 2, col - len(drawn[0]) // 2
+    return [((top + r) % rows, left + c) for r, line in enumerate(drawn) for c, mark in enumerate(line) if mark == "o"]
+
+
+def places(rows: int, band: int, stride: int) -> list[tuple[int, int, int]]:
+    """Row, column and orientation by action."""
+    return [
+        (stride // 2 + stride * i, stride // 2 + stride * j, orientation)
+        for i in range(rows // stride)
+        for j in range(band // stride)
+        for orientation in range(8)
+    ]
+
+
+def is_legal(name: str, place: tuple[int, int, int], own: set[tuple[int, int]], rows: int, band: int) -> bool:
+    cells = cells_of(name, *place, rows)
+    inside = all(0 <= col < band for _, col in cells)
+    return inside and len(set(cells)) == len(cells) and not own & set(cells)
+
+
+BOARDS = [
+    ToroidalCup(rows=22, cols=52, stride=4, pattern="donutmethuselahs", shapes=4, max_generations=1),
+    ToroidalCup(rows=26, cols=70, stride=5, pattern="quadjustyna", shapes=1, max_generations=1),
+    ToroidalCup(rows=18, cols=60, stride=3, pattern="crabdonuts", shapes=1, max_generations=1),
+    ToroidalCup(rows=20, cols=76, stride=2, teams=3, pattern="donutcore", shapes=5, max_generations=1),
+    ToroidalCup(rows=20, cols=56, stride=1, teams=4, pattern="donutmultums", max_generations=1),
+]
+
+
+@pytest.mark.parametrize("game", BOARDS, ids=lambda game: game.pattern)
+def test_masks_and_boards_are_those_of_a_slow_reference(game: ToroidalCup) -> None:
+    lanes, band = 3, game.cols // game.teams
+    where = places(game.rows, band, game.stride)
+    assert game.info.num_actions == len(where)
+    state, random = game.init(seeds(5, lanes)), generator(2)
+    owned: list[list[set[tuple[int, int]]]] = [[set() for _ in range(game.teams)] for _ in range(lanes)]
+    while not state.over.all():
+        mask, actions = game.legal_actions(state), random_actions(game, state, random)
+        for lane in (~state.over).nonzero().flatten().tolist():
+            for seat, own in enumerate(owned[lane]):
+                name = names(game, state, lane)[seat][0]
+                expected = [is_legal(name, place, own, game.rows, band) for place in where]
+                assert mask[lane, seat].tolist() == expected
+                own |= set(cells_of(name, *where[int(actions[lane, seat])], game.rows))
+        state = game.step(state, actions)
+    for lane, teams in enumerate(owned):
+        board = np.zeros((game.rows, game.cols), np.int8)
+        for seat, own in enumerate(teams):
+            for row, col in own:
+                board[row, seat * band + col] = seat + 1
+        assert np.array_equal(state.start[lane].numpy(), board)
+
+
+def test_a_shape_lies_with_its_centre_on_the_position_and_wraps_from_top_to_bottom() -> None:
+    game = ToroidalCup(rows=8, cols=16, pattern="randys", shapes=2)
+    actions = [[game.string_to_action("r2c2/0"), game.string_to_action("r6c6/7")]]
+    state = game.step(game.init(seeds(0, 1)), torch.tensor(actions))
+    assert drawn(game, state) == [
+        "................",
+        "..11............",
+        ".11.............",
+        "..1.............",
+        "................",
+        "..............2.",
+        ".............222",
+        ".............2..",
+    ]
+    game = ToroidalCup(rows=24, cols=48, stride=3, pattern="donutcore", shapes=2)
+    action = game.string_to_action("r1c4/1")  # turned clockwise by 90 degrees: 6 rows of 4
+    state = game.step(game.init(seeds(0, 1)), torch.tensor([[action, action]]))
+    lines = [line[:8] for line in drawn(game, state)]
+    assert lines[22:] + lines[:4] == [
+        "....1...",
+        "...1.1..",
+        "........",
+        "..1..1..",
+        "..11....",
+        "..1.....",
+    ]
+
+
+def drawn(game: ToroidalCup, state: CupState) -> list[str]:
+    return ["".join(".12345678"[cell] for cell in row) for row in game.board(state)[0].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("r2c2/1", "would overlap one's own cells"),
+        ("r2c6/0", "would overlap one's own cells"),
+        ("r2c2/0", "would leave its band or overlap itself"),
+    ],
+)
+def test_the_reason_of_an_illegal_placement_is_named(place: str, reason: str) -> None:
+    game = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2)
+    line = "donutmethuselahs 1 $2.4A$2.A.A$.2A.A11.2B! rabbit/rabbit"
+    state = game.string_to_state(line)
+    assert not game.legal_actions(state)[0, 0, game.string_to_action(place)]
+    actions = random_actions(game, state, generator())
+    actions[0, 0] = game.string_to_action(place)
+    with pytest.raises(ValueError, match=rf"of player team_1 in lane 0: the rabbit at {place} {reason}"):
+        game.step(state, actions)
+
+
+def test_a_shape_that_meets_itself_around_the_rows_is_illegal() -> None:
+    lattice, stamps = Lattice(rows=14, band=40, stride=2), ("justyna",)  # 17 high, 22 wide
+    room = placement.fits(lattice, stamps, torch.device("cpu"))[0]
+    for action in range(lattice.actions):
+        assert bool(room[action]) == is_legal("justyna", lattice.centre(action), set(), 14, 40)
+    inside = [all(0 <= c < 40 for _, c in cells_of("justyna", *lattice.centre(a), 14)) for a in range(lattice.actions)]
+    assert sum(inside) > int(room.sum()) > 0
+
+
+# ---------------------------------------------------------------- room for every shape
+
+
+@pytest.mark.parametrize("lattice", [Lattice(12, 20, 4), Lattice(10, 18, 3), Lattice(6, 15, 1)])
+def test_no_shape_blocks_more_than_counted(lattice: Lattice) -> None:
+    """Every placement of every shape against a slow count; equality somewhere, where no side cuts the count short."""
+    stamps = ("rpentomino", "rabbit", "multuminparvo")
+    bound = placement.blocked_at_most(lattice, stamps)
+    where = [lattice.centre(action) for action in range(lattice.actions)]
+    cells = [[set(cells_of(name, *place, lattice.rows)) for place in where] for name in stamps]
+    meets = 0
+    for first, placed in enumerate(cells):
+        for second, others in enumerate(cells):
+            most = max(sum(bool(one & other) for other in others) for one in placed)
+            assert most <= bound[first][second]
+            meets += most == bound[first][second]
+    assert meets >= 3
+
+
+@pytest.mark.parametrize(
+    ("rows", "stride", "names"),
+    [
+        (8, 1, ("rpentomino", "rabbit")),
+        (6, 2, ("rpentomino", "rabbit", "multuminparvo")),
+        (12, 4, ("rabbit", "switchengine")),
+        (10, 3, ("rpentomino", "rabbit", "multuminparvo")),  # from here on the lattice has a seam
+        (10, 4, ("rpentomino", "rabbit", "multuminparvo")),
+        (22, 5, ("crabstretcher", "bheptomino")),
+        (14, 4, ("justyna", "rabbit")),  # which meets itself around the rows
+        (16, 9, ("crabstretcher", "switchengine")),  # one position from top to bottom
+    ],
+)
+def test_the_most_that_a_shape_blocks_is_that_of_a_slow_count(rows: int, stride: int, names: tuple[str, ...]) -> None:
+    """In the middle of a band so wide that the sides leave out no position that a shape there could meet."""
+    reach = max(max(len(STAMPS[name]), len(STAMPS[name][0])) for name in names)
+    half = (reach // stride + 1) * stride
+    where = places(rows, 2 * half + stride, stride)
+    around = [[set(cells_of(name, *place, rows)) for place in where] for name in names]
+    middle = [index for index, (_, col, _) in enumerate(where) if col == stride // 2 + half]
+    expected = tuple(
+        tuple(max(sum(bool(one[index] & cells) for cells in other) for index in middle) for other in around)
+        for one in around
+    )
+    assert placement.blocked_at_most(Lattice(rows, stride, stride), names) == expected
+
+
+@pytest.mark.parametrize(("size", "pattern"), [(256, "donutmethuselahs"), (512, "crabdonuts"), (512, "random")])
+def test_the_room_of_the_largest_boards_is_counted_in_little_memory(size: int, pattern: str) -> None:
+    """Boards of every placement, or even the cells of all placements at once, would take gigabytes here."""
+    game = ToroidalCup(rows=size, cols=size, stride=1, pattern=pattern)
+    assert game.info.num_actions == size * (size // 2) * 8
+    for played in game.patterns:
+        stamps = PLACEABLE[played].stamps
+        expected = tuple(tuple(met_at_most(first, second) for second in stamps) for first in stamps)
+        assert placement.blocked_at_most(game.lattice, stamps) == expected
+        room = placement.fits(game.lattice, stamps, torch.device("cpu"))
+        for name, fit in zip(stamps, room, strict=True):
+            high, wide = len(STAMPS[name]), len(STAMPS[name][0])
+            assert int(fit.count_nonzero()) == 4 * size * (2 * (size // 2 + 1) - high - wide)
+
+
+def met_at_most(first: str, second: str) -> int:
+    """How many placements meet a placed shape at stride 1, on a board so high that none meets it on both sides."""
+    one, two = ([cells_of(name, 64, 64, turn, 128) for turn in range(8)] for name in (first, second))
+    return max(sum(len({(a - c, b - d) for a, b in cells for c, d in other}) for other in two) for cells in one)
+
+
+TIGHT = [
+    ToroidalCup(rows=12, cols=24, pattern="randys", shapes=9, max_generations=1),
+    ToroidalCup(rows=16, cols=40, pattern="donutmultums", max_generations=1),
+    ToroidalCup(rows=24, cols=36, pattern="donutmethuselahs", shapes=6, max_generations=1),
+]
+
+
+@pytest.mark.parametrize("game", TIGHT, ids=lambda game: game.pattern)
+def test_whoever_places_badly_finds_room_to_the_last_shape(game: ToroidalCup) -> None:
+    """Both take, of some dozen placements, the one that leaves fewest to the next shape."""
+    state, random = game.init(seeds(3, 4)), generator(3)
+    while not state.over.all():
+        tried = [random_actions(game, state, random) for _ in range(12)]
+        left = []
+        for actions in tried:
+            after = game.step(state, actions)
+            left.append(torch.where(after.over[:, None], 0, game.legal_actions(after).sum(2)))
+        best = torch.stack(left).argmin(0)
+        state = game.step(state, torch.stack(tried).gather(0, best[None])[0])
+        legal = game.legal_actions(state)
+        assert legal.any(2).all(1).equal(~state.over)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"rows": 16, "cols": 32},
+        {"rows": 8, "cols": 16, "pattern": "randys"},
+        {"rows": 16, "cols": 24, "pattern": "crabdonuts", "shapes": 1},
+        {"teams": 8, "cols": 100, "pattern": "crabdonuts"},
+        {"stride": 40, "pattern": "donutpi"},
+    ],
+)
+def test_a_board_without_room_for_all_shapes_is_refused(parameters: dict[str, Any]) -> None:
+    with pytest.raises(
+        ValueError, match=r"toroidal-cup-v0: expected a board with room for all shapes of pattern .*, got"
+    ):
+        ToroidalCup(**parameters)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("rows", 41, "'rows' must be even, got 41"),
+        ("cols", 2, "'cols' must be a whole number from 4 to 512, got 2"),
+        ("rows", 40.0, "'rows' must be a whole number from 4 to 512, got 40.0"),
+        ("teams", 1, "'teams' must be a whole number from 2 to 8, got 1"),
+        ("teams", 9, "'teams' must be a whole number from 2 to 8, got 9"),
+        ("pattern", "randy", "'pattern' must be one of random, crabdonuts, .*, got 'randy'"),
+        ("pattern", "donutrandom", "'pattern' must be one of random, .*, got 'donutrandom'"),
+        ("stride", 0, "'stride' must be a whole number from 1 to 40, got 0"),
+        ("shapes", 0, "'shapes' must be a whole number from 1 to 1000, got 0"),
+        ("survivors", "die", "'survivors' must be one of recolour, keep, got 'die'"),
+        ("tolerance", 0.0, "'tolerance' must be a number between 0 and 1, got 0.0"),
+        ("tolerance", -1.0, "'tolerance' must be a number between 0 and 1, got -1.0"),
+        ("tolerance", "0", "'tolerance' must be a number between 0 and 1, got '0'"),
+        ("max_generations", 0, "'max_generations' must be a whole number from 1 to 1000000, got 0"),
+    ],
+)
+def test_a_bad_parameter_is_refused(name: str, value: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"toroidal-cup-v0: parameter {message}"):
+        ToroidalCup(**{name: value})
+
+
+# ---------------------------------------------------------------- dealing
+
+
+@pytest.mark.parametrize("teams", [2, 3, 4])
+@pytest.mark.parametrize("pattern", ["random", *PLACEABLE])
+def test_all_teams_get_as_many_shapes_of_the_pattern_and_they_are_dealt_by_size(pattern: str, teams: int) -> None:
+    game = ToroidalCup(pattern=pattern, teams=teams)
+    state = game.init(seeds(4, 200))
+    size = {name: sum(row.count("o") for row in rows) for name, rows in STAMPS.items()}
+    for lane in range(200):
+        queues = names(game, state, lane)
+        played = PLACEABLE[game.patterns[int(state.pattern[lane])]]
+        assert len({len(queue) for queue in queues}) == 1
+        assert len(queues[0]) in played.counts
+        assert {name for queue in queues for name in queue} <= set(played.stamps)
+        dealt: list[str] = []
+        for turn, row in enumerate(zip(*queues, strict=True)):
+            dealt += row[::-1] if turn % 2 else row  # 1 to k, then k to 1
+        sizes = [size[name] for name in dealt]
+        assert sizes == sorted(sizes, reverse=True)
+
+
+def test_equally_large_shapes_are_dealt_in_the_order_in_which_they_are_drawn() -> None:
+    """Then each is as likely at every place: a sort that is not stable would favour some."""
+    game = ToroidalCup(pattern="donutmethuselahs", shapes=4)
+    state = game.init(seeds(8, 4000))
+    first = Counter(names(game, state, lane)[0][1] for lane in range(4000))
+    sevens = [first[name] for name in ("bheptomino", "cheptomino", "eheptomino", "piheptomino")]
+    assert max(sevens) - min(sevens) < 5 * (max(sevens) ** 0.5) * 2**0.5
+
+
+def test_numbers_of_shapes_and_patterns_are_as_likely_as_the_rules_say() -> None:
+    lanes = 9000
+    game = ToroidalCup(pattern="donutcore")
+    counts = Counter(((game.init(seeds(1, lanes)).queue[:, 0] >= 0).sum(1)).tolist())
+    for count, ways in {4: 1, 6: 2, 8: 3, 10: 2, 12: 1}.items():
+        assert abs(counts[count] / lanes - ways / 9) < 0.02
+    patterns = Counter(ToroidalCup().init(seeds(1, lanes)).pattern.tolist())
+    assert sorted(patterns) == list(range(7))
+    assert all(abs(number / lanes - 1 / 7) < 0.02 for number in patterns.values())
+    kinds = ToroidalCup(pattern="donutmethuselahs", shapes=1).init(seeds(2, lanes)).queue.flatten()
+    # Of two shapes the larger one goes to the first team; over both every stamp is as likely.
+    assert all(abs(number / (2 * lanes) - 1 / 6) < 0.02 for number in Counter(kinds.tolist()).values())
+
+
+@pytest.mark.parametrize("limit", [1, 2, 5, 100])
+def test_a_limit_caps_the_shapes_of_a_team(limit: int) -> None:
+    free, capped = ToroidalCup(), ToroidalCup(shapes=limit)
+    assert capped.info.max_turns == min(13, limit)
+    ours = (capped.init(seeds(1, 50)).queue >= 0).sum(2)
+    assert torch.equal(ours, (free.init(seeds(1, 50)).queue >= 0).sum(2).clamp(max=limit))
+
+
+def test_dealing_depends_on_the_lanes_seed_alone() -> None:
+    game = ToroidalCup()
+    state = game.init(seeds(6, 30))
+    assert game.init(seeds(6, 30)[[17]]).equal(state[17])
+    assert len({game.state_to_string(state[lane]) for lane in range(30)}) > 10
+
+
+# ---------------------------------------------------------------- what is seen
+
+
+def test_planes_show_the_board_from_ones_own_band_on_the_shape_and_how_many_are_left() -> None:
+    game = ToroidalCup(12, 38, 3, "donutmethuselahs", shapes=2)  # bands of 12, and two columns that belong to none
+    shapes = "rabbit,rpentomino/rabbit*2/rpentomino,rabbit"
+    state = game.string_to_state(f"donutmethuselahs 0 A13.2B$2A11.B$25.C.2C! {shapes}")
+    own, second, third, shape, left = game.observe(state, 2)[0]
+    assert plane(own, 0, 3) == ["", "", ".o.oo"]
+    assert plane(second, 0, 3) == [14 * "." + "o", 14 * "." + "oo", ""]
+    assert plane(third, 0, 3) == [28 * "." + "oo", 27 * "." + "o", ""]
+    assert plane(shape, 5, 8) == ["......oo", ".....oo", "......o"]
+    assert plane(game.observe(state, 0)[0, 3], 5, 8) == ["...o...ooo", "...ooo..o", "....o"]
+    assert int(own.sum() + second.sum() + third.sum() + shape.sum()) == 3 + 3 + 3 + 5
+    assert (left == 2).all()
+
+
+def plane(values: Tensor, first: int, end: int) -> list[str]:
+    """Some rows, up to their last live cell."""
+    return ["".join(".o"[value] for value in row).rstrip(".") for row in values[first:end].tolist()]
+
+
+@pytest.mark.parametrize("game", [MIXED, cellgames.make("toroidal-cup-v0")], ids=["mixed", "default"])
+def test_an_agent_can_tell_the_shape_from_what_it_sees(game: ToroidalCup) -> None:
+    state = game.init(seeds(3, 40))
+    for seat in (0, 1):
+        assert torch.equal(game.stamp_seen(game.observe(state, seat)), state.queue[:, seat, 0].long())
+    nothing = state.replace(queue=torch.full_like(state.queue, -1))
+    assert (game.stamp_seen(game.observe(nothing, 0)) == len(game.stamps)).all()
+
+
+def test_neither_the_others_shapes_nor_later_ones_are_seen() -> None:
+    state = random_game(MIXED, 6, steps=2)
+    other = state.queue.clone()
+    left = other[:, 1] >= 0
+    other[:, 1] = torch.where(left, (other[:, 1] + 1) % len(MIXED.stamps), -1)
+    other[:, 0, 1:] = torch.where(other[:, 0, 1:] >= 0, (other[:, 0, 1:] + 2) % len(MIXED.stamps), -1)
+    changed = state.replace(queue=other.to(torch.int8))
+    assert torch.equal(MIXED.observe(changed, 0), MIXED.observe(state, 0))
+    assert not torch.equal(MIXED.observe(changed, 1), MIXED.observe(state, 1))
+    assert torch.equal(MIXED.legal_actions(changed)[:, 0], MIXED.legal_actions(state)[:, 0])
+
+
+def test_what_one_places_the_others_see_only_after_the_step() -> None:
+    game = SMALL
+    state = game.init(seeds(1, 1))
+    legal = game.legal_actions(state)[0, 0].nonzero().flatten()
+    views, after = [], []
+    for action in legal[:5].tolist():
+        views.append(game.observe(state, 1))
+        after.append(game.observe(game.step(state, torch.tensor([[action, 0]])), 1))
+    assert all(torch.equal(view, views[0]) for view in views)
+    assert len({tuple(view.flatten().tolist()) for view in after}) == 5
+
+
+def test_a_board_given_away_is_the_takers_to_change() -> None:
+    state = random_game(SMALL, 2, steps=1)
+    before = state.clone()
+    SMALL.board(state).zero_()
+    SMALL.observe(state, 0).zero_()
+    SMALL.legal_actions(state).zero_()
+    assert state.equal(before)
+
+
+# ---------------------------------------------------------------- the end
+
+
+def starts_of(state: CupState, teams: int) -> list[list[list[int]]]:
+    return [
+        [(lane.flatten() == number).nonzero().flatten().tolist() for number in range(1, teams + 1)]
+        for lane in state.start
+    ]
+
+
+@pytest.mark.parametrize("teams", [2, 3, 4])
+@pytest.mark.parametrize("survivors", ["recolour", "keep"])
+def test_the_end_is_the_simulators(teams: int, survivors: Any) -> None:
+    game = ToroidalCup(16, 48, teams, "donutmethuselahs", shapes=2, survivors=survivors, max_generations=300)
+    state = random_game(game, 12, seed=teams)
+    result = simulate(starts_of(state, teams), 16, 48, survivors=survivors, max_generations=300)
+    assert torch.equal(state.scores, result.scores.float())
+    assert torch.equal(state.generations.long(), result.generations)
+    assert torch.equal(state.board, result.board)
+    assert torch.equal(state.truncated, result.truncated)
+    assert torch.equal(state.terminated, ~result.truncated)
+    for lane, winner in enumerate(result.winner.tolist()):
+        expected = [DRAW] * teams if not winner else [WIN if seat + 1 == winner else LOSS for seat in range(teams)]
+        assert game.outcome(state)[lane].tolist() == state.rewards[lane].tolist() == expected
+    assert state.truncated.any()
+
+
+def test_only_games_that_place_their_last_shape_run() -> None:
+    game = MIXED
+    state, random, left = game.init(seeds(2, 8)), generator(), []
+    while not state.over.all():
+        before = (state.queue[:, 0] >= 0).sum(1)
+        state = game.step(state, random_actions(game, state, random))
+        assert torch.equal(state.over, before <= 1)
+        assert torch.equal(state.generations > 0, state.over)
+        running = state[~state.over]
+        assert torch.equal(running.board, running.start)
+        assert torch.equal(running.scores, torch.stack([(running.start == n).sum((1, 2)) for n in (1, 2)], 1).float())
+        assert not running.rewards.any()
+        left.append(int((~state.over).sum()))
+    assert len(set(left)) > 2  # games of different lengths in one batch
+    assert (state.turn <= game.info.max_turns).all()
+
+
+def test_a_game_that_is_cut_off_goes_to_the_leader() -> None:
+    game = ToroidalCup(16, 32, pattern="randys", shapes=2, max_generations=7)
+    state = random_game(game, 60)
+    assert state.truncated.all()
+    assert not state.terminated.any()
+    assert (state.generations == 7).all()
+    lead = (state.scores[:, 0] - state.scores[:, 1]).sign()
+    assert torch.equal(state.rewards[:, 0], lead)
+    assert torch.equal(state.rewards[:, 1], -lead)
+    assert set(lead.tolist()) == {-1.0, 0.0, 1.0}
+
+
+def test_level_teams_draw() -> None:
+    game = ToroidalCup(12, 24, pattern="randys", shapes=1, max_generations=300)
+    state = game.string_to_state("randys 1 $2.2A10.2B$2.2A10.2B! -/-")
+    assert state.scores.tolist() == [[4, 4]]
+    assert state.truncated.all()
+    assert int(state.generations) == 300
+    assert game.outcome(state).tolist() == [[DRAW, DRAW]]
+
+
+def test_without_a_single_leader_all_draw() -> None:
+    game = ToroidalCup(12, 42, 3, "randys", shapes=1, max_generations=300)
+    state = game.string_to_state("randys 1 $2.2A12.2B11.3C$2.2A12.2B! -/-/-")
+    assert state.scores.tolist() == [[4, 4, 3]]
+    assert state.truncated.all()
+    assert game.outcome(state).tolist() == [[DRAW, DRAW, DRAW]]
+    ahead = game.string_to_state("randys 1 $2.2A12.2B11.2C$2.2A12.2B10.C2.C$29.2C! -/-/-")
+    assert ahead.scores.tolist() == [[4, 4, 6]]
+    assert game.outcome(ahead).tolist() == [[LOSS, LOSS, WIN]]
+
+
+# ---------------------------------------------------------------- symmetries
+
+
+def roll_rows(game: ToroidalCup, actions: Tensor, by: int) -> Tensor:
+    """The same placements `by` lattice rows lower."""
+    lattice = game.lattice
+    row = lattice.across * 8
+    return (actions // row + by) % lattice.down * row + actions % row
+
+
+@pytest.mark.parametrize("teams", [2, 3])
+def test_rolling_the_rows_by_an_even_stride_commutes_with_play(teams: int) -> None:
+    game = ToroidalCup(24, 48, teams, "donutmethuselahs", shapes=3, max_generations=300)
+    state, random = game.init(seeds(5, 8)), generator(5)
+    lower = state
+    while not state.over.all():
+        mask, rolled = game.legal_actions(state), game.legal_actions(lower)
+        assert torch.equal(mask.unflatten(2, (6, -1)).roll(2, 2).flatten(2), rolled)
+        actions = random_actions(game, state, random)
+        state, lower = game.step(state, actions), game.step(lower, roll_rows(game, actions, 2))
+        assert torch.equal(state.board.roll(8, 1), lower.board)
+    assert torch.equal(state.scores, lower.scores)
+    assert torch.equal(state.generations, lower.generations)
+
+
+def exchanged(board: Tensor) -> Tensor:
+    return torch.where(board > 0, 3 - board, board)
+
+
+def test_two_teams_with_exchanged_choices_see_exchanged_boards() -> None:
+    game = ToroidalCup(24, 48, pattern="randys", shapes=4, max_generations=1)
+    one = other = game.init(seeds(5, 6))
+    random = generator(5)
+    for _ in range(3):
+        for seat in (0, 1):
+            assert torch.equal(game.observe(one, seat), game.observe(other, 1 - seat))
+        assert torch.equal(game.legal_actions(one), game.legal_actions(other).flip(1))
+        actions = random_actions(game, one, random)
+        one, other = game.step(one, actions), game.step(other, actions.flip(1))
+    assert torch.equal(exchanged(one.board).roll(24, 2), other.board)
+
+
+def test_on_bands_of_odd_width_exchanged_choices_give_the_exchanged_game() -> None:
+    """A band's width turns the parity of every cell, the exchange turns which team is the lower one."""
+    game = ToroidalCup(24, 50, pattern="randys", shapes=3, max_generations=400)
+    one = other = game.init(seeds(9, 8))
+    random = generator(9)
+    while not one.over.all():
+        actions = random_actions(game, one, random)
+        one, other = game.step(one, actions), game.step(other, actions.flip(1))
+    assert torch.equal(exchanged(one.board).roll(25, 2), other.board)
+    assert torch.equal(one.scores.flip(1), other.scores)
+    assert torch.equal(one.generations, other.generations)
+    assert torch.equal(one.rewards.flip(1), other.rewards)
+
+
+# ---------------------------------------------------------------- text
+
+
+def test_actions_are_written_by_centre_and_orientation() -> None:
+    game = cellgames.make("toroidal-cup-v0")
+    assert game.action_to_string(0) == "r2c2/0"
+    assert game.action_to_string(8 * 35 + 2 * 8 + 3) == "r6c10/3"
+    assert game.string_to_action("r38c138/7") == 2799
+    for wrong in ("r3c2/0", "r2c2/8", "r42c2/0", "r2c142/0", "r2c2", "2,2/0", "r-2c2/0", ""):
+        with pytest.raises(ValueError, match=r"expected a placement from r2c2/0 to r38c138/7, .*, got"):
+            game.string_to_action(wrong)
+    with pytest.raises(ValueError, match="expected an action from 0 to 2799, got 2800"):
+        game.action_to_string(2800)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("randys 0 ! rpentomino*3/rpentomino*2", "equally many shapes to come"),
+        ("randys 0 ! rabbit/rabbit", "equally many shapes to come for all teams, all of them rpentomino"),
+        ("donutpi 0 ! piheptomino/piheptomino", "a position such as 'randys 0"),
+        ("randys 1 ! rpentomino*3/rpentomino*3", "of 3 steps at most, played or to come"),
+        ("randys 0 ! rpentomino*3", "a position such as"),
+        ("randys 0 33.A! rpentomino/rpentomino", "a position such as"),
+        ("randys 0 16$A! rpentomino/rpentomino", "a position such as"),
+        ("randys 0 A rpentomino/rpentomino", "a position such as"),
+        ("randys 0 0A! rpentomino/rpentomino", "a position such as"),
+        ("randys 0 17.A! rpentomino/rpentomino", "every cell in the band of its team"),
+        ("randys 0 C! rpentomino/rpentomino", "every cell in the band of its team"),
+        ("randys 0 " + "$".join(["16A"] * 16) + "! rpentomino/rpentomino", "leaves room for all shapes of team_1"),
+    ],
+)
+def test_a_line_that_this_game_cannot_hold_is_refused(line: str, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"toroidal-cup-v0: expected .*{message}.*got "):
+        SMALL.string_to_state(line)
+
+
+def test_a_position_is_refused_where_a_shape_to_come_might_take_the_room_of_the_next() -> None:
+    game = ToroidalCup(8, 16, pattern="randys", shapes=2)
+    room_for_one = "$".join([*["8A"] * 5, *["5A"] * 3]) + "!"  # 3 x 3 cells
+    state = game.string_to_state(f"randys 1 {room_for_one} rpentomino/rpentomino")
+    assert game.legal_actions(state)[0].sum(1).tolist() == [8, 32]
+    with pytest.raises(ValueError, match="leaves room for all shapes of team_1, got"):
+        game.string_to_state(f"randys 0 {room_for_one} rpentomino*2/rpentomino*2")
+
+
+def test_a_position_is_written_as_golly_writes_boards() -> None:
+    line = "randys 1 $.2A$2A2$17.3B$18.B! rpentomino*2/rpentomino*2"
+    state = SMALL.string_to_state(line)
+    assert SMALL.state_to_string(state) == line
+    assert drawn(SMALL, state)[:6] == [
+        "." * 32,
+        ".11" + "." * 29,
+        "11" + "." * 30,
+        "." * 32,
+        "." * 17 + "222" + "." * 12,
+        "." * 18 + "2" + "." * 13,
+    ]
+
+
+def test_every_position_of_a_game_can_be_played_on_from_its_line() -> None:
+    for game in (SMALL, MIXED, TIGHT[0]):
+        state, random = game.init(seeds(7, 3)), generator(7)
+        while not state.over.all():
+            back = [game.string_to_state(game.state_to_string(state[lane]), int(state.seed[lane])) for lane in range(3)]
+            for lane, parsed in enumerate(back):
+                still = state[lane].replace(rewards=torch.zeros(1, 2))
+                assert parsed.equal(still)
+            state = game.step(state, random_actions(game, state, random))
+
+
+# ---------------------------------------------------------------- other interfaces
+
+
+def test_a_vector_steps_eagerly_and_says_why() -> None:
+    with pytest.raises(
+        ValueError, match=r"toroidal-cup-v0: expected compile='auto' or 'never', got 'always'; a step of"
+    ):
+        TINY.vector(2, compile="always")
+    vector = TINY.vector(1024, seed=1)
+    assert not vector.compiled
+
+
+def test_infos_tell_scores_generations_and_shares() -> None:
+    env = toroidal_cup_v0.parallel_env(rows=16, cols=32, pattern="randys", shapes=2, max_generations=400)
+    _, infos = env.reset(seed=3)
+    blank = {"score": 0.0, "scores": [0.0, 0.0], "generations": 0, "victory": [0.0, 0.0]}
+    assert infos == {"team_1": blank, "team_2": blank}
+    *_, infos = env.step({"team_1": 3, "team_2": 9})
+    assert infos["team_2"] == {"score": 5.0, "scores": [5.0, 5.0], "generations": 0, "victory": [50.0, 50.0]}
+    assert env.state().shape == (16, 32)
+    assert sorted(set(env.state().flatten().tolist())) == [0, 1, 2]
+    assert env.state_space.contains(env.state())
+    *_, infos = env.step({"team_1": 60, "team_2": 80})
+    state: Any = env.core_state()
+    ours, theirs = state.scores[0].tolist()
+    shares = [100 * ours / (ours + theirs), 100 * theirs / (ours + theirs)]
+    told = {"scores": [ours, theirs], "generations": int(state.generations), "victory": pytest.approx(shares)}
+    assert infos == {"team_1": {"score": ours, **told}, "team_2": {"score": theirs, **told}}
+    assert env.agents == []
+
+
+def test_an_illegal_placement_is_replaced_and_told() -> None:
+    env = toroidal_cup_v0.parallel_env(rows=16, cols=32, pattern="randys", shapes=2, max_generations=300)
+    env.reset(seed=3)
+    env.step({"team_1": 3, "team_2": 9})
+    *_, infos = env.step({"team_1": 3, "team_2": 0})
+    assert "the rpentomino at r2c2/3 would overlap one's own cells; played" in infos["team_1"]["illegal_action"]
+    assert "illegal_action" not in infos["team_2"]
+
+
+@pytest.mark.parametrize("make", [toroidal_cup_v0.env, toroidal_cup_v0.raw_env, toroidal_cup_v0.parallel_env])
+def test_the_module_makes_environments_with_any_parameters(make: Callable[..., Any]) -> None:
+    env = make(rows=16, cols=32, pattern="randys", shapes=2, render_mode="ansi")
+    assert env.unwrapped.game == ToroidalCup(16, 32, pattern="randys", shapes=2)
+    assert env.possible_agents == ["team_1", "team_2"]
+    assert make().unwrapped.game == cellgames.make("toroidal-cup-v0")
+    with pytest.raises(ValueError, match="toroidal-cup-v0: unknown parameter 'size'; known: rows, cols, teams"):
+        make(size=3)
+
+
+def test_the_page_tells_the_shapes_of_every_pattern() -> None:
+    page = (ROOT / "docs" / "toroidal_cup.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| ")]
+    told = {name.strip(): shapes for names, shapes in rows for name in names.split(",")}
+    for name, shapes in PLACEABLE.items():
+        low, high = shapes.counts[0], shapes.counts[-1]
+        assert (f" {low} " if low == high else f" {low} to {high} ") in told[name]

@@ -1,0 +1,195 @@
+"""Pictures of the Toroidal Cup: every moment, Life as a film, and text."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_game import generator
+from toy_games import random_actions
+
+from cellgames.agents.play import play
+from cellgames.agents.random_agent import RandomAgent
+from cellgames.arena.play import match
+from cellgames.arena.records import replays
+from cellgames.envs.core import seeds
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frames, grid, to_rgb, to_svg
+from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, picture, text
+from cellgames.envs.toroidal_cup.state import CupState
+
+SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)
+GAMES = [
+    SMALL,
+    ToroidalCup(rows=20, cols=90, teams=3, pattern="donutpi", shapes=3, max_generations=20),
+    ToroidalCup(pattern="quadjustyna", max_generations=20),
+]
+
+
+def states_of(game: ToroidalCup, seed: int = 1) -> list[CupState]:
+    states, random = [game.init(seeds(seed, 1))], generator(seed)
+    while not states[-1].over.all():
+        states.append(game.step(states[-1], random_actions(game, states[-1], random)))
+    return states
+
+
+def words(drawn: Picture) -> str:
+    return " / ".join(shape.text for shape in drawn.shapes if isinstance(shape, Text))
+
+
+def cells_drawn(drawn: Picture, rows: int, cols: int) -> np.ndarray:
+    """The board as the drawing of cells shows it, read back from its bars."""
+    inset = next(shape for shape in drawn.shapes if isinstance(shape, Inset))
+    board = np.zeros((rows, cols), np.int8)
+    for bar in inset.picture.shapes:
+        assert isinstance(bar, Rectangle)
+        if bar.fill in COLOURS:
+            x, y = int(bar.x), int(bar.y)
+            board[y, x : x + round(bar.width)] = COLOURS.index(str(bar.fill)) + 1
+    return board
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.pattern)
+def test_every_moment_has_one_size_and_shows_the_board(game: ToroidalCup) -> None:
+    sizes = set()
+    for state in states_of(game):
+        drawn = game.picture(state)
+        sizes.add((drawn.width, drawn.height))
+        assert np.array_equal(cells_drawn(drawn, game.rows, game.cols), game.board(state)[0].numpy())
+        for name, score in zip(game.info.players, state.scores[0].tolist(), strict=True):
+            assert f"{name}: {score:.0f} cells" in words(drawn)
+    assert len(sizes) == 1
+
+
+def test_a_cell_has_its_teams_colour_on_the_screen() -> None:
+    state = states_of(SMALL)[1]
+    drawn, board = SMALL.picture(state), SMALL.board(state)[0]
+    image = to_rgb(drawn)
+    inset = next(shape for shape in drawn.shapes if isinstance(shape, Inset))
+    for row, col in board.nonzero().tolist()[::3]:
+        pixel = image[int(inset.y + (row + 0.5) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
+        assert "#" + bytes(pixel.tolist()).hex() == COLOURS[int(board[row, col]) - 1]
+
+
+def test_while_teams_arrange_bands_and_shapes_to_come_are_shown() -> None:
+    game = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=3)
+    state = game.string_to_state("donutmethuselahs 0 ! rabbit,rpentomino*2/bheptomino,rabbit,rpentomino")
+    drawn = game.picture(state)
+    assert "shape 1 of 3" in words(drawn)
+    assert "next: rabbit, then 2 more / next: bheptomino, then 2 more" in words(drawn)
+    insets = [shape for shape in drawn.shapes if isinstance(shape, Inset)]
+    assert [len(inset.picture.shapes) for inset in insets[1:]] == [9, 5, 5, 7, 9, 5]
+    bands = [shape for shape in insets[0].picture.shapes if isinstance(shape, Rectangle)]
+    assert [(band.x, band.width) for band in bands] == [(0, 16), (16, 16)]
+    assert not any(isinstance(shape, Polygon) for shape in drawn.shapes)
+
+
+def test_after_the_end_the_shares_are_drawn_from_generation_to_generation() -> None:
+    *_, before, state = states_of(SMALL)
+    drawn = SMALL.picture(state)
+    assert f"generation {int(state.generations)}" in words(drawn)
+    one, two = (shape for shape in drawn.shapes if isinstance(shape, Polygon))
+    generations = int(state.generations) + 1
+    assert len(one.points) == len(two.points) == 2 * generations
+    assert one.points[:generations] == two.points[: generations - 1 : -1]  # the second lies on the first
+    high = one.points[-1][1] - two.points[0][1]
+    share = (one.points[-1][1] - one.points[generations - 1][1]) / high
+    assert share == pytest.approx(float(state.scores[0, 0] / state.scores.sum()))
+    first = (one.points[-1][1] - one.points[0][1]) / high
+    start = [int((state.start == number).sum()) for number in (1, 2)]
+    assert first == pytest.approx(start[0] / sum(start))
+    assert "wins" in words(drawn)
+    assert "wins" not in words(SMALL.picture(before))
+
+
+def test_a_step_in_which_life_runs_is_a_film_that_ends_in_the_final_picture() -> None:
+    states = states_of(SMALL)
+    for before, after in pairwise(states[:-1]):
+        assert list(SMALL.film(before, after)) == [SMALL.picture(after)]
+    film = list(SMALL.film(states[-2], states[-1]))
+    assert 50 < len(film) <= FRAMES + 1
+    assert film[-1] == SMALL.picture(states[-1])
+    assert len({(drawn.width, drawn.height) for drawn in film}) == 1
+    assert np.array_equal(cells_drawn(film[0], 16, 32), states[-1].start[0].numpy())
+    assert [words(drawn).split(" / ")[0].split(": ")[1] for drawn in film[:3]] == [
+        "generation 0",
+        "generation 1",
+        "generation 2",
+    ]
+    assert list(SMALL.film(states[-1], states[-1])) == film[-1:]
+
+
+def test_frames_begin_dense_and_reach_the_end() -> None:
+    assert frames(5, 120) == [0, 1, 2, 3, 4, 5]
+    shown = frames(2000, 120)
+    assert (shown[0], shown[-1]) == (0, 2000)
+    assert len(shown) <= 121
+    steps = np.diff(shown)
+    assert steps[0] < 3 < 20 < steps[-2]
+
+
+def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
+    image = pytest.importorskip("PIL.Image")
+    agents = [RandomAgent()]
+    played = play(SMALL, agents, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([7]), [generator()])
+    game = match.record(SMALL, played, 0, seed=7, agents=("random", "random"), opening=0)
+    replays.gif(game, tmp_path / "game.gif", scale=0.4, frame_ms=250, last_ms=1000)
+    with image.open(tmp_path / "game.gif") as film:
+        times = []
+        for frame in range(film.n_frames):
+            film.seek(frame)
+            times.append(film.info["duration"])
+    arranging = SMALL.info.max_turns  # its last position is the film's first picture
+    assert times[:arranging] == [250] * arranging
+    assert times[-1] == 1000
+    assert len(times) > 50
+    assert set(times[arranging:-1]) <= {50, 100, 150}  # equal pictures are one of longer duration
+
+
+def test_pictures_are_well_formed_and_batches_draw_as_a_grid() -> None:
+    states = states_of(SMALL)
+    ElementTree.fromstring(to_svg(SMALL.picture(states[-1])))
+    together = grid([SMALL.picture(state) for state in states], columns=2)
+    ElementTree.fromstring(to_svg(together))
+    assert to_rgb(together, 0.25).any()
+
+
+def test_text_shows_a_digit_a_cell_and_blocks_of_wide_boards() -> None:
+    state = SMALL.string_to_state("donutmethuselahs 1 .2A$17.B! rabbit/rpentomino")
+    assert SMALL.text(state).splitlines()[:6] == [
+        "Toroidal Cup, Donut Fisticuffs: shape 2 of 2",
+        "1 team_1: 2 cells, 66.7 %, to place: rabbit",
+        "2 team_2: 1 cells, 33.3 %, to place: rpentomino",
+        ".11" + 29 * ".",
+        17 * "." + "2" + 14 * ".",
+        32 * ".",
+    ]
+    wide = np.zeros((10, 282), np.int8)
+    wide[0, 0], wide[3, 5], wide[1, 3], wide[9, 281] = 1, 1, 2, 2
+    lines = text(view_of(wide)).splitlines()[3:]
+    assert lines == ["1+" + 92 * ".", 93 * "." + "2"]
+
+
+def view_of(board: np.ndarray, **fields: Any) -> View:
+    return View(board=board, names=("team_1", "team_2"), headline="-", results=("", ""), **fields)
+
+
+def test_an_empty_board_has_no_shares() -> None:
+    counts = np.array([[3, 1], [0, 0]])
+    drawn = picture(view_of(np.zeros((8, 16), np.int8), counts=counts, last=1))
+    assert "team_1: 0 cells, -" in words(drawn)
+    one, two = (shape for shape in drawn.shapes if isinstance(shape, Polygon))
+    assert one.points[1][1] == two.points[1][1] == one.points[-1][1]
+
+
+def test_pictures_leave_the_state_as_it_is() -> None:
+    state = states_of(SMALL)[-1]
+    before = state.clone()
+    assert SMALL.picture(state) == SMALL.picture(state)
+    assert state.equal(before)
+    assert torch.equal(state.board, before.board)

@@ -1,0 +1,375 @@
+"""Cup games from start to end: against the slow reference, in batches of any width."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from life_reference import Board, Game, board_of, boards_tensor, drawn, history, live_cells, soup, until_the_end
+from torch import Tensor
+
+from cellgames.envs.kernels import compiling
+from cellgames.envs.toroidal_cup import Result, simulate, simulator
+from cellgames.envs.toroidal_cup.running_games import Lanes
+from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
+
+LONGEST = 450
+
+Family = tuple[int, int, int, Survivors, range]  # rows, cols, teams, survivors, seeds of the soups
+FAMILIES: list[Family] = [
+    (12, 20, 2, "recolour", range(10)),
+    (16, 64, 2, "recolour", range(2)),
+    (9, 13, 3, "recolour", range(6)),
+    (11, 65, 3, "recolour", range(2)),
+    (13, 22, 4, "keep", range(10)),
+    (15, 33, 2, "keep", range(13, 16)),
+]
+every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda f: "-".join(map(str, f[:4])))
+
+
+@cache
+def soups(rows: int, cols: int, teams: int, survivors: Survivors, seeds: range) -> tuple[Tensor, list[list[Board]]]:
+    """Starts, int8 [B, rows, cols], and the boards of their generations up to LONGEST by the reference."""
+    start = torch.cat([soup(rows, cols, 0.35, teams=teams, seed=seed) for seed in seeds])
+    return start, [history(live_cells(board), rows, cols, LONGEST, survivors) for board in start]
+
+
+def check(result: Result, games: Sequence[Game], keep: Sequence[int] = ()) -> None:
+    """Every field."""
+    batch, rows, cols = result.board.shape
+    assert result.scores.tolist() == [game.counts[-1] for game in games]
+    assert result.generations.tolist() == [len(game.counts) - 1 for game in games]
+    assert result.winner.tolist() == [game.winner for game in games]
+    assert result.truncated.tolist() == [game.truncated for game in games]
+    assert torch.equal(result.board.cpu(), boards_tensor([game.boards[-1] for game in games], rows, cols))
+    assert list(result.boards) == sorted(keep)
+    for at, kept in result.boards.items():
+        seen = [game.boards[min(at, len(game.boards) - 1)] for game in games]
+        assert torch.equal(kept.cpu(), boards_tensor(seen, rows, cols)), at
+    if result.trajectory is not None:
+        longest = max(len(game.counts) for game in games)
+        padded = [game.counts + [game.counts[-1]] * (longest - len(game.counts)) for game in games]
+        assert result.trajectory.dtype == torch.int32
+        assert result.trajectory.tolist() == padded
+    assert len(games) == batch
+
+
+def same(a: Result, b: Result) -> bool:
+    for name in ("scores", "generations", "winner", "truncated", "board"):
+        if not torch.equal(getattr(a, name), getattr(b, name)):
+            return False
+    return a.boards.keys() == b.boards.keys() and all(torch.equal(a.boards[at], b.boards[at]) for at in a.boards)
+
+
+# --- against the reference ---------------------------------------------------------------------------------------
+
+
+@every_family
+def test_games_are_those_of_the_reference(family: Family) -> None:
+    start, histories = soups(*family)
+    games = [until_the_end(past, family[2]) for past in histories]
+    keep = [0, 1, 5, 23, 24, 25, 48, 100, 243, 250, 264, 400, LONGEST, 9999]
+    result = run(start, family[2], max_generations=LONGEST, survivors=family[3], keep=reversed(keep), trajectory=True)
+    check(result, games, keep)
+    assert result.scores.dtype == result.generations.dtype == result.winner.dtype == torch.int64
+    assert result.board.dtype == torch.int8
+
+
+def test_the_games_that_are_compared_end_in_every_way() -> None:
+    ends = set()
+    for family in FAMILIES:
+        for past in soups(*family)[1]:
+            game = until_the_end(past, family[2])
+            alone = sum(n > 0 for n in game.counts[-1]) == 1
+            ends.add((alone, len(game.counts) - 1 > 243, game.truncated, game.winner > 0))
+    assert ends >= {
+        (True, False, False, True),  # alone before generation 243, or after
+        (True, True, False, True),
+        (False, True, False, True),  # settled
+        (False, True, True, True),  # cut off: somebody leads, or nobody
+        (False, True, True, False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("lanes", "family"), [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)]
+)
+def test_the_number_of_lanes_does_not_matter(
+    lanes: tuple[int, ...], family: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Games wait in the queue, lanes are refilled at once, and at last there are fewer."""
+    monkeypatch.setattr(simulator, "LANES", lanes)
+    _, _, teams, survivors, _ = FAMILIES[family]
+    start, histories = soups(*FAMILIES[family])
+    games = [until_the_end(past, teams) for past in histories]
+    keep = [1, 24, 60, 243, 244, 300]
+    result = run(start, teams, max_generations=LONGEST, survivors=survivors, keep=keep, trajectory=True)
+    check(result, games, keep)
+
+
+@pytest.mark.parametrize("lanes", [(2,), (1, 4)], ids=str)
+def test_the_board_of_any_generation_can_be_kept(lanes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "LANES", lanes)
+    start, histories = soups(*FAMILIES[0])
+    games = [until_the_end(past[:111], 2) for past in histories[:3]]
+    keep = range(113)
+    check(run(start[:3], 2, max_generations=110, keep=keep, trajectory=True), games, keep)
+
+
+@pytest.mark.parametrize("most", [1, 2, 23, 24, 25, 47, 48, 49, 100, 242, 243, 244, 264, 265, 300])
+def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
+    start, histories = soups(*FAMILIES[0])
+    games = [until_the_end(past[: most + 1], 2) for past in histories[:4]]
+    result = run(start[:4], 2, max_generations=most, keep=[most - 1, most, most + 1], trajectory=True)
+    check(result, games, [most - 1, most, most + 1])
+    assert result.truncated.all() == (most < 243)
+
+
+def test_games_end_as_the_tolerance_says() -> None:
+    start, histories = soups(*FAMILIES[0])
+    ends = []
+    for tolerance in (1e-15, 2e-6, 1.7e-4, 3e-3):
+        games = [until_the_end(past, 2, tolerance) for past in histories]
+        result = run(start, 2, max_generations=LONGEST, tolerance=tolerance, trajectory=True)
+        check(result, games)
+        ends.append(int(result.generations.sum()))
+    assert ends == sorted(ends, reverse=True)
+    assert len(set(ends)) > 2
+
+
+def test_a_batch_of_games_is_each_of_them_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    start, _ = soups(*FAMILIES[0])
+    order = torch.tensor([5, 0, 3, 3, 8, 1, 6, 9, 0, 2, 7, 4, 6])  # some are played twice
+    keep = [10, 250]
+    together = run(start[order], 2, max_generations=500, keep=keep, trajectory=True)
+    monkeypatch.setattr(simulator, "LANES", (5,))
+    assert same(together, run(start[order], 2, max_generations=500, keep=keep))
+    assert together.trajectory is not None
+    for lane, game in enumerate(order):
+        alone = run(start[game : game + 1], 2, max_generations=500, keep=keep, trajectory=True)
+        for name in ("scores", "generations", "winner", "truncated", "board"):
+            assert torch.equal(getattr(together, name)[lane], getattr(alone, name)[0]), name
+        assert all(torch.equal(together.boards[at][lane], alone.boards[at][0]) for at in keep)
+        assert alone.trajectory is not None
+        live, longest = together.trajectory[lane], int(alone.generations)
+        assert torch.equal(live[: longest + 1], alone.trajectory[0])
+        assert (live[longest:] == live[longest]).all()
+
+
+def test_the_same_games_end_the_same_and_draw_nothing_at_random() -> None:
+    start, _ = soups(*FAMILIES[3])
+    before, random = start.clone(), torch.get_rng_state()
+    first, second = (run(start, 3, max_generations=300, keep=[7]) for _ in range(2))
+    assert same(first, second)
+    assert torch.equal(start, before)
+    assert torch.equal(torch.get_rng_state(), random)
+
+
+@pytest.mark.parametrize("survivors", ["recolour", "keep"])
+@pytest.mark.parametrize("teams", [2, 3])
+def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivors: Survivors) -> None:
+    start = soup(14, 26, *[0.35] * 8, teams=teams)
+    turned = torch.where(start > 0, teams + 1 - start, 0).roll(1, -1)
+    a = run(start, teams, max_generations=LONGEST, survivors=survivors)
+    b = run(turned, teams, max_generations=LONGEST, survivors=survivors)
+    assert torch.equal(a.scores, b.scores.flip(-1))
+    assert torch.equal(a.generations, b.generations)
+    assert torch.equal(torch.where(a.winner > 0, teams + 1 - a.winner, 0), b.winner)
+    assert torch.equal(torch.where(a.board > 0, teams + 1 - a.board, 0).roll(1, -1), b.board)
+
+
+def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On words of 64 columns, with three teams and lanes that are refilled."""
+    monkeypatch.setattr(simulator, "LANES", (8,))
+    start = soup(9, 64, *[0.2, 0.3, 0.4, 0.5] * 5, teams=3)
+    arguments: dict[str, Any] = {"max_generations": 500, "survivors": "keep", "keep": [1, 30, 333]}
+    before = len(compiling._COMPILED)
+    compiled = run(start, 3, compile="always", trajectory=True, **arguments)
+    assert len(compiling._COMPILED) > before
+    monkeypatch.undo()
+    eager = run(start, 3, compile="never", trajectory=True, **arguments)
+    assert same(compiled, eager)
+    assert torch.equal(torch.as_tensor(compiled.trajectory), torch.as_tensor(eager.trajectory))
+    assert len(set(eager.generations.tolist())) > 3
+
+
+def test_games_do_not_move_to_lanes_that_would_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has begun compiled goes on compiled, in lanes that are half empty."""
+    widths: list[int] = []
+
+    def compile(
+        function: Callable[..., None], examples: list[Tensor], options: dict[str, Any]
+    ) -> Callable[[list[Tensor]], None]:
+        widths.append(examples[0].shape[-1])
+        return lambda arguments: function(*arguments)
+
+    monkeypatch.setattr(compiling, "_compile", compile)
+    monkeypatch.setattr(compiling, "_COMPILED", {})
+    monkeypatch.setattr(compiling, "_EAGER_CALLS", Counter())
+    monkeypatch.setattr(compiling, "compiler_found", lambda device: True)
+    monkeypatch.setattr(compiling, "BREAK_EVEN", 300)
+    monkeypatch.setattr(simulator, "LANES", (4, 8))
+    narrowed: list[int] = []
+    keep = Lanes.keep
+
+    def spy(lanes: Lanes, chosen: Tensor) -> None:
+        narrowed.append(len(chosen))
+        keep(lanes, chosen)
+
+    monkeypatch.setattr(Lanes, "keep", spy)
+    start, histories = soups(*FAMILIES[0])
+    games = [until_the_end(past, 2) for past in histories]
+    check(run(start, 2, max_generations=LONGEST, keep=[300]), games, [300])
+    assert set(widths) == {8}
+    assert not narrowed
+    check(run(start, 2, max_generations=LONGEST, compile="never"), games)
+    assert narrowed == [4]  # for three games
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@every_family
+def test_games_on_a_gpu_are_those_of_the_reference(family: Family) -> None:
+    start, histories = soups(*family)
+    games = [until_the_end(past, family[2]) for past in histories]
+    result = run(start.cuda(), family[2], max_generations=LONGEST, survivors=family[3], keep=[30], trajectory=True)
+    assert result.board.is_cuda
+    check(result, games, [30])
+
+
+# --- ends --------------------------------------------------------------------------------------------------------
+
+
+def block(row: int, col: int, cols: int = 20) -> list[int]:
+    return [r * cols + c for r in (row, row + 1) for c in (col, col + 1)]
+
+
+def test_level_and_empty_games_never_end() -> None:
+    starts: list[list[list[int]]] = [
+        [[], []],
+        [[5], [100]],
+        [block(2, 2), block(7, 12)],
+        [block(2, 2), block(2, 7) + block(7, 12)],
+    ]
+    result = simulate(starts, 12, 20, max_generations=600, trajectory=True)
+    assert result.scores.tolist() == [[0, 0], [0, 0], [4, 4], [4, 8]]
+    assert result.generations.tolist() == [600, 600, 600, 243]
+    assert result.winner.tolist() == [0, 0, 0, 2]
+    assert result.truncated.tolist() == [True, True, True, False]
+    assert result.trajectory is not None
+    assert result.trajectory.shape == (4, 601, 2)
+    assert result.trajectory[1].tolist() == [[1, 1]] + [[0, 0]] * 600
+
+
+def test_half_the_cells_are_no_victory_until_the_game_is_cut_off() -> None:
+    two = block(2, 2) + block(2, 6)
+    result = simulate([[two, block(7, 2), block(7, 6)], [two, two[:0], block(7, 6)]], 12, 20, max_generations=500)
+    assert result.generations.tolist() == [500, 243]
+    assert result.truncated.tolist() == [True, False]
+    assert result.winner.tolist() == [1, 1]
+
+
+def test_a_team_without_cells_loses_at_generation_243() -> None:
+    result = simulate([[[], block(2, 2)], [[150], block(2, 2)], [block(2, 2), []]], 12, 20)
+    assert result.generations.tolist() == [243, 243, 243]
+    assert result.winner.tolist() == [2, 2, 1]
+    assert result.scores.tolist() == [[0, 4], [0, 4], [4, 0]]
+
+
+@pytest.mark.parametrize(("survivors", "expected"), [("recolour", "bb"), ("keep", "ab")])
+def test_survivors_take_the_majoritys_colour_or_keep_their_own(survivors: Survivors, expected: str) -> None:
+    start = drawn(".....\n.ab..\n.bb..\n.....\n.....", "ab")
+    result = run(boards_tensor([start], 6, 7), 2, max_generations=2, survivors=survivors)
+    assert live_cells(result.board[0]) == drawn(f".....\n.{expected}..\n.bb..\n.....\n.....", "ab")
+
+
+# --- starts ------------------------------------------------------------------------------------------------------
+
+
+def test_starts_are_lists_of_cells_of_any_kind_and_order() -> None:
+    first, second = block(1, 1, 8), [36, 37, 43, 46, 52, 53]
+    kinds: list[list[Any]] = [
+        [first, second],
+        [tuple(reversed(first)), set(second)],
+        [np.array(first), torch.tensor(second)],
+        [iter(first), (cell for cell in second)],
+        [first * 2, second + second[:2]],  # a cell may be named twice
+    ]
+    packed = boards(kinds, 8, 8)
+    assert packed.dtype == torch.int8
+    assert all(live_cells(board) == board_of([first, second], 8) for board in packed)
+    result = simulate([[first, second]], 8, 8, keep=[0, 3])
+    assert same(result, run(packed[:1], 2, keep=[0, 3]))
+    assert same(result, run(packed[:1].long(), 2, keep=[0, 3]))
+    assert result.winner.tolist() == [2]
+
+
+def test_the_board_is_the_cups_unless_another_is_named() -> None:
+    assert simulate([[[0], [11_199]]], max_generations=1).board.shape == (1, 40, 280)
+    assert boards([[[0], [11_199]]])[0, 39, 279] == 2
+
+
+def test_no_games_have_no_results() -> None:
+    for result in (simulate([], 6, 8, keep=[3], trajectory=True), run(torch.zeros(0, 6, 8).char(), 2, keep=[3])):
+        assert result.scores.shape == (0, 2)
+        assert result.generations.shape == result.winner.shape == result.truncated.shape == (0,)
+        assert result.board.shape == result.boards[3].shape == (0, 6, 8)
+    assert simulate([], 6, 8, trajectory=True).trajectory is not None
+
+
+@pytest.mark.parametrize(
+    ("starts", "message"),
+    [
+        ([[[1, 2], [3]], [[5, 27], [8, 27]]], r"game 1: teams 1 and 2 both start on cell 27 \(row 2, column 7\)"),
+        ([[[4], [5], [6, 4]]], r"game 0: teams 1 and 3 both start on cell 4 \(row 0, column 4\)"),
+        ([[[4], [60]]], r"game 0, team 2: expected cells from 0 to 59 \(row \* 10 \+ col\), got 60"),
+        ([[[4], [5]], [[-1], [5]]], "game 1, team 1: expected cells from 0 to 59 .*, got -1"),
+        ([[[4]]], "expected a list of 2 to 127 teams, as many in every game; game 0 has 1"),
+        ([[[4], [5]], [[4], [5], [6]]], "game 1 has 3, the first 2"),
+        ([[[]] * 128], "expected a list of 2 to 127 teams, as many in every game; game 0 has 128"),
+    ],
+)
+def test_starts_that_are_none_are_refused(starts: list[list[list[int]]], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        simulate(starts, 6, 10)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rows": 2}, "rows must be a whole number of at least 3, got 2"),
+        ({"cols": 2.5}, "cols must be a whole number of at least 3, got 2.5"),
+        ({"max_generations": 0}, "max_generations must be a whole number of at least 1, got 0"),
+        ({"max_generations": 10.0}, "max_generations must be a whole number of at least 1, got 10.0"),
+        ({"survivors": "die"}, "survivors must be one of 'recolour', 'keep', got 'die'"),
+        ({"keep": [3, -1]}, "keep must name generations, whole numbers of at least 0, got -1"),
+        ({"keep": [2.5]}, "keep must name generations, whole numbers of at least 0, got 2.5"),
+        ({"tolerance": 0.0}, "tolerance must be positive, got 0.0"),
+        ({"tolerance": float("nan")}, "tolerance must be positive, got nan"),
+        ({"compile": "maybe"}, "compile must be 'auto', 'always' or 'never', got 'maybe'"),
+    ],
+)
+def test_arguments_that_are_none_are_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        simulate([[[1], [2]]], **{"rows": 6, "cols": 10} | arguments)
+
+
+def test_boards_that_are_none_are_refused() -> None:
+    board = torch.zeros(2, 6, 10, dtype=torch.int8)
+    with pytest.raises(ValueError, match=r"board must be integers \[B, H, W\], got torch.int8 \[6, 10\]"):
+        run(board[0], 2)
+    with pytest.raises(ValueError, match=r"board must be integers \[B, H, W\], got torch.float32"):
+        run(board.float(), 2)
+    with pytest.raises(ValueError, match=r"board must be integers \[B, H, W\], got torch.bool"):
+        run(board.bool(), 2)
+    with pytest.raises(ValueError, match="cells must be 0 or a team's number up to 2, got 0 to 3"):
+        run(board.index_fill(1, torch.tensor([3]), 3), 2)
+    with pytest.raises(ValueError, match="cells must be 0 or a team's number up to 2, got -1 to 0"):
+        run(board.index_fill(1, torch.tensor([3]), -1), 2)
+    with pytest.raises(ValueError, match="teams must be a whole number from 2 to 127, got 1"):
+        run(board, 1)

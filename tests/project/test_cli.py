@@ -1,0 +1,451 @@
+"""The command line: what people type, what they see, and that nobody sees a traceback."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import stop_and_continue
+from paths import ROOT
+from PIL import Image
+
+import cellgames
+from cellgames.arena.records.record_lines import append, read
+from cellgames.arena.records.replays import replay
+from cellgames.cli.main import main
+
+SMALL = ("torus-v0", "--size", "3")
+
+
+def python(*words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """A process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, *words], env=environment, input=stdin, capture_output=True, text=True, check=False
+    )
+
+
+def typed(monkeypatch: pytest.MonkeyPatch, *lines: str) -> None:
+    """What comes from standard input."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("".join(line + "\n" for line in lines)))
+
+
+# ---------------------------------------------------------------- help and lists
+
+
+def test_what_needs_no_torch_imports_none() -> None:
+    program = (
+        "import sys; from cellgames.cli.main import main\n"
+        "for words in (['list'], ['list', '--json'], ['--help'], ['--version'], ['play', '--help'],\n"
+        "              ['round-robin', '--help'], ['free-for-all', '--help'], ['season', '--help'],\n"
+        "              ['replay', '--help'], ['play']):\n"
+        "    try: main(words)\n"
+        "    except SystemExit: pass\n"
+        "    heavy = {'torch', 'numpy', 'matplotlib', 'PIL'} & set(sys.modules)\n"
+        "    assert not heavy, (words, heavy)\n"
+    )
+    ended = python("-c", program)
+    assert ended.returncode == 0, ended.stderr
+
+
+def test_the_module_runs_as_a_program_and_says_its_version() -> None:
+    ended = python("-m", "cellgames", "--version")
+    assert (ended.returncode, ended.stdout) == (0, f"cellgames {cellgames.__version__}\n")
+
+
+def test_list_shows_every_game_and_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    for id in cellgames.list():
+        assert re.search(rf"^  {id} +\S", shown, re.MULTILINE)
+    for agent in ("random", "greedy", "rollout:N"):
+        assert re.search(rf"^  {agent} +\S", shown, re.MULTILINE)
+    assert "--param size=5" in shown
+    assert main(["list", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert [game["id"] for game in data["games"]] == cellgames.list()
+    assert {"id": "torus-small-v0", "parameters": {"size": 5}}.items() <= data["games"][1].items()
+    assert "random" in [agent["spec"] for agent in data["agents"]]
+
+
+@pytest.mark.parametrize("command", ["", "list", "play", "round-robin", "free-for-all", "season", "replay"])
+def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert f"Examples:\n  cellgames {command}" in shown
+    assert max(map(len, shown.splitlines())) <= 110
+
+
+# ---------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("", "the following arguments are required: COMMAND"),
+        ("lst", "invalid choice: 'lst'"),
+        ("play", "the following arguments are required: GAME"),
+        ("play torus-v0 --sede 3", "unrecognized arguments: --sede 3"),
+        ("play tours-v0", "unknown game 'tours-v0'; known: torus-v0"),
+        ("play torus-v0 --agent grdy", "unknown agent 'grdy'"),
+        ("play torus-v0 --agent nowhere:Bot", "there is no module 'nowhere'"),
+        ("play torus-v0 --param height=3", "unknown parameter 'height'; known: size"),
+        ("play torus-v0 --param size", "--param needs NAME=VALUE, such as size=5; got 'size'"),
+        ("play torus-v0 --size 3 --param size=4", "parameter 'size' is given twice"),
+        ("play torus-v0 --size big", "'size' must be a whole number from 2 to 16, got 'big'"),
+        ("play torus-v0 --size 1e9", "'size' must be a whole number from 2 to 16, got 1000000000.0"),
+        ("play torus-v0 --seed x", "argument --seed: invalid int value: 'x'"),
+        ("play torus-v0 --seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),
+        ("play torus-v0 --as red", "--as must be one of black, white, got 'red'"),
+        ("play torus-v0 --as black --watch", "--as gives you a seat and --watch gives all seats to agents"),
+        ("play torus-v0 --agent random --agent greedy", "--watch lets agents play all seats"),
+        ("play torus-v0 --position abc", "expected a position of size 8"),
+        ("play torus-v0 --size 2 --position x./x./.../..-b", "expected a position of size 2"),
+        ("play torus-v0 --record no/such/folder/file", "no/such/folder/file: No such file or directory"),
+        ("round-robin torus-v0", "the following arguments are required: --agents"),
+        ("round-robin torus-v0 --agents random", "expected at least two agents, got random"),
+        ("round-robin torus-v0 --agents random random", "different names, got more than one random"),
+        ("round-robin torus-v0 --agents random nobody", "unknown agent 'nobody'"),
+        ("round-robin torus-v0 --agents random greedy --games 7", "games must be even"),
+        ("round-robin torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
+        ("round-robin torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
+        ("round-robin torus-v0 --agents random greedy --fresh --out {foreign}", "holds no run.json"),
+        ("round-robin torus-v0 --agents random greedy --out {foreign}/file", "is a file or lies in one"),
+        ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "which free-for-all games take"),
+        ("free-for-all torus-v0", "the following arguments are required: --agents"),
+        ("free-for-all torus-v0 --agents random", "expected at least two agents, got random"),
+        ("free-for-all torus-v0 --agents random nobody", "unknown agent 'nobody'"),
+        ("free-for-all torus-v0 --agents random greedy --games 0", "games must be a whole number of at least 1, got 0"),
+        ("free-for-all torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
+        ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "agent 'amaf:8' searches on states"),
+        ("free-for-all torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
+        ("replay", "the following arguments are required: FILE"),
+        ("replay missing.jsonl", "missing.jsonl: No such file or directory"),
+        ("replay {foreign}", "Is a directory"),
+        ("replay {foreign}/file", "file, line 1: expected a JSON object, got 'not a record'"),
+        ("replay {foreign}/empty", "empty holds no records"),
+    ],
+)
+def test_errors_are_one_line_without_a_traceback(
+    line: str,
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "file").write_text("not a record\n")
+    (foreign / "empty").write_text("")
+    try:
+        code = main(line.format(foreign=foreign).split())
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("cellgames")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign"]
+    assert (foreign / "file").read_text() == "not a record\n"
+
+
+def test_a_failing_agent_forfeits_and_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Broken", "--out", str(tmp_path / "run")]
+    assert main([*words, "--quiet"]) == 0
+    assert "arena_bots:Broken forfeited" in (out := capsys.readouterr().out)
+    assert "ZeroDivisionError: the bot's own fault" in out
+
+
+def test_an_unexpected_error_is_one_line_and_debug_shows_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any) -> Any:
+        raise ZeroDivisionError("our own fault")
+
+    monkeypatch.setattr("cellgames.arena.play.chunks.play_games", broken)
+    words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--out", str(tmp_path / "run")]
+    assert main([*words, "--quiet"]) == 1
+    err = capsys.readouterr().err
+    assert err == "cellgames: ZeroDivisionError: our own fault (--debug shows where)\n"
+    assert main([*words, "--quiet", "--debug"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_seen_enough_is_no_error() -> None:
+    program = "import sys; sys.path[:0] = ['src']; from cellgames.cli.main import main; sys.exit(main(['list']))"
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    ended = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    os.close(write_end)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+# ---------------------------------------------------------------- play
+
+
+def test_a_game_from_the_first_move_to_the_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """White always takes the last free cell, so Black may build a ring down column a."""
+    file = tmp_path / "game.jsonl"
+    typed(monkeypatch, "a1", "A2", "a3")
+    words = ["play", *SMALL, "--agent", "arena_bots:Last", "--record", str(file), "--seed", "5"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert "Black to move, turn 1" in shown
+    assert "black (you), your move: " in shown
+    assert "white (arena_bots:Last) plays c3+" in shown
+    assert "The game is over after 5 turns: black (you) wins, white (arena_bots:Last) loses." in shown
+    (record,) = read(file).records
+    assert record.agents == ("human", "arena_bots:Last")
+    assert record.moves == ("a1", "c3+", "a2", "b3+", "a3")
+    assert (record.seed, record.opening, record.parameters) == (5, 0, {"size": 3})
+    assert len(replay(record)) == 6
+    typed(monkeypatch, "a1", "a2", "a3")
+    assert main(words) == 0
+    assert read(file).records == [record, record]  # added, not replaced
+
+
+def test_wrong_input_is_explained_and_asked_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed(
+        monkeypatch,
+        "e5",
+        "c3+",
+        "a1",
+        "c3+",
+        "",
+        "help",
+        "moves",
+        "board",
+        "position",
+        "undo",
+        "undo",
+        "undo",
+        "a2",
+        "quit",
+    )
+    assert main(["play", *SMALL, "--agent", "arena_bots:Last"]) == 0
+    shown = capsys.readouterr().out
+    assert "'e5' is no move here: expected a cell" in shown
+    assert "'c3+' is no move here: cell c3+ is taken. `moves` lists all legal ones" in shown
+    assert "take back your last move" in shown
+    assert "b1 c1 a2 b2 c2 a3 b3 c3 a1+ b1+" in shown
+    assert "There is no move of yours to take back." in shown
+    assert "You left the game." in shown
+
+
+def test_undo_takes_back_the_answers_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.jsonl"
+    typed(monkeypatch, "a1", "b1", "undo", "position", "a2", "a3")
+    assert main(["play", *SMALL, "--agent", "arena_bots:Last", "--record", str(file)]) == 0
+    assert "x../.../... .../.../..o b" in capsys.readouterr().out
+    assert read(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
+
+
+def test_the_other_seat_and_a_position(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.jsonl"
+    typed(monkeypatch, "b3")
+    position = "x../x../.oo ..x/.../... w"
+    words = ["play", *SMALL, "--as", "white", "--agent", "arena_bots:First", "--position", position]
+    assert main([*words, "--record", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "'b3' is no move here: cell b3 is taken" in shown
+    assert "The game is not finished, so it is not saved." in shown
+    typed(monkeypatch, "a3")
+    assert main([*words, "--record", str(file)]) == 0
+    (record,) = read(file).records
+    assert (record.position, record.moves, record.agents) == (
+        position,
+        ("a3",),
+        ("arena_bots:First", "human"),
+    )
+    assert replay(record)
+    assert main(["play", *SMALL, "--position", "xxx/xxx/xxx .../.../... b"]) == 2
+    assert "the game is over in the position" in capsys.readouterr().err
+
+
+def test_the_end_of_the_input_leaves_politely(tmp_path: Path) -> None:
+    file = tmp_path / "game.jsonl"
+    ended = python("-m", "cellgames", "play", *SMALL, "--record", str(file), stdin="a1\n")
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.endswith("You left the game.\nThe game is not finished, so it is not saved.\n")
+
+
+def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    class Interrupted(io.StringIO):
+        def readline(self, size: int | None = -1, /) -> str:  # type: ignore[override]  # as StringIO's own
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.stdin", Interrupted())
+    assert main(["play", *SMALL]) == 130
+    assert capsys.readouterr().err == "\nStopped.\n"
+
+
+def test_watching_agents_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "game.jsonl"
+    words = ["play", *SMALL, "--watch", "--agent", "arena_bots:First", "--agent", "random"]
+    assert main([*words, "--record", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "black (arena_bots:First) plays a1" in shown
+    assert "white (random) plays" in shown
+    assert "your move" not in shown
+    assert re.search(rf"^Saved: .*cellgames replay {re.escape(str(file))}$", shown, re.MULTILINE)
+    assert main(words) == 0
+    assert capsys.readouterr().out in shown  # the same seed, the same game
+    assert main([*words, "--seed", "1"]) == 0
+    assert capsys.readouterr().out not in shown
+
+
+def test_a_file_that_could_not_take_the_record_is_refused_before_the_game(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "game.jsonl"
+    file.write_text('{"game": "tor')
+    assert main(["play", *SMALL, "--watch", "--record", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "line 1: dropped a torn line" in err
+    assert file.read_text() == '{"game": "tor'
+
+
+# ---------------------------------------------------------------- round-robin
+
+
+def test_a_round_robin_writes_everything_and_says_what_to_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [
+        "round-robin",
+        "torus-v0",
+        "--param",
+        "size=3",
+        "--agents",
+        "random",
+        "rollout:8",
+        "--games",
+        "6",
+    ]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    folder = tmp_path / "results" / "torus-v0-size=3-seed=0"
+    assert re.search(r"^ +1 +(random|rollout:8) +\+\d+ ", out, re.MULTILINE)
+    assert "Black, who begins, scores" in out
+    assert "report.md" in out
+    assert re.search(rf"cellgames replay {folder.relative_to(tmp_path)}/games\.jsonl --game \d --show", out)
+    assert err.startswith("torus-v0: 6 of 6 games, ")
+    with Image.open(folder / "top_game.gif") as image:
+        assert image.format == "GIF"
+        assert image.n_frames > 5  # type: ignore[attr-defined]  # of GIFs
+    assert main(["replay", str(folder / "games.jsonl")]) == 0
+    capsys.readouterr()
+
+    tables = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert main([*words, "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    assert "6 games, 6 of them from before" in out
+    assert err == ""
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == tables
+    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder)]) == 2
+    assert "opening_plies: expected 2, got 3" in capsys.readouterr().err
+    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder), "--fresh", "--no-gif"]) == 0
+    assert not (folder / "top_game.gif").exists()
+
+
+def test_ctrl_c_says_how_to_continue(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "my run"
+    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Impatient", "--games", "12", "--chunk", "2"]
+    err, kept, printed = stop_and_continue([*words, "--no-gif"], out, 15, monkeypatch, capsys)
+    assert f"All whole chunks of games are kept in {out}" in err
+    assert f"12 games, {kept} of them from before" in printed
+
+
+# ---------------------------------------------------------------- replay
+
+
+@pytest.fixture
+def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    file = tmp_path / "games.jsonl"
+    for seed in ("0", "1", "2"):
+        main(["play", *SMALL, "--watch", "--record", str(file), "--seed", seed])
+    capsys.readouterr()
+    return file
+
+
+def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words in ((), ("--all",)):
+        assert main(["replay", str(recorded), *words]) == 0
+        assert capsys.readouterr().out == "All 3 games were played again with the recorded moves and results.\n"
+    gif = recorded.with_name("out.gif")
+    assert main(["replay", str(recorded), "--game", "2", "--show", "--gif", str(gif)]) == 0
+    shown = capsys.readouterr().out
+    moves = read(recorded).records[1].moves
+    assert f"\n1. black (random) {moves[0]}\n" in shown
+    assert f"\n{len(moves)}. " in shown
+    assert re.search(r"^Result: black \(random\) (wins|loses), white", shown, re.MULTILINE)
+    with Image.open(gif) as image:
+        assert image.n_frames == len(moves) + 1  # type: ignore[attr-defined]  # of GIFs
+
+
+def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = read(recorded).records
+    recorded.unlink()
+    swap = {'["win","loss"]': '["loss","win"]', '["loss","win"]': '["win","loss"]'}
+    line = records[1].to_json()
+    old = next(text for text in swap if text in line)
+    append(recorded, [records[0]])
+    with recorded.open("a") as file:
+        file.write(line.replace(old, swap[old]) + "\n")
+    append(recorded, [records[2]])
+    for words in ((), ("--game", "2"), ("--game", "2", "--show")):
+        assert main(["replay", str(recorded), *words]) == 1
+        out, err = capsys.readouterr()
+        assert out == ""
+        assert re.fullmatch(
+            rf"cellgames: {re.escape(str(recorded))}, game 2: the result differs: outcome recorded .*\n", err
+        )
+    assert main(["replay", str(recorded), "--game", "3"]) == 0
+
+
+def test_replay_asks_for_one_game_where_it_needs_one(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for words, message in (
+        (("--show",), "--gif and --show need one game; choose it with --game 1 to 3"),
+        (("--game", "4"), "--game must be from 1 to 3, got 4"),
+        (("--game", "0"), "--game must be from 1 to 3, got 0"),
+    ):
+        assert main(["replay", str(recorded), *words]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_replay_reports_a_torn_line_and_checks_the_rest(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded.write_bytes(recorded.read_bytes()[:-20])
+    assert main(["replay", str(recorded)]) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("All 2 games")
+    assert "line 3: dropped a torn line" in err

@@ -1,0 +1,432 @@
+"""The pages are run, and what they say of games, commands and results comes from these."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import inspect
+import itertools
+import json
+import re
+import shlex
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from paths import ROOT
+
+import cellgames
+from cellgames.cli import main as cli
+from cellgames.cluster.connection import LOCAL
+from cellgames.envs import registry
+from cellgames.envs.core import Space
+from cellgames.envs.registry import REGISTRY, make
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
+RUN = {"extending.md"}  # pages whose commands are run, not only parsed
+
+HEADINGS = [
+    "Rules in brief",
+    "Quick start",
+    "Spaces",
+    "Observation",
+    "Rewards",
+    "End of the game",
+    "Options",
+    "Versions",
+    "Credit and sources",
+]
+
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+every_game = pytest.mark.parametrize("id", GAMES)
+
+_FENCE = re.compile(r"^```(\w*)([^\n`]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+def blocks(page: Path) -> list[tuple[str, str, str]]:
+    """Language, title and text of every fenced block, in order."""
+    found = []
+    for language, rest, text in _FENCE.findall(page.read_text(encoding="utf-8")):
+        title = re.search(r'title="([^"]+)"', rest)
+        found.append((language, title[1] if title else "", text))
+    return found
+
+
+def commands(text: str) -> list[list[str]]:
+    """Command lines of a block, as words; continued lines are joined, comments and all else dropped."""
+    lines = text.replace("\\\n", " ").splitlines()
+    return [
+        shlex.split(line, comments=True)
+        for line in lines
+        if re.match(r"(\S*/)?(cellgames|make|python|torchrun|export) ", line)
+    ]
+
+
+@pytest.fixture
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """In an empty folder; games and modules that a page brings are gone afterwards."""
+    import gymnasium
+    import pettingzoo
+
+    import cellgames.envs.adapters
+
+    cellgames.envs.adapters.register()
+    tables: list[Any] = [REGISTRY, registry._classes, gymnasium.registry, pettingzoo.aec_registry, sys.modules]
+    before = [dict(table) for table in tables]
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    yield
+    for table, old in zip(tables[:-1], before[:-1], strict=True):
+        table.clear()
+        table.update(old)
+    for name in [name for name in sys.modules if name not in before[-1]]:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
+
+
+# ---------------------------------------------------------------- blocks and commands
+
+
+@every_page
+@pytest.mark.usefixtures("clean")
+def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python blocks in one namespace, in order; those with a title are files, written into the current folder."""
+    namespace: dict[str, object] = {"__name__": "page"}
+    for language, title, text in blocks(page):
+        if language == "python" and title:
+            (tmp_path / title).write_text(text, encoding="utf-8")
+        elif language == "python":
+            exec(compile(text, page.name, "exec"), namespace)
+        elif page.name in RUN and not language:
+            for program, *words in commands(text):
+                if program == "export":
+                    monkeypatch.setenv(*words[0].split("="))
+                    registry.load_plugins()  # as a new process does
+                    continue
+                assert program == "cellgames", program
+                assert cli.main([*words, *(["--quiet"] if words[0] not in ("play", "list", "replay") else [])]) == 0, (
+                    words
+                )
+
+
+def accepted(words: list[str]) -> bool:
+    """Whether the command line takes these words."""
+    try:
+        cli.parser().parse_args(words)
+    except SystemExit as end:
+        return end.code == 0
+    return True
+
+
+def taken_by_script(file: Path, words: list[str]) -> bool:
+    """Whether a script's function `parser` takes these words.
+
+    It is run by itself, as what the script imports takes long.
+    """
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    (function,) = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == "parser"]
+    namespace: dict[str, Any] = {"argparse": argparse, "Path": Path, "LOCAL": LOCAL}
+    exec(compile(ast.Module([function], []), file.name, "exec"), namespace)
+    try:
+        namespace["parser"]().parse_args(words)
+    except SystemExit:
+        return False
+    return True
+
+
+def check_command(words: list[str]) -> None:
+    """Parse what calls this package, and look whether the rest is there."""
+    program, *rest = words
+    if program.rpartition("/")[2] == "cellgames":
+        assert accepted(rest), f"refused: {shlex.join(words)}"
+    elif program == "make":
+        targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert set(rest) <= {*targets}, words
+    elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks"):
+        assert (ROOT / f"{words[2].replace('.', '/')}.py").is_file(), words
+    elif program == "python" and rest[0].endswith(".py"):
+        assert taken_by_script(ROOT / rest[0], rest[1:]), f"refused: {shlex.join(words)}"
+    elif program == "torchrun":
+        assert accepted(rest[rest.index("cellgames") + 1 :]), f"refused: {shlex.join(words)}"
+
+
+@every_page
+def test_commands_are_accepted(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for language, _, text in blocks(page):
+        if not language:
+            for words in commands(text):
+                check_command(words)
+    prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for inline in re.findall(r"`(cellgames [a-z-]+[^`]*|python -m benchmarks[^`]*|make [a-z]+)`", prose):
+        words = inline.split()
+        if words[0] != "cellgames":
+            check_command(words)
+            continue
+        capsys.readouterr()
+        with pytest.raises(SystemExit):
+            cli.parser().parse_args([words[1], "--help"])
+        usage = capsys.readouterr().out
+        assert usage.startswith(f"usage: cellgames {words[1]}"), inline
+        for option in re.findall(r"--[a-z-]+", inline):
+            assert re.search(rf"{option}\b", usage) or option == "--help", inline
+
+
+def test_a_command_that_is_refused_is_noticed(capsys: pytest.CaptureFixture[str]) -> None:
+    for wrong in (
+        *("cellgames plya torus-v0", "cellgames play torus-v0 --agnt random", "make nothing"),
+        "python examples/torchrl_ppo.py --game torus-v0 --step-s 100",
+    ):
+        with pytest.raises(AssertionError):
+            check_command(wrong.split())
+
+
+# ---------------------------------------------------------------- links
+
+
+@every_page
+def test_links_and_pictures_exist(page: Path) -> None:
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
+        if target.startswith("http"):
+            continue
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", _FENCE.sub("", file.read_text(encoding="utf-8")), re.MULTILINE)
+            assert anchor in map(slug, headings), f"{target}#{anchor}"
+
+
+def slug(heading: str) -> str:
+    """The anchor of a heading, on GitHub and on the site alike."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+
+
+@every_page
+def test_no_placeholder_is_left(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert not re.search(r"^[A-Z-]{6,}$|\bTODO\b|\bTBD\b", text, re.MULTILINE)
+
+
+# ---------------------------------------------------------------- a game's page
+
+
+def page_of(id: str) -> str:
+    return (ROOT / "docs" / f"{game_of(id).rsplit('-v', 1)[0].replace('-', '_')}.md").read_text(encoding="utf-8")
+
+
+def game_of(id: str) -> str:
+    """The id of the game of which `id` may be a preset."""
+    return make(id).id
+
+
+PAGED = sorted({game_of(id) for id in GAMES})
+every_paged_game = pytest.mark.parametrize("id", PAGED)
+
+
+def section(text: str, heading: str) -> str:
+    found = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert found is not None, heading
+    return found[1]
+
+
+def rows(text: str, first: str) -> list[list[str]]:
+    """Cells of the table whose head begins with `first`, without the head."""
+    found = re.search(rf"^\| {first} \|.*\n\|[-:| ]+\|\n((?:\|.*\n?)+)", text, re.MULTILINE)
+    assert found is not None, first
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in found[1].strip().splitlines()]
+
+
+def facts(id: str) -> str:
+    """The table of spaces and facts on a game's page."""
+    game = cellgames.make(id)
+    info = game.info
+
+    def space(space: Space) -> str:
+        return f"{str(space.dtype).removeprefix('torch.')} {list(space.shape)}, {space.low:g} to {space.high:g}"
+
+    table = {
+        "players": ", ".join(info.players),
+        "moves": "all at once" if info.simultaneous else "in turn",
+        "information": "perfect" if info.perfect_information else "hidden",
+        "chance": "yes" if info.stochastic else "none",
+        "zero-sum": "yes" if info.zero_sum else "no",
+        "longest game": f"{info.max_turns} turns",
+        "actions": " x ".join(map(str, info.action_nvec)),
+        "observation": space(info.observation),
+        "`state()`": space(info.board),
+        "reward of a step": "{:g} to {:g}".format(*info.reward_range),
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {key} | {value} |" for key, value in table.items())])
+
+
+@every_paged_game
+def test_pages_of_games_have_the_same_headings_in_the_same_order(id: str) -> None:
+    text = _FENCE.sub("", page_of(id))
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE)[: len(HEADINGS)] == HEADINGS
+    assert re.match(r"# .*\n\n!\[[^\]]+\]\(images/", text), "a picture comes first"
+    assert "-v0: " in section(text, "Versions")
+    assert "<!-- facts" in section(text, "Spaces")
+    assert "```python" in section(page_of(id), "Quick start")
+
+
+@every_paged_game
+def test_facts_on_a_games_page_are_the_games(id: str) -> None:
+    found = re.search(rf"<!-- facts: {id} -->\n\n(.*?)\n\n<!-- end of facts -->", page_of(id), re.DOTALL)
+    assert found is not None
+    assert found[1] == facts(id)
+
+
+def shown(value: Any) -> str:
+    return f"`{value}`"
+
+
+@every_paged_game
+def test_options_on_a_games_page_are_the_registrys(id: str) -> None:
+    """Names in order, defaults of the game and of its small preset, and limits that are the game's own."""
+    small = next(other for other in GAMES if other != id and game_of(other) == id)
+    text = section(page_of(id), "Options")
+    assert f"`{small}`" in text
+    table = rows(text, "option")
+    large, preset = REGISTRY[id].defaults, REGISTRY[small].defaults
+    assert [row[0] for row in table] == [shown(name) for name in large]
+    assert [row[1] for row in table] == [shown(value) for value in large.values()]
+    assert [row[2] for row in table] == [shown(value) for value in preset.values()]
+    for name, limits in [(row[0].strip("`"), row[3]) for row in table]:
+        if found := re.search(r"([\d,]+) to ([\d,]+)", limits):
+            low, high = (int(number.replace(",", "")) for number in found.groups())
+            for beyond in (low - 1, high + 1):
+                value = (beyond,) if name == "flip_rounds" else beyond
+                with pytest.raises(ValueError, match=rf"{name}.* from {low} to {high}, got {beyond}"):
+                    make(id, **{name: value})
+        elif names := re.findall(r"`(\w+)`", limits):
+            for value in names:
+                assert make(id, **{name: {"true": True, "false": False}.get(value, value)})
+            with pytest.raises(ValueError, match=name):
+                make(id, **{name: "nonsense"})
+        else:
+            assert re.search("at least|between|less than|numbers", limits), limits
+
+
+def planes(cell: str, parameters: dict[str, Any]) -> list[int]:
+    """Numbers of the planes that a row's first cell names, such as `1, 2` or `22 to 21 + players`."""
+    numbers: list[int] = []
+    for part in cell.split(","):
+        ends = [eval(end, {"__builtins__": {}}, parameters) for end in part.split(" to ")]
+        numbers += range(ends[0], ends[-1] + 1)
+    return numbers
+
+
+@every_game
+def test_every_plane_of_the_observation_has_its_row(id: str) -> None:
+    """For a preset, and for games with more or fewer players, whose planes depend on them."""
+    changes: list[dict[str, Any]] = [{}]
+    if game_of(id) == "toroidal-cup-v0":
+        changes.append({"teams": 4})
+    if game_of(id) == "grid-adaptation-v0":
+        changes.append({"players": 3})
+    for change in changes:
+        game = make(id, **change)
+        table = rows(section(page_of(id), "Observation"), "plane")
+        numbers = list(itertools.chain(*(planes(row[0], dict(game.parameters)) for row in table)))
+        assert numbers == list(range(game.info.observation.shape[0]))
+        assert all(row[1] and row[2] for row in table), "every plane has a name and a meaning"
+
+
+def test_names_of_planes_are_those_of_the_code() -> None:
+    from cellgames.envs.cloth_of_gold import observation as cloth
+    from cellgames.envs.grid_adaptation import observation as grid
+
+    table = rows(section(page_of("cloth-of-gold-v0"), "Observation"), "plane")
+    assert [row[1] for row in table] == [*cloth.BOARDS, *cloth.NUMBERS]
+    table = rows(section(page_of("grid-adaptation-v0"), "Observation"), "plane")
+    named = {int(row[0]): row[1] for row in table if row[0].isdigit()}
+    assert len(named) >= 10
+    assert all(grid.PLANES[number] == name for number, name in named.items())
+
+
+@every_paged_game
+def test_infos_on_a_games_page_are_the_games(id: str) -> None:
+    from cellgames.envs.core import seeds
+
+    game = make(id)
+    names = set(game.facts(game.init(seeds(0, 1)), 0))
+    text = section(page_of(id), "Spaces")
+    missing = {name for name in names if f"`{name}`" not in text}
+    assert not missing
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def results() -> str:
+    """All that results say."""
+    files = sorted((ROOT / "results").rglob("*.md"))
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if "train" not in file.parts)
+
+
+@every_page
+def test_shares_with_a_decimal_stand_in_the_results(page: Path) -> None:
+    known = results()
+    for number in re.findall(r"\b(\d{1,3}\.\d) %", _FENCE.sub("", page.read_text(encoding="utf-8"))):
+        assert re.search(rf"\b{re.escape(number)}\b", known), f"{number} % is in no table of results/"
+
+
+def medians() -> dict[str, dict[str, float]]:
+    """Of each contestant of each table of benchmarks."""
+    found = {}
+    for file in sorted((ROOT / "results/benchmarks").glob("*.json")):
+        data = json.loads(file.read_text(encoding="utf-8"))
+        found[file.stem] = {
+            row["contestant"]: float(row["median"]) for row in data.get("rows", []) if "contestant" in row
+        }
+    return found
+
+
+def test_speeds_are_those_of_the_results() -> None:
+    """A table below `<!-- benchmarks: NAME -->` names its contestants; the last cell is a median of three digits."""
+    text = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    tables = re.findall(r"<!-- benchmarks: (\w+) -->\n\n((?:\|.*\n)+)", text)
+    assert {name for name, _ in tables} >= {"random_play", "life", "cloth", "grid", "learning", "search"}
+    for name, table in tables:
+        for line in table.splitlines()[2:]:
+            cells = [cell.strip() for cell in line.strip("|").split("|")]
+            median = medians()[name][cells[0].strip("`")]
+            assert cells[-1] == f"{float(f'{median:.3g}'):,.0f}", line
+
+
+def test_speeds_in_the_readme_are_medians_of_the_results() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    exact = [median for table in medians().values() for median in table.values()]
+    known = {f"{float(f'{median:.{digits}g}'):,.0f}" for median in exact for digits in (2, 3)}
+    quoted = re.findall(r"\| (\d{1,3}(?:,\d{3})+) \|$", section(text, "Speed"), re.MULTILINE)
+    assert len(quoted) > 10
+    assert set(quoted) <= known
+
+
+# ---------------------------------------------------------------- the start, and extending
+
+
+def test_the_start_page_has_every_extra() -> None:
+    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    extras = set(configuration["project"]["optional-dependencies"]) - {"dev"}
+    table = rows((ROOT / "docs/index.md").read_text(encoding="utf-8"), "extra")
+    assert {row[0].strip("`") for row in table} == extras
+
+
+def test_the_start_page_has_every_game() -> None:
+    table = rows((ROOT / "docs/index.md").read_text(encoding="utf-8"), "game")
+    assert sorted(id for row in table for id in re.findall(r"`([^`]+)`", row[1])) == GAMES
+
+
+def test_the_pages_table_of_hooks_names_what_a_game_has() -> None:
+    from cellgames.envs.core import Game
+
+    text = section((ROOT / "docs/extending.md").read_text(encoding="utf-8"), "What else a game can have")
+    cells = [line.split("|")[1] for line in text.splitlines() if line.startswith("| `") and "GREEDY" not in line]
+    names = re.findall(r"`(\w+)", "".join(cells))
+    assert len(names) > 8
+    assert all(inspect.getattr_static(Game, name, None) is not None for name in names)

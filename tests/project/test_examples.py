@@ -1,0 +1,226 @@
+"""The examples that train with other libraries: what they learn from, that they learn, and their command lines."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from paths import ROOT
+from torch import Tensor, nn
+
+import cellgames
+from cellgames.agents import load
+from cellgames.arena.play.evaluation import measure, meet
+
+pytest.importorskip("torchrl")
+numba = pytest.importorskip("numba")
+
+_COMPILES = numba.config.DISABLE_JIT
+numba.config.DISABLE_JIT = True  # Tianshou's functions would take longer to compile than these tests
+try:
+    pytest.importorskip("tianshou")
+    from examples import tianshou_dqn, torchrl_ppo
+    from tensordict import TensorDict
+    from tianshou.data import Batch, Collector, VectorReplayBuffer
+    from tianshou.env import DummyVectorEnv
+    from tianshou.utils.torch_utils import policy_within_training_step
+    from torchrl.collectors import Collector as TorchRLCollector
+    from torchrl.modules import ValueOperator
+    from torchrl.objectives.value import GAE
+finally:
+    numba.config.DISABLE_JIT = _COMPILES
+
+EXAMPLES = ROOT / "examples"
+GAME = cellgames.make("torus-v0", size=2)  # 8 cells
+
+Train = Callable[[int, int], tuple[nn.Module, Any]]
+
+
+def ppo(steps: int, seed: int) -> tuple[nn.Module, Any]:
+    actor = torchrl_ppo.train(GAME, steps, seed, lanes=16, horizon=16, minibatch=64, learning_rate=3e-3)
+    return actor, torchrl_ppo.Learned(actor)
+
+
+def dqn(steps: int, seed: int) -> tuple[nn.Module, Any]:
+    network = tianshou_dqn.train(GAME, steps, seed, lanes=8, batch=64)
+    return network, tianshou_dqn.Learned(network)
+
+
+both = pytest.mark.parametrize("train", [ppo, dqn])
+
+
+@both
+def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixture[str]) -> None:
+    first, again, other = (train(320, seed)[0].state_dict() for seed in (3, 3, 4))
+    assert first.keys() == again.keys()
+    assert all(weights.isfinite().all() for weights in first.values())
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    assert not all(torch.equal(first[name], other[name]) for name in first)
+    assert "steps" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("train", "steps"), [(ppo, 4000), (dqn, 2400)])
+def test_it_learns_to_beat_random(train: Train, steps: int) -> None:
+    _, agent = train(steps, 1)
+    records = meet(GAME, {"learned": agent, "random": load("random", GAME)}, 200, seed=1)
+    assert measure(GAME, records, "learned")["low"] > 0.6
+
+
+@pytest.mark.parametrize("name", ["torchrl_ppo", "tianshou_dqn"])
+def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*words: str) -> None:
+        monkeypatch.setattr(sys, "argv", [f"{name}.py", *words])
+        monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+        runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+
+    run("--game", "torus-v0", "--size", "2", "--steps", "200", "--games", "4", "--against", "random")
+    assert re.search(r"^against random: [01]\.\d{3} \(.*\), [0-4] of 4 won$", capsys.readouterr().out, re.MULTILINE)
+    with pytest.raises(SystemExit, match="0"):
+        run("--help")
+    told = capsys.readouterr().out
+    assert all(option in told for option in ("--game", "--steps", "--games", "--against", "--seed"))
+    for words, said in (
+        (["--game", "torus-v9"], "torus-v0"),
+        (["--against", "nobody"], "nobody"),
+        (["--games", "3"], "even"),
+        (["--steps", "0"], "at least 1 step"),
+        *([(["--device", "gpu"], "expected device auto, cpu, cuda or cuda:N")] if name == "torchrl_ppo" else []),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            run(*words)
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("train", [torchrl_ppo.train, tianshou_dqn.train])
+@pytest.mark.parametrize("id", ["toroidal-cup-small-v0", "cloth-of-gold-small-v0"])
+def test_games_that_it_would_get_wrong_are_refused(train: Callable[..., Any], id: str) -> None:
+    with pytest.raises(ValueError, match="zero-sum game for two, in turns"):
+        train(cellgames.make(id), 10)
+
+
+# ---------------------------------------------------------------- TorchRL
+
+
+class Known(nn.Module):
+    """Values of the player to act, as the observation itself says."""
+
+    def forward(self, observation: Tensor) -> Tensor:
+        return observation
+
+
+def test_advantages_of_a_game_of_three_moves() -> None:
+    """The first player wins with the third move; each player's advantage is one of its own."""
+    seen = torch.tensor([0.2, -0.1, 0.5])  # what the players to act expect
+    over = torch.tensor([False, False, True])
+    batch = TensorDict(
+        {
+            "observation": seen[None, :, None],
+            "current_player": torch.tensor([[0, 1, 0]]),
+            "next": {
+                "observation": torch.tensor([-0.1, 0.5, 9.0])[None, :, None],  # the last one is worth nothing
+                "current_player": torch.tensor([[1, 0, 1]]),
+                "reward": torch.tensor([[[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]]),
+                "done": over[None, :, None],
+                "terminated": over[None, :, None],
+            },
+        },
+        [1, 3],
+    )
+    critic = ValueOperator(torchrl_ppo.FirstSeatValue(Known()), in_keys=["observation", "current_player"])
+    torchrl_ppo.add_advantages(batch, GAE(gamma=1.0, lmbda=0.5, value_network=critic))
+    # Surprises, as the first player sees them: 0.2 -> 0.1 -> 0.5 -> 1.
+    first, second, third = 0.1 - 0.2, 0.5 - 0.1, 1 - 0.5
+    expected = torch.tensor([first + 0.5 * second + 0.25 * third, -(second + 0.5 * third), third])
+    torch.testing.assert_close(batch["advantage"].flatten(), expected)
+    torch.testing.assert_close(batch["value_target"][0, 2, 0], torch.tensor(1.0))
+
+
+def test_advantages_of_whole_games_are_results_over_what_was_expected() -> None:
+    """With lambda 1 all that lies between cancels; the actions played are legal."""
+    torch.manual_seed(0)
+    actor, critic = torchrl_ppo.make_actor(GAME), torchrl_ppo.make_critic(GAME)
+    env = torchrl_ppo.make_env(GAME, 8, seed=5)
+    (batch,) = TorchRLCollector(
+        env, actor, frames_per_batch=8 * 24, total_frames=8 * 24, auto_register_policy_transforms=False
+    )
+    assert batch["action_mask"].gather(-1, batch["action"][..., None]).all()
+    rewards, done, player = batch["next", "reward"].clone(), batch["next", "done"][..., 0], batch["current_player"]
+    with torch.no_grad():
+        torchrl_ppo.add_advantages(batch, GAE(gamma=1.0, lmbda=1.0, value_network=critic))
+        expected = critic.module.network(batch["observation"])[..., 0]  # by the player to act
+    checked = 0
+    for lane in range(8):
+        for end in done[lane].nonzero().flatten().tolist():
+            start = max((t for t in done[lane, :end].nonzero().flatten().tolist()), default=-1) + 1
+            for t in range(start, end + 1):
+                result = rewards[lane, end, player[lane, t]]
+                torch.testing.assert_close(batch["advantage"][lane, t, 0], result - expected[lane, t])
+                checked += 1
+    assert checked > 50
+
+
+# ---------------------------------------------------------------- Tianshou
+
+
+def test_two_steps_are_a_move_and_the_answer() -> None:
+    """Black closes a ring with the third move: what each move is worth, and illegal actions never are."""
+    env = tianshou_dqn.make_env(GAME)
+    algorithm = tianshou_dqn.make_algorithm(GAME, horizon=2)
+    network = tianshou_dqn.policy_of(algorithm).model
+    torch.manual_seed(0)
+    for weights in network.parameters():
+        nn.init.normal_(weights, std=0.3)
+    game_moves = [0, 5, 2]  # octagons (0, 0) and (1, 0), which meet across both edges
+    with torch.no_grad():
+        network.layers[-1].bias[game_moves[:2]] += 50.0  # what has been played looks best
+    algorithm.get_algorithm("black")._update_lagged_network_weights()
+    buffer = VectorReplayBuffer(10, 1)
+    seen, _ = env.reset()
+    last = None
+    for move in game_moves:
+        after, rewards, terminated, truncated, info = env.step(move)
+        buffer.add(
+            Batch(
+                obs=[seen], act=[move], rew=[list(rewards)], terminated=[terminated], truncated=[truncated],
+                obs_next=[after], info=[info],
+            ),
+            buffer_ids=[0],
+        )  # fmt: skip
+        seen, last = after, (seen, rewards, terminated)
+    assert last is not None
+    assert last[1:] == ([1.0, -1.0], True)
+    batch, indices = buffer.sample(0)
+    returns = algorithm._preprocess_batch(batch, buffer, indices)
+    with torch.no_grad():
+        values, _ = network(last[0]["obs"][None])
+    legal = torch.tensor(last[0]["mask"])
+    best = values[0][legal].max()
+    assert values.max() > best
+    black, white = returns["black"].returns.flatten(), returns["white"].returns.flatten()
+    torch.testing.assert_close(black, torch.tensor([0.99**2 * best, 1.0]))
+    torch.testing.assert_close(white, torch.tensor([-0.99]))  # it lost with the answer
+
+
+def test_exploration_is_legal_and_is_asked_for_by_eps_inference() -> None:
+    """Tianshou's policy of several players leaves theirs without the word that training is on."""
+    algorithm = tianshou_dqn.make_algorithm(GAME)
+    policy = tianshou_dqn.policy_of(algorithm)
+    first = {}
+    for rates in ((1.0, 0.0), (0.0, 1.0)):
+        policy.set_eps_training(rates[0])
+        policy.set_eps_inference(rates[1])
+        buffer = VectorReplayBuffer(400, 4)
+        envs = DummyVectorEnv([lambda: tianshou_dqn.make_env(GAME)] * 4)
+        collector = Collector(algorithm, envs, buffer, exploration_noise=True)
+        collector.reset()
+        with policy_within_training_step(algorithm.policy):
+            collector.collect(n_step=200)
+        held, _ = buffer.sample(0)
+        assert held.obs.mask[range(len(held)), held.act].all()
+        first[rates] = len(set(held.act[held.obs.mask.all(1)].tolist()))
+    assert first == {(1.0, 0.0): 1, (0.0, 1.0): 8}

@@ -1,0 +1,156 @@
+"""How tests watch, interrupt and kill runs of the arena: round robins and seasons."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paths import ROOT
+
+from cellgames.agents import play as loop
+from cellgames.arena.records.record_lines import Line, read
+from cellgames.cli.main import main
+from cellgames.utils.run_folders import PathLike
+
+if TYPE_CHECKING:  # the processes that are killed need it not
+    import pytest
+
+Append = Callable[[PathLike, Sequence[Line]], None]
+Write = Callable[[PathLike, str | bytes], None]
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """The files of a folder by name."""
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def block_plots(patch: pytest.MonkeyPatch) -> None:
+    """As if matplotlib were not installed; saves time."""
+    patch.setitem(sys.modules, "matplotlib", None)
+    patch.delitem(sys.modules, "cellgames.arena.report.plots", raising=False)
+    patch.delattr("cellgames.arena.report.plots", raising=False)
+
+
+def count_batches(patch: pytest.MonkeyPatch) -> list[int]:
+    """A list that grows by the number of games of each batch that agents have played from now on."""
+    batches: list[int] = []
+    original = loop.play
+
+    def counting(*args: Any, **kwargs: Any) -> Any:
+        played = original(*args, **kwargs)
+        batches.append(len(played.turns))
+        return played
+
+    patch.setattr(loop, "play", counting)
+    return batches
+
+
+# ---------------------------------------------------------------- Ctrl-C
+
+
+def lose_patience(patch: pytest.MonkeyPatch, asked: int) -> None:
+    """Let `arena_bots.Impatient` press Ctrl-C when it is asked for the `asked`-th time from now on."""
+    patch.setattr("arena_bots.Impatient.asked", 0)
+    patch.setenv("IMPATIENT", str(asked))
+
+
+def stop_and_continue(
+    words: Sequence[str], out: Path, asked: int, patch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[str, int, str]:
+    """Type a command that its impatient agent stops, check how it says to go on, and go on.
+
+    Args:
+        words: of the command, without quotes; with `arena_bots:Impatient` among the agents.
+        out: the folder, whose name has a space.
+        asked: at which of its moves the agent presses Ctrl-C.
+        patch: pytest's.
+        capsys: pytest's.
+
+    Returns:
+        What was said on standard error, how many games were kept, and what the continued run printed.
+    """
+    lose_patience(patch, asked)
+    assert main([*words, "--quiet", "--out", str(out), "--fresh"]) == 130
+    err = capsys.readouterr().err
+    assert "Traceback" not in err
+    command = err.splitlines()[-1].strip()
+    assert f"cellgames {' '.join(words)}" in command
+    assert command.endswith(f"--out '{out}'")
+    assert "--fresh" not in command
+    kept = len(read(out / "games.jsonl").records)
+    assert main([*words, "--quiet", "--out", str(out)]) == 0
+    return err, kept, capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- killed
+
+
+def killed_at(moments: Iterable[str], script: str, root: Path) -> Path:
+    """Run a script, which calls `kill_each` with its arguments, in a process of its own; returns `root`."""
+    paths = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
+    subprocess.run(
+        [sys.executable, "-c", script, str(root), *moments],
+        env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
+        check=True,
+    )
+    return root
+
+
+def kill_each(run: Callable[[str, str], object], root: str, *moments: str) -> None:
+    """Fork a process for each moment: `run` gets the moment and a folder in `root` named by it, and must be killed."""
+    for moment in moments:
+        child = os.fork()
+        if child == 0:
+            run(moment, os.path.join(root, moment))
+            os._exit(1)
+        assert os.waitpid(child, 0)[1] == signal.SIGKILL, moment
+
+
+def _die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def die_within(number: int, append: Append, lost: int) -> Append:
+    """`append`, but the process dies in the `number`-th call, `lost` bytes before its end."""
+    calls: list[PathLike] = []
+
+    def append_or_die(path: PathLike, games: Sequence[Line]) -> None:
+        calls.append(path)
+        if len(calls) == number:
+            with open(path, "ab") as file:
+                file.write("".join(game.to_json() + "\n" for game in games).encode()[:-lost])
+            _die()
+        append(path, games)
+
+    return append_or_die
+
+
+def die_after(number: int, append: Append) -> Append:
+    """`append`, but the process dies after the `number`-th call."""
+    calls: list[PathLike] = []
+
+    def append_and_die(path: PathLike, games: Sequence[Line]) -> None:
+        calls.append(path)
+        append(path, games)
+        if len(calls) == number:
+            _die()
+
+    return append_and_die
+
+
+def die_writing(name: str, write: Write) -> Write:
+    """`write`, but the process dies when half of the file called `name` is written."""
+
+    def write_or_die(path: PathLike, content: str | bytes) -> None:
+        path = Path(path)
+        if path.name == name:
+            path.with_name(f".{name}.{os.getpid()}.part").write_text("half")
+            _die()
+        write(path, content)
+
+    return write_or_die

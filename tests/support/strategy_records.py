@@ -1,0 +1,45 @@
+"""Records made by hand, for tests of the analysis of strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from cellgames.agents import load
+from cellgames.agents.play import moves, play
+from cellgames.arena.play.match import record
+from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
+from cellgames.envs.core import Game, seeds
+
+__all__ = ["played", "told"]
+
+
+def told(
+    game: Game[Any],
+    moves: Sequence[str],
+    agents: Sequence[str],
+    outcome: Sequence[Outcome],
+    *,
+    opening: int = 0,
+    scores: Sequence[float] | None = None,
+) -> Record:
+    """A game as a record tells it; nothing is played."""
+    numbers = tuple(float(value == "win") for value in outcome) if scores is None else tuple(scores)
+    result = Result(tuple(outcome), numbers, len(moves), False)
+    return Record(game.id, "0", plain(game.parameters), 0, tuple(agents), opening, tuple(moves), result)
+
+
+def played(game: Game[Any], specs: Sequence[str], games: int, seed: int = 0) -> list[Record]:
+    """Games of agents that take turns on the seats."""
+    agents = [load(spec, game) for spec in specs]
+    seats = (torch.arange(games)[:, None] + torch.arange(game.info.num_players)) % len(agents)
+    lanes = seeds(seed, games)
+    generators = [torch.Generator().manual_seed(seed + place) for place in range(len(agents))]
+    found = play(game, agents, seats, lanes, generators)
+    assert all(moves(game, found, lane) for lane in range(games))
+    return [
+        record(game, found, lane, seed=int(lanes[lane]), agents=tuple(specs[seat] for seat in seats[lane]), opening=0)
+        for lane in range(games)
+    ]

@@ -1,0 +1,102 @@
+"""Tiny networks and runs of training, how these are killed, and what two equal ones share."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import cellgames
+from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
+from cellgames.envs.core import Game
+from cellgames.training import PPOArguments, train
+from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.runs.checkpoints import CHECKPOINT
+
+SMALL = Size(4, 1)
+
+TIMES = ("seconds", "steps_per_second")
+"""Columns of the table that differ from run to run."""
+
+
+def tiny(**changes: Any) -> PPOArguments:
+    """About seven iterations on the smallest board: checkpoints after 3, 6 and the last, a past self every 2."""
+    settings: dict[str, Any] = {
+        **{"steps": 480, "lanes": 16, "horizon": 8, "epochs": 2, "minibatch": 32, "channels": 4, "layers": 1},
+        **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 3, "games": 4, "yardsticks": ("random",)},
+        **{"opponents": "self=0.4,pool=0.4,random=0.2", "threads": 1, "device": "cpu"},
+    }
+    return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
+
+
+def network_for(game: Game[Any], seed: int = 0, kind: str = FlatNetwork.kind) -> Network:
+    """With weights large enough to tell."""
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = make_network(game, SMALL, kind)
+        for weight in network.parameters():
+            weight.data += 0.1 * torch.randn_like(weight)
+    return network.eval()
+
+
+def block_extras(set_module: Callable[[str, Any], None]) -> None:
+    """As if tensorboard and matplotlib were not installed, which saves time; sets entries of `sys.modules`."""
+    set_module("torch.utils.tensorboard", None)
+    set_module("cellgames.training.runs.curves", None)
+
+
+def content(folder: Path) -> dict[str, Any]:
+    """All that equal runs share: the last checkpoint without times, and past selves."""
+    found: dict[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True)
+    del found["at"]["seconds"]
+    found["at"]["history"] = [
+        {name: repr(value) for name, value in line.items() if name not in TIMES} for line in found["at"]["history"]
+    ]
+    found["past selves"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
+    return found
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two nests of containers hold the same tensors and values."""
+    if isinstance(one, torch.Tensor):
+        return isinstance(other, torch.Tensor) and one.dtype == other.dtype and torch.equal(one, other)
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(equal(value, other[name]) for name, value in one.items())
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(equal, one, other))
+    return bool(one == other)
+
+
+# ---------------------------------------------------------------- killed
+
+
+def _dies(number: int, function: Callable[..., object] = lambda *_: None) -> Any:
+    """`function`, but the process is killed when it is called for the `number`-th time."""
+    calls = itertools.count(1)
+
+    def call(*arguments: Any) -> object:
+        if next(calls) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return function(*arguments)
+
+    return call
+
+
+MOMENTS = ("at the start", "after iteration 5", "in the third checkpoint")
+
+
+def train_until_killed(moment: str, folder: str) -> None:
+    """A tiny run in a process that dies at one of the `MOMENTS`; what is changed here dies with it."""
+    block_extras(sys.modules.__setitem__)
+    report = _dies(6 if moment == MOMENTS[1] else 100)  # the first report comes before the first iteration
+    if moment == MOMENTS[0]:
+        PPOLearner.snapshot = _dies(1)  # type: ignore[method-assign]
+    elif moment == MOMENTS[2]:
+        torch.save = _dies(3, torch.save)  # its file is open by then
+    train(tiny(), folder, report=report)

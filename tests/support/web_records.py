@@ -1,0 +1,47 @@
+"""Recorded games for tests of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from toy_games import TOYS
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.play import play
+from cellgames.arena.play.match import generator, record
+from cellgames.arena.records.record_lines import Record
+from cellgames.envs import registry
+from cellgames.envs.core import Game
+
+__all__ = ["SMALL", "recorded", "registered_toy"]
+
+SMALL: dict[str, dict[str, Any]] = {
+    "torus-v0": {"size": 4},
+    "cloth-of-gold-v0": {"height": 20, "width": 24, "generations": 12, "max_units": 4, "max_rounds": 3, "radius": 4},
+    "grid-adaptation-v0": {"size": 7, "players": 4, "rounds": 4, "flip_rounds": (2,)},
+    "toroidal-cup-v0": {"rows": 24, "cols": 48, "pattern": "randys", "shapes": 3, "max_generations": 60},
+}
+"""Parameters that make a whole game short, by the games' ids."""
+
+
+def registered_toy(patch: pytest.MonkeyPatch) -> Game[Any]:
+    """A game in turns that the suite does not know, registered as one of another package."""
+    game = TOYS[1]
+    spec = registry.GameSpec(game.id, f"{type(game).__module__}:{type(game).__name__}", "A toy")
+    patch.setitem(registry.REGISTRY, game.id, spec)
+    return game
+
+
+def recorded(id: str, agents: Sequence[str] = (), *, seed: int = 3, **parameters: Any) -> Record:
+    """A whole game, of random agents by default, with the `SMALL` parameters where none are given."""
+    game: Game[Any] = cellgames.make(id, **(parameters or SMALL[id]))
+    specs = tuple(agents) or ("random",) * game.info.num_players
+    names = list(dict.fromkeys(specs))
+    seats = torch.tensor([[names.index(name) for name in specs]])
+    generators = [generator("web", name, seed) for name in names]
+    played = play(game, [load(name, game) for name in names], seats, torch.tensor([seed]), generators)
+    return record(game, played, 0, seed=seed, agents=specs, opening=0)

@@ -1,0 +1,56 @@
+"""A server of the page on a free port, on a thread of the test's own process; and records to show."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+pytest.importorskip("fastapi", reason="needs FastAPI: pip install cellgames[web]")
+uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cellgames[web]")
+
+import cellgames  # noqa: E402  # after the word on what is missing
+from cellgames.agents.loading import load  # noqa: E402
+from cellgames.agents.play import play  # noqa: E402
+from cellgames.arena.play.match import generator, record  # noqa: E402
+from cellgames.arena.records.record_lines import Record  # noqa: E402
+from cellgames.web.server import create_app  # noqa: E402
+
+__all__ = ["played", "served"]
+
+
+@contextmanager
+def served(results: Path, store: Path | None = None) -> Iterator[str]:
+    """The address of a server that stops at the end."""
+    with socket.socket(proto=socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        config = uvicorn.Config(create_app(results, store), log_level="error", timeout_graceful_shutdown=1)
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        end = time.monotonic() + 20
+        while not server.started:
+            assert thread.is_alive(), "the server does not start"
+            assert time.monotonic() < end, "the server takes too long to start"
+            time.sleep(0.02)
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(10)
+
+
+def played(id: str, seed: int = 3, **parameters: Any) -> Record:
+    """A finished game of random players."""
+    game = cellgames.make(id, **parameters)
+    seats = torch.zeros((1, game.info.num_players), dtype=torch.int64)
+    done = play(game, [load("random", game)], seats, torch.tensor([seed]), [generator(seed)])
+    return record(game, done, 0, seed=seed, agents=("random",) * game.info.num_players, opening=0)

@@ -1,0 +1,187 @@
+"""Self-play by actors on a real cluster: it is what one process plays, it is killed and continued, and it learns."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ray_clusters import driver
+from training_runs import block_extras, content, equal, tiny
+
+import cellgames
+from cellgames.cluster.connection import Build, ClusterError, connected
+from cellgames.training import Finished, PPOArguments, Progress, train
+from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
+from cellgames.training.selfplay.actors import ActorPlay
+from cellgames.training.selfplay.rollouts import Rollout
+
+pytest.importorskip("ray")
+pytestmark = pytest.mark.ray
+
+
+@pytest.fixture(autouse=True)
+def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _cluster() -> Iterator[None]:
+    """One for all tests, which runs use since it is there."""
+    with connected(cores=2):
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A tiny run with two actors, who play ahead, that nobody disturbs."""
+    with pytest.MonkeyPatch.context() as patch:
+        block_extras(partial(patch.setitem, sys.modules))
+        return train(tiny(actors=2, lag=1), tmp_path_factory.mktemp("whole"))
+
+
+def tiny_zero(**changes: Any) -> AlphaZeroArguments:
+    settings: dict[str, Any] = {
+        **{"steps": 100, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 4, "layers": 1, "simulations": 4},
+        **{"snapshot_every": 2, "evaluate_every": 9, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
+        **{"opponents": "self=0.5,pool=0.5", "buffer": 80, "threads": 1, "device": "cpu"},
+    }
+    return AlphaZeroArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
+
+
+def pid(play: ActorPlay[Any], place: int) -> int:
+    """Of an actor's process; waits until it has played what it was asked for."""
+    handle = play._members[place].handle
+    return int(play._ray.get(handle.__ray_call__.remote(lambda actor: os.getpid())))
+
+
+def disturbed(patch: pytest.MonkeyPatch, disturb: Callable[[ActorPlay[Any], int], None]) -> list[int]:
+    """Before each rollout, counted from 0, something is done to those who play; its rows are told."""
+    collect, rows = ActorPlay.collect, list[int]()
+
+    def spied(play: ActorPlay[Rollout], steps: int) -> Rollout:
+        disturb(play, len(rows))
+        rollout = collect(play, steps)
+        rows.append(rollout.likely.shape[1])
+        return rollout
+
+    patch.setattr(ActorPlay, "collect", spied)
+    return rows
+
+
+# ---------------------------------------------------------------- the same everywhere
+
+
+@pytest.mark.parametrize("arguments", [tiny, tiny_zero])
+def test_one_actor_in_step_is_one_process(arguments: Callable[..., Any], tmp_path: Path) -> None:
+    """Bit by bit: what it plays, whom it meets, and what is learned."""
+    train(arguments(), tmp_path / "here")
+    train(arguments(actors=1), tmp_path / "there")
+    here, there = content(tmp_path / "here"), content(tmp_path / "there")
+    assert equal(here["learner"], there["learner"])
+    assert equal(here["past selves"], there["past selves"])
+    assert any(member["games"] for member in here["learner"]["pool"])
+
+
+def train_until_killed(folder: str, address: str) -> None:
+    """The same run as `whole` in a process that dies on the way, after it has told which processes its actors are."""
+    block_extras(sys.modules.__setitem__)
+
+    def tell(play: ActorPlay[Any], number: int) -> None:
+        if number == 1:
+            print(*(pid(play, place) for place in (0, 1)), flush=True)
+
+    def die(progress: Progress) -> None:
+        if progress.steps > 300:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.MonkeyPatch.context() as patch:
+        disturbed(patch, tell)
+        train(tiny(actors=2, lag=1, ray=address), folder, report=die)
+
+
+def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
+    with connected() as ray:
+        address = ray.get_runtime_context().gcs_address
+    script = "import sys, test_ray_actors; test_ray_actors.train_until_killed(*sys.argv[1:])"
+    with driver(script, tmp_path, address) as killed:
+        out, error = killed.communicate(timeout=120)
+    assert killed.returncode == -signal.SIGKILL, error
+    assert len(actors := {int(word) for word in out.split()}) == 2
+    assert 0 < train(tiny(actors=2, lag=1), tmp_path).before < 300
+    assert equal(content(tmp_path), content(whole.out))
+    assert all(_gone(actor) for actor in actors)
+
+
+# ---------------------------------------------------------------- refused
+
+
+def test_actors_of_other_versions_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cellgames.training.selfplay.actors.build", lambda: Build("0.0.1", "1.0", "2.7"))
+    with pytest.raises(ClusterError, match=r"has other versions .*cellgames: expected 0\.0\.1, got"):
+        train(tiny(actors=1), tmp_path)
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_silent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bar of one process (`test_training_runs`); the actors have ended afterwards."""
+    monkeypatch.setattr("cellgames.training.selfplay.actors.PATIENCE", 1.0)
+    monkeypatch.setattr("cellgames.training.selfplay.actors.LOST", 1000.0)
+    actors: list[int] = []
+
+    def disturb(play: ActorPlay[Any], number: int) -> None:
+        if number == 1:
+            actors.extend(pid(play, place) for place in (0, 1))
+            os.kill(actors[1], signal.SIGSTOP)
+        elif number == 4:
+            os.kill(actors[1], signal.SIGCONT)
+            os.kill(actors[0], signal.SIGKILL)
+
+    rows, warnings = disturbed(monkeypatch, disturb), list[str]()
+    settings = {"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16}
+    arguments = PPOArguments.fitted(
+        cellgames.make("torus-v0", size=3),
+        **{"steps": 11_000, "layers": 1, "sample": True, "threads": 1, "device": "cpu", "games": 200, "actors": 2},
+        yardsticks=("random",),
+        evaluate_every=100,
+        **settings,
+    )
+    finished = train(arguments, tmp_path, warn=warnings.append)
+    assert finished.history[-1]["random"] > 0.8
+    told = [line for line in warnings if line.startswith("actor")]
+    assert "actor 1 has not answered for 1 s; its games are left out until it does" in told
+    (death,) = (line for line in told if line.startswith("actor 0 died"))
+    assert death.endswith("; another one takes its place")
+    assert rows[:2] == [64, 32]
+    assert set(rows) <= {32, 64, 96, 128}
+    assert all(_gone(process) for process in actors)
+
+
+def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) -> None:
+    """The bar of one process (`test_alphazero`)."""
+    settings: dict[str, Any] = {
+        **{"steps": 3000, "lanes": 64, "simulations": 8, "minibatch": 64, "epochs": 4, "buffer": 2000, "channels": 8},
+        **{"opponents": "self", "learning_rate": 1e-2, "evaluate_every": 20, "random_plies": 1, "games": 200},
+    }
+    assert train(tiny_zero(actors=2, lag=1, checkpoint_every=20, **settings), tmp_path).history[-1]["random"] > 0.8
+
+
+def _gone(process: int) -> bool:
+    """Within 10 s."""
+    for _ in range(100):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.1)
+    return False

@@ -1,0 +1,127 @@
+"""Advantages when players take turns: by hand, and against a slow reference that follows one seat at a time."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from cellgames.training.ppo.advantages import Estimates, estimate
+
+
+def column(*values: float) -> torch.Tensor:
+    return torch.tensor(values)[:, None]
+
+
+def one_game(
+    values: list[float],
+    rewards: list[list[float]],
+    players: list[int],
+    over: list[bool],
+    discount: float = 1.0,
+    trace: float = 1.0,
+) -> Estimates:
+    """A rollout of one lane."""
+    return estimate(
+        column(*values),
+        torch.tensor(rewards)[:, None],
+        torch.tensor(players)[:, None],
+        torch.tensor(over)[:, None],
+        discount=discount,
+        trace=trace,
+    )
+
+
+def test_the_result_reaches_both_players_through_the_others_move() -> None:
+    """Black, White, Black wins: White's last move is paid for by a step that it did not make."""
+    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True])
+    assert found.target[:, 0].tolist() == pytest.approx([1, -1, 1])
+    assert found.advantage[:, 0].tolist() == pytest.approx([0.8, -1.1, 0.6])
+    assert found.known.all()
+
+
+def test_without_traces_a_move_is_followed_by_ones_own_next_value() -> None:
+    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], trace=0.0)
+    assert found.advantage[:, 0].tolist() == pytest.approx([0.4 - 0.2, -1 - 0.1, 1 - 0.4])
+
+
+def test_discount_counts_ones_own_moves() -> None:
+    found = one_game([0.0, 0.0, 0.0], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], discount=0.5)
+    assert found.target[:, 0].tolist() == pytest.approx([0.5, -1, 1])
+
+
+def test_a_player_may_act_several_times_in_a_row() -> None:
+    """Player 0 acts twice, then player 1 twice, who loses; each chain knows its own moves only."""
+    found = one_game(
+        [0.0, 0.5, 0.0, 0.5],
+        [[0, 0], [0, 0], [0, 0], [1, -1]],
+        [0, 0, 1, 1],
+        [False, False, False, True],
+        trace=0.0,
+    )
+    assert found.target[:, 0].tolist() == pytest.approx([0.5, 1, 0.5, -1])
+
+
+def test_both_may_lose() -> None:
+    found = one_game([0.0, 0.0], [[0, 0], [-1, -1]], [0, 1], [False, True])
+    assert found.target[:, 0].tolist() == pytest.approx([-1, -1])
+
+
+def test_the_last_action_of_a_game_that_goes_on_stands_in_for_what_follows() -> None:
+    found = one_game([0.3, 0.6, 0.9], [[0, 0]] * 3, [0, 1, 0], [False] * 3)
+    assert found.known[:, 0].tolist() == [True, False, False]
+    assert float(found.target[0]) == pytest.approx(0.9)
+
+
+def test_games_in_a_lane_do_not_touch() -> None:
+    found = one_game([0.0, 0.0, 0.7, 0.0], [[1, -1], [-1, 1], [0, 0], [0, 0]], [0, 0, 0, 1], [True, True, False, False])
+    assert found.target[:2, 0].tolist() == pytest.approx([1, -1])
+    assert found.known[:, 0].tolist() == [True, True, False, False]
+
+
+def slowly(
+    value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, over: torch.Tensor, discount: float, trace: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """For each lane and seat the list of its actions, and returns out of all n-step returns, weighted by lambda."""
+    steps, rows, seats = reward.shape
+    target, known = value.clone(), torch.zeros_like(over)
+    for row in range(rows):
+        for seat in range(seats):
+            start = 0
+            for end in [t for t in range(steps) if over[t, row]] + [steps]:
+                span = range(start, min(end + 1, steps))
+                acts = [t for t in span if player[t, row] == seat]
+                finished = end < steps
+                paid = [
+                    float(reward[t : (acts[i + 1] if i + 1 < len(acts) else span.stop), row, seat].sum())
+                    for i, t in enumerate(acts)
+                ]
+                last = len(acts) if finished else len(acts) - 1
+                for i in range(last):
+                    result, weight, total = 0.0, 1.0, 0.0
+                    for n in range(i, last):
+                        total += discount ** (n - i) * paid[n]
+                        ends = finished and n == len(acts) - 1
+                        after = 0.0 if ends else float(value[acts[n + 1], row])
+                        share = weight if n == last - 1 else weight * (1 - trace)
+                        result += share * (total + discount ** (n - i + 1) * after)
+                        weight *= trace
+                    target[acts[i], row] = result
+                    known[acts[i], row] = True
+                start = end + 1
+    return target, known
+
+
+@pytest.mark.parametrize(("discount", "trace"), [(1.0, 0.95), (0.9, 0.5), (1.0, 1.0), (0.8, 0.0)])
+@pytest.mark.parametrize("seats", [1, 2, 3])
+def test_it_is_the_mean_of_all_n_step_returns(seats: int, discount: float, trace: float) -> None:
+    generator = torch.Generator().manual_seed(seats)
+    shape = (17, 6)
+    value = torch.rand(shape, generator=generator)
+    reward = torch.randn(*shape, seats, generator=generator)
+    player = torch.randint(seats, shape, generator=generator)
+    over = torch.rand(shape, generator=generator) < 0.15
+    found = estimate(value, reward, player, over, discount=discount, trace=trace)
+    target, known = slowly(value, reward, player, over, discount, trace)
+    assert torch.equal(found.known, known)
+    assert torch.allclose(found.target[known], target[known], atol=1e-4)
+    assert found.advantage[~known].eq(0).all()

@@ -1,0 +1,249 @@
+"""AlphaZero: whose moves are learned from, what they aim at, and that it learns and continues exactly."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES
+from torch import Tensor
+from training_runs import block_extras, content, equal
+
+import cellgames
+from cellgames.agents import load
+from cellgames.envs.core import Game
+from cellgames.envs.torus.geometry import neighbours
+from cellgames.training import Finished, Progress, train
+from cellgames.training.alphazero.alphazero import AlphaZeroLearner
+from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
+from cellgames.training.alphazero.replay_buffer import Positions
+from cellgames.training.alphazero.search_play import Searched, SearchPlay
+from cellgames.training.ppo.advantages import estimate
+from cellgames.training.runs.checkpoints import CHECKPOINT
+
+GAME = cellgames.make("torus-v0", size=2)
+CELLS = GAME.info.num_actions
+
+
+@pytest.fixture(autouse=True)
+def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+
+
+def tiny(game: Game[Any] = GAME, **changes: Any) -> AlphaZeroArguments:
+    settings: dict[str, Any] = {
+        **{"steps": 140, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 4, "layers": 1, "simulations": 4},
+        **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
+        **{"opponents": "self=0.5,pool=0.3,random=0.2", "buffer": 80, "threads": 1, "device": "cpu"},
+    }
+    return AlphaZeroArguments.fitted(game, **{**settings, **changes})
+
+
+def learner_of(folder: Path, **changes: Any) -> AlphaZeroLearner:
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        learner = AlphaZeroLearner(GAME, tiny(**changes), folder, torch.device("cpu"))
+    learner.snapshot(0)
+    learner.restart(1)
+    return learner
+
+
+def noted(learner: AlphaZeroLearner, monkeypatch: pytest.MonkeyPatch) -> Callable[[], tuple[Searched, Positions, int]]:
+    """An iteration, as what was played, what of it went into the replay, and the steps it tells of."""
+    rollouts: list[Searched] = []
+    added: list[Positions] = []
+    collect, add = learner.play.collect, learner.replay.add
+
+    def spied_collect(steps: int) -> Searched:
+        rollouts.append(collect(steps))
+        return rollouts[-1]
+
+    def spied_add(positions: Positions) -> None:
+        added.append(positions)
+        add(positions)
+
+    monkeypatch.setattr(learner.play, "collect", spied_collect)
+    monkeypatch.setattr(learner.replay, "add", spied_add)
+
+    def iterate() -> tuple[Searched, Positions, int]:
+        steps = learner.iterate(0.0).steps
+        return rollouts[-1], added[-1], steps
+
+    return iterate
+
+
+# ---------------------------------------------------------------- runs
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    with pytest.MonkeyPatch.context() as patch:
+        block_extras(partial(patch.setitem, sys.modules))
+        return train(tiny(), tmp_path_factory.mktemp("whole"))
+
+
+def test_a_run_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.steps > 90:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train(tiny(), tmp_path, report=stop)
+    train(tiny(), tmp_path)
+    kept = content(tmp_path)
+    assert equal(kept, content(whole.out))
+    assert len(kept["learner"]["replay"]["value"]) == 80  # the ring was full, and went round
+
+
+def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
+    agent = load(str(whole.agent), GAME).playing(GAME)  # type: ignore[union-attr]  # of a file
+    state = torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]
+    assert equal(dict(agent.network.state_dict()), state)
+    assert not agent.sample
+    assert set(AlphaZeroLearner.METRICS) <= whole.history[-1].keys()
+
+
+def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -> None:
+    """At size 2 the first move wins on an octagon and loses on a square."""
+    settings: dict[str, Any] = {
+        **{"steps": 3000, "lanes": 64, "simulations": 8, "minibatch": 64, "epochs": 4, "buffer": 2000, "channels": 8},
+        **{"opponents": "self", "learning_rate": 1e-2, "evaluate_every": 20, "random_plies": 1, "games": 200},
+    }
+    finished = train(tiny(**settings), tmp_path)
+    network = load(str(finished.agent), GAME).playing(GAME).network  # type: ignore[union-attr]  # of a file
+    empty = GAME.init(torch.tensor([0]))
+    with torch.no_grad():
+        told = network.judge(GAME.observe(empty, 0), GAME.legal_actions(empty))
+    assert float(told.choices.probabilities()[0, : CELLS // 2].sum()) > 0.75
+    assert float(told.value) > 0.5
+    assert finished.history[-1]["random"] > 0.8
+    assert finished.history[-1]["explained_variance"] > 0.5
+
+
+# ---------------------------------------------------------------- what is learned from
+
+
+def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With trace 1 nothing but results: 1 before every move of the winner, -1 before the loser's, in either seat."""
+    learner = learner_of(tmp_path, trace=1.0, horizon=12, opponents="self", random_plies=0)
+    rollout, learned, _ = noted(learner, monkeypatch)()
+    aims = torch.full_like(rollout.value, torch.nan)  # where the end is not within the rollout
+    winner = torch.full((8,), -1)
+    for t in range(11, -1, -1):
+        winner = torch.where(rollout.over[t], rollout.player[t], winner)  # who moves last wins
+        aims[t] = torch.where(winner < 0, torch.nan, torch.where(rollout.player[t] == winner, 1.0, -1.0))
+    assert set(rollout.player[rollout.over].tolist()) == {0, 1}
+    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.over, discount=1.0, trace=1.0)
+    aims = aims[rollout.own & found.known]
+    decided = ~aims.isnan()
+    assert decided.sum() > 50
+    assert torch.allclose(learned.value[decided], aims[decided], atol=1e-5)
+    assert {-1.0, 1.0} == set(aims[decided].tolist())
+
+
+def test_search_values_are_those_of_the_mover(tmp_path: Path) -> None:
+    """Who has won a step later has found it, and is sure; who has lost two steps later is not hopeful."""
+    learner = learner_of(tmp_path, simulations=16, considered=8, lanes=24, horizon=10, opponents="self", random_plies=0)
+    rollout = learner.play.collect(10)
+    last = rollout.over
+    assert int(last.sum()) > 20
+    assert rollout.value[last].mean() > 0.95
+    before = rollout.value[:-1][last[1:] & ~last[:-1]]
+    assert before.mean() < -0.5
+
+
+def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = learner_of(tmp_path, horizon=12, random_plies=3)
+    turns, plies, owners = [], [], []
+    play = learner.play
+    assert isinstance(play, SearchPlay)
+    decide = play._decide
+
+    def spied(state: Any, observation: Tensor, mask: Tensor, own: Tensor) -> Any:
+        turns.append(state.turn.clone())
+        plies.append(play._plies.clone())
+        owners.append(own.clone())
+        return decide(state, observation, mask, own)
+
+    monkeypatch.setattr(play, "_decide", spied)
+    rollout, learned, steps = noted(learner, monkeypatch)()
+    opening = torch.stack(turns) < torch.stack(plies)
+    assert set(torch.stack(plies).unique().tolist()) == {0, 1, 2, 3}
+    assert torch.equal(rollout.own, torch.stack(owners) & ~opening)
+    assert (opening & torch.stack(owners)).any()
+    assert (~torch.stack(owners)).any()
+    assert len(learned.value) == steps < int(rollout.own.sum())
+    assert rollout.mask.gather(2, rollout.action[..., None]).all()
+    legal = torch.where(rollout.mask, 0.0, rollout.policy)
+    assert legal.eq(0).all()
+    assert torch.allclose(rollout.policy.sum(2)[rollout.own], torch.ones(1), atol=1e-3)
+    free = learned.observation[:, :4].flatten(1).view(steps, 2, CELLS).sum(1) == 0
+    assert torch.equal(learned.mask, free)
+    assert (learned.policy[~free] == 0).all()
+
+
+def test_moves_are_learned_from_as_often_as_epochs_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learner = learner_of(tmp_path, epochs=3, minibatch=16, simulations=2, considered=2)
+    rows: list[int] = []
+    learn = learner._learn
+
+    def spied(positions: Positions) -> Tensor:
+        rows.append(len(positions.value))
+        return learn(positions)
+
+    monkeypatch.setattr(learner, "_learn", spied)
+    steps = sum(learner.iterate(0.0).steps for _ in range(3))
+    assert sum(rows) == pytest.approx(3 * steps, abs=3 * 8)  # half a minibatch an iteration, at most
+    assert set(rows) == {16}
+
+
+# ---------------------------------------------------------------- symmetries
+
+
+def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path: Path) -> None:
+    """The policy here is how many of the mover's stones touch a cell, which only holds if all moved alike."""
+    game = cellgames.make("torus-v0", size=3)
+    with torch.random.fork_rng():
+        learner = AlphaZeroLearner(game, tiny(game, minibatch=300), tmp_path, torch.device("cpu"))
+    touching = torch.zeros(18, 18)
+    for cell, edges in enumerate(neighbours(3)):
+        for edge in edges:
+            touching[cell, edge.cell] = 1
+
+    def touched(observation: Tensor) -> Tensor:
+        return observation[:, :2].flatten(1).float() @ touching / 18
+
+    board = torch.zeros(18, dtype=torch.int8)
+    board[[0, 4, 10]], board[[1, 16]] = 1, 2
+    planes = [(board == colour).view(2, 3, 3) for colour in (1, 2)]
+    seen = torch.cat((*planes, torch.ones(1, 3, 3, dtype=torch.bool))).to(torch.int8)[None]
+    policy = touched(seen)
+    learner.replay.add(Positions(seen, board[None] == 0, policy, torch.tensor([0.25])))
+    drawn = learner._minibatch()
+    assert torch.allclose(drawn.policy, touched(drawn.observation), atol=1e-3)
+    assert torch.equal(drawn.mask, drawn.observation[:, :4].view(-1, 2, 18).sum(1) == 0)
+    assert drawn.value.eq(0.25).all()
+    assert len(drawn.observation.flatten(1).unique(dim=0)) == game.symmetries  # 36, all of them met
+    assert drawn.observation[:, 4, 0, 0].float().mean().item() == pytest.approx(0.5, abs=0.15)
+
+
+# ---------------------------------------------------------------- refusals
+
+
+@pytest.mark.parametrize(
+    ("id", "message"),
+    [
+        ("grid-adaptation-v0", "is one simultaneous"),
+        ("toy-two-part-race-v0", "is one with actions of several components"),
+        ("cloth-of-gold-small-v0", "is one with rewards from -2 to 2"),
+    ],
+)
+def test_games_that_it_cannot_search_are_refused(id: str, message: str, tmp_path: Path) -> None:
+    arguments = AlphaZeroArguments(game=id, yardsticks=("random",))
+    with pytest.raises(ValueError, match=message):
+        AlphaZeroLearner(GAMES[id], arguments, tmp_path, torch.device("cpu"))

@@ -1,0 +1,422 @@
+"""MaskablePPO: masks reach the policy, opponents are those asked for, and what is killed goes on as if it had not been.
+
+Letters: `L` rows, `A` actions (mask width).
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.agents.networks.choices import Relation
+from cellgames.agents.networks.networks import FlatNetwork, Network, Size
+from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.envs.core import Game
+from cellgames.training.maskable.maskable_arguments import MaskableArguments
+from cellgames.training.runs.logs import Logs
+from cellgames.training.selfplay.eval_opponents import compare
+from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
+from cellgames.training.selfplay.opponent_pool import Member, Pool
+from cellgames.training.selfplay.rollouts import SelfPlay
+
+pytest.importorskip("sb3_contrib", reason="the extra 'train'")
+
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.distributions import make_masked_proba_distribution
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
+
+from cellgames.training.maskable.callbacks import SelfPlayCallback, YardstickCallback
+from cellgames.training.maskable.maskable_checkpoints import CheckpointCallback, continue_from
+from cellgames.training.maskable.maskable_learner import MaskableLearner
+from cellgames.training.maskable.maskable_ppo import BoardDistribution, BoardPolicy, LearnerVecEnv
+
+TORUS = cellgames.make("torus-v0", size=3)
+GRID = cellgames.make("grid-adaptation-small-v0")
+SIZE = Size(8, 1)
+
+
+def new_model(env: Any, **given: Any) -> MaskablePPO:
+    game = env.unwrapped.game
+    settings = {"n_steps": 8, "batch_size": 64, "n_epochs": 2, "learning_rate": 3e-3, "gamma": 1.0, "seed": 0} | given
+    return MaskablePPO(BoardPolicy, env, policy_kwargs={"game": game, "size": SIZE}, device="cpu", **settings)
+
+
+def new_policy(game: Game[Any]) -> tuple[BoardPolicy, LearnerVecEnv]:
+    env = LearnerVecEnv(game, 16, seed=3)
+    policy = new_model(env).policy
+    assert isinstance(policy, BoardPolicy)
+    return policy, env
+
+
+class Reckless(Network):
+    """Wants nothing but what is not legal."""
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        taken = observation[:, :4].flatten(2)  # of either player: octagons, squares
+        return 50.0 * (taken[:, :2] + taken[:, 2:]).flatten(1), taken.new_zeros(len(taken)).float(), None
+
+
+def equal_weights(one: nn.Module, other: nn.Module) -> bool:
+    pairs = zip(one.state_dict().items(), other.state_dict().items(), strict=True)
+    return all(a == b and torch.equal(x, y) for (a, x), (b, y) in pairs)
+
+
+# --- masks --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
+def test_an_illegal_action_has_probability_zero(game: Game[Any]) -> None:
+    torch.manual_seed(0)
+    policy, env = new_policy(game)
+    if game is TORUS:
+        policy.network = Reckless(game, SIZE)
+    nvec = game.info.action_nvec
+    observation: Any = env.reset()
+    for _ in range(5):
+        masks = env.action_masks()
+        assert not masks.all()
+        seen = torch.as_tensor(observation)
+        actions, _, likely = policy(seen, action_masks=masks)
+        parts = torch.as_tensor(masks).split(list(nvec), 1)
+        chosen = actions.view(len(masks), -1)
+        assert all(part.gather(1, chosen[:, k : k + 1]).all() for k, part in enumerate(parts))
+        assert (likely > -50).all()
+        for k, part in enumerate(parts):
+            if len(rows := (~part).any(1).nonzero().flatten()):
+                wrong = chosen.clone()
+                wrong[rows, k] = (~part[rows]).int().argmax(1)
+                found = policy.evaluate_actions(seen, wrong.view(actions.shape), torch.as_tensor(masks).float())[1]
+                assert (found[rows].exp() == 0).all()
+        observation, *_ = env.step(actions.numpy())
+
+
+def test_an_illegal_action_has_probability_zero_in_the_other_trainer(tmp_path: Path) -> None:
+    network = Reckless(TORUS, SIZE)
+    opponents = Opponents(TORUS, parse_mix("self"), Pool(tmp_path), torch.device("cpu"))
+    play = SelfPlay(TORUS, network, opponents, 16, torch.device("cpu"))
+    play.restart(0)
+    rollout = play.collect(12)
+    observation, mask, action = (x.flatten(0, 1) for x in (rollout.observation, rollout.mask, rollout.action))
+    assert not mask.all()
+    assert mask.gather(1, action[:, None]).all()
+    assert (network.judge(observation, mask).choices.probabilities()[~mask] == 0).all()
+
+
+@pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
+def test_distributions_are_those_of_sb3_contrib(game: Game[Any]) -> None:
+    policy, env = new_policy(game)
+    policy.network = flat = FlatNetwork(game, SIZE)  # its components are independent, as sb3-contrib has them
+    nn.init.normal_(flat.policy.bias)
+    seen, masks = torch.as_tensor(env.reset()), env.action_masks()
+    theirs = make_masked_proba_distribution(env.action_space)
+    logits = policy.network(seen)[0].detach()
+    theirs.proba_distribution(action_logits=logits)
+    theirs.apply_masking(masks)
+    actions = theirs.sample()
+    _, likely, entropy = policy.evaluate_actions(seen, actions, torch.as_tensor(masks))
+    torch.testing.assert_close(likely.detach(), theirs.log_prob(actions))
+    torch.testing.assert_close(entropy.detach(), theirs.entropy())
+    ours = policy.get_distribution(seen, masks)
+    assert torch.equal(ours.mode(), theirs.mode())
+    torch.testing.assert_close(ours.entropy(), entropy)
+
+
+def test_later_components_know_the_earlier_ones() -> None:
+    def opposite(k: int, before: Tensor) -> Tensor | None:
+        return None if k == 0 else torch.stack((3.0 * before[:, 0], -3.0 * before[:, 0]), 1)
+
+    torch.manual_seed(0)
+    distribution = BoardDistribution([2, 2]).proba_distribution(torch.zeros(4000, 4), opposite)
+    drawn = distribution.sample()
+    actions = torch.tensor([[0, 0], [0, 1], [1, 0], [1, 1]])
+    said = distribution.log_prob(actions.repeat(1000, 1))[:4].exp()
+    found = torch.stack([(drawn == action).all(1).float().mean() for action in actions])
+    torch.testing.assert_close(said, torch.tensor([0.25, 0.25, 0.5 * 0.99753, 0.5 * 0.00247]), atol=1e-5, rtol=0)
+    torch.testing.assert_close(found, said, atol=0.03, rtol=0)
+    assert distribution.entropy() is None
+
+
+# --- games --------------------------------------------------------------------------------------------------------
+
+
+def test_rewards_are_in_the_units_of_the_network_and_limits_are_ends() -> None:
+    env = LearnerVecEnv(GRID, 8, seed=0)
+    env.reset()
+    earned, games = np.zeros(8), 0
+    for _ in range(20):
+        actions = [
+            GRID.random_actions(env.vector.state, torch.randint(1 << 31, (8, 4, 7)))[lane, seat].tolist()
+            for lane, seat in enumerate(env.vector.player.tolist())
+        ]
+        _, rewards, dones, infos = env.step(np.array(actions))
+        earned += rewards
+        for lane in dones.nonzero()[0]:
+            assert infos[lane]["episode"]["r"] == pytest.approx(30 * earned[lane], abs=1e-3)
+            assert infos[lane]["TimeLimit.truncated"] is False
+            earned[lane], games = 0, games + 1
+        assert (env.ended is not None) == dones.any()
+    assert games >= 8
+    assert env.unit == 30
+
+
+class Recorded(Pool):
+    """Remembers what it was told."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, "uniform")
+        self.told: list[float] = []
+
+    def record(self, member: Member, score: float, games: int) -> None:
+        assert any(member is one for one in self.members)
+        self.told += [score] * games
+
+
+def test_results_are_booked_for_whom_the_learner_met(tmp_path: Path) -> None:
+    model, pool = new_model(VecMonitor(LearnerVecEnv(TORUS, 16, seed=0)), n_steps=32), Recorded(tmp_path)
+    kept: list[tuple[dict[str, list[float]], list[float], list[int]]] = []
+
+    class Keep(BaseCallback):
+        def _on_step(self) -> bool:
+            return True
+
+        def _on_rollout_end(self) -> None:
+            kept.append((self_play.results, self_play.returns, self_play.turns))
+
+    self_play = SelfPlayCallback(pool, "self=0.2,pool=0.5,random=0.3", snapshot_every=1)
+    model.learn(16 * 32 * 3, [self_play, Keep()])
+    assert [member.steps for member in pool.members] == [0, 512, 1024]
+    results = {name: [score for told, _, _ in kept for score in told[name]] for name in ("self", "pool", "random")}
+    count = sum(map(len, results.values()))
+    assert results["pool"] == pool.told
+    shares = [len(results[name]) / count for name in ("self", "pool", "random")]
+    assert shares == pytest.approx([0.2, 0.5, 0.3], abs=0.12)
+    for told, returns, turns in kept:  # in a game for two without draws a win pays 1 and a loss -1
+        assert sorted(score for scores in told.values() for score in scores) == sorted((r + 1) / 2 for r in returns)
+        assert all(5 <= turn <= 18 for turn in turns)
+
+
+def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
+    model = new_model(env := LearnerVecEnv(GRID, 16, seed=0), n_steps=16)
+    self_play = SelfPlayCallback(Pool(tmp_path), "self=0.5,greedy=0.5")
+    found: list[float] = []
+
+    class Judge(BaseCallback):
+        """Compares points seat by seat."""
+
+        def _on_step(self) -> bool:
+            if env.ended is not None:
+                for player, scores in zip(env.ended.player.tolist(), env.ended.state.scores.tolist(), strict=True):
+                    others = [score for seat, score in enumerate(scores) if seat != player]
+                    found.extend(0.5 if scores[player] == other else float(scores[player] > other) for other in others)
+            return True
+
+    model.learn(16 * 16, [self_play, Judge()])
+    assert len(found) == 3 * len(self_play.turns) >= 48
+    assert sorted(found) == sorted(self_play.results["self"] + self_play.results["greedy"])
+    assert min(len(scores) for scores in self_play.results.values()) > 10
+    assert self_play.turns == [episode["l"] for episode in model.ep_info_buffer or ()]  # all act in every turn
+
+
+# --- learning -----------------------------------------------------------------------------------------------------
+
+
+def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
+    game = cellgames.make("torus-v0", size=2)
+    model = new_model(LearnerVecEnv(game, 64, seed=1), batch_size=128, n_epochs=4)
+    yardsticks = YardstickCallback(["random"], every=3, games=100, sample=True)
+    model.learn(64 * 8 * 6, [SelfPlayCallback(Pool(tmp_path / "pool"), seed=1), yardsticks])
+    assert [steps for steps, _ in yardsticks.history] == [0, 1536, 3072]
+    first, *_, last = (found["random"].ahead for _, found in yardsticks.history)
+    assert first < 0.6
+    assert last > 0.7
+
+    assert isinstance(model.policy, BoardPolicy)
+    save_network(tmp_path / "agent.safetensors", model.policy.network, sample=True)
+    assert equal_weights(load_network(tmp_path / "agent.safetensors").network, model.policy.network)
+    agent = load(str(tmp_path / "agent.safetensors"), game)
+    assert compare(game, agent, load("random", game), 100, 7).ahead > 0.65
+
+
+def test_it_learns_where_components_depend_on_each_other(tmp_path: Path) -> None:
+    model = new_model(LearnerVecEnv(GRID, 8, seed=1))
+    assert isinstance(model.policy, BoardPolicy)
+    before = {name: value.clone() for name, value in model.policy.network.state_dict().items()}
+    model.learn(8 * 8 * 2, SelfPlayCallback(Pool(tmp_path)))
+    after = model.policy.network.state_dict()
+    assert all(value.isfinite().all() for value in after.values())
+    assert not torch.equal(before["near"], after["near"])
+
+
+def test_a_policy_of_sb3_is_saved_and_loaded(tmp_path: Path) -> None:
+    model = new_model(env := LearnerVecEnv(TORUS, 8, seed=1))
+    model.learn(64)
+    model.save(tmp_path / "model.zip")
+    again = MaskablePPO.load(tmp_path / "model.zip", env=env, device="cpu")
+    assert equal_weights(again.policy, model.policy)
+    model.policy.save(str(tmp_path / "policy.pt"))
+    alone = BoardPolicy.load(str(tmp_path / "policy.pt"), device="cpu")
+    seen, masks = env.reset(), env.action_masks()
+    expected, _ = model.predict(seen, deterministic=True, action_masks=masks)
+    assert (alone.predict(seen, deterministic=True, action_masks=masks)[0] == expected).all()
+
+
+# --- stopping and going on ----------------------------------------------------------------------------------------
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+class Kill(BaseCallback):
+    """Ends a run in the middle of an iteration."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.steps = steps
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps >= self.steps:
+            raise KilledError
+        return True
+
+
+def test_a_model_that_was_killed_learns_what_it_would_have_learned(tmp_path: Path) -> None:
+    total = 16 * 8 * 7
+
+    def parts(name: str) -> tuple[MaskablePPO, Pool, SelfPlayCallback, CheckpointCallback]:
+        pool = Pool(tmp_path / name / "pool")
+        self_play = SelfPlayCallback(pool, "self=0.4,pool=0.6", seed=5, snapshot_every=3, restart_every=2)
+        checkpoint = CheckpointCallback(tmp_path / name / "checkpoint.pt", self_play)
+        return new_model(LearnerVecEnv(TORUS, 16, seed=0)), pool, self_play, checkpoint
+
+    model, pool, self_play, checkpoint = parts("whole")
+    (tmp_path / "whole").mkdir()
+    # Measuring draws as well, and must change nothing.
+    model.learn(total, [checkpoint, self_play, YardstickCallback(games=4, every=3)])
+
+    killed, _, self_play, checkpoint = parts("killed")
+    (tmp_path / "killed").mkdir()
+    with pytest.raises(KilledError):
+        killed.learn(total, [self_play, checkpoint, Kill(16 * 8 * 5 + 16 * 4)])
+    random.seed(123)
+    np.random.seed(123)  # noqa: NPY002  # SB3's
+    torch.manual_seed(123)
+
+    again, found, self_play, checkpoint = parts("killed")
+    continue_from(checkpoint.path, again, found)
+    assert again.num_timesteps == 16 * 8 * 4
+    again.learn(total - again.num_timesteps, [self_play, checkpoint], reset_num_timesteps=False)
+    assert again.num_timesteps == model.num_timesteps == total
+    assert equal_weights(again.policy, model.policy)
+    assert found.state_dict() == pool.state_dict()
+    assert sum(member.games for member in pool.members) > 10
+    assert not equal_weights(killed.policy, model.policy)
+
+
+def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
+    from cellgames.training.runs.run import train
+
+    def report(progress: Any) -> None:
+        if kill_at is not None and progress.steps >= kill_at:
+            raise KilledError
+
+    settings = {"steps": 64 * 7, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 8, "layers": 1, "games": 10}
+    every = {"checkpoint_every": 3, "snapshot_every": 2, "evaluate_every": 2}
+    mix = {"opponents": "self=0.4,pool=0.4,random=0.2", "yardsticks": ("random",)}
+    return train(MaskableArguments.fitted(TORUS, **settings | every | mix | given), folder, report=report)
+
+
+def test_a_run_that_was_killed_learns_what_it_would_have_learned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Logs, "picture", lambda *given: None)  # which takes long, and has a test of its own
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002
+    whole = run(tmp_path / "whole")
+    after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002
+    assert before[:2] == after[:2]
+    assert torch.equal(before[2], after[2])
+    with pytest.raises(KilledError):
+        run(tmp_path / "killed", kill_at=64 * 5)
+    again = run(tmp_path / "killed")
+    assert again.before == 64 * 3
+    assert equal_weights(load_network(whole.agent).network, load_network(again.agent).network)
+    timeless = [
+        [
+            {name: value for name, value in line.items() if "seconds" not in name and "second" not in name}
+            for line in found.history
+        ]
+        for found in (whole, again)
+    ]
+    np.testing.assert_equal(timeless[0], timeless[1])  # where there is nothing to tell it is NaN, and equal
+    assert [line["steps"] for line in again.history] == [0, 128, 256, 384, 448]
+    assert set(MaskableLearner.METRICS) <= set(again.history[-1])
+    assert all(np.isfinite(again.history[-1][name]) for name in MaskableLearner.METRICS)
+
+
+# --- what is refused ----------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
+    pool, path = Pool(tmp_path), tmp_path / "checkpoint.pt"
+    model, other = new_model(LearnerVecEnv(TORUS, 8, seed=0)), cellgames.make("torus-v0", size=2)
+    with pytest.raises(ValueError, match="expected a checkpoint, found none"):
+        continue_from(path, model, pool)
+    self_play = SelfPlayCallback(pool, "random")
+    with pytest.raises(ValueError, match="its SelfPlayCallback among the callbacks"):
+        model.learn(64, CheckpointCallback(path, self_play))
+    model.learn(64, [CheckpointCallback(path, self_play), self_play])
+    continue_from(path, model, pool)
+    with pytest.raises(ValueError, match=r"expected a checkpoint of parameters .*2.*, got .*3"):
+        continue_from(path, new_model(LearnerVecEnv(other, 8, seed=0)), pool)
+    data = torch.load(path, weights_only=True)
+    torch.save({**data, "format": 0}, path)
+    with pytest.raises(ValueError, match="expected a checkpoint of format 1, got 0"):
+        continue_from(path, model, pool)
+    path.write_text("nothing")
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        continue_from(path, model, pool)
+
+
+def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    env = LearnerVecEnv(TORUS, 8, seed=0)
+    with pytest.raises(ValueError, match="of the same game"):
+        MaskablePPO(BoardPolicy, env, policy_kwargs={"game": GRID}, device="cpu")
+    with pytest.raises(ValueError, match="expected a model with BoardPolicy, got MaskableActorCriticPolicy"):
+        MaskablePPO("MlpPolicy", env, device="cpu").learn(8, SelfPlayCallback(Pool(tmp_path)))
+    single = DummyVecEnv([lambda: __import__("gymnasium").make("cellgames/torus-v0", size=3)])
+    with pytest.raises(ValueError, match="expected a model that plays in LearnerVecEnv, got DummyVecEnv"):
+        MaskablePPO(BoardPolicy, single, policy_kwargs={"game": TORUS}, n_steps=8, batch_size=8, device="cpu").learn(
+            8, SelfPlayCallback(Pool(tmp_path))
+        )
+    pool = Pool(tmp_path)
+    new_model(env).learn(128, SelfPlayCallback(pool, snapshot_every=1))
+    with pytest.raises(ValueError, match="learned from 0 steps, got one of up to 64"):
+        new_model(env).learn(64, SelfPlayCallback(pool))
+    with pytest.raises(ValueError, match="expected restart_every of at least 1 iteration, got 0"):
+        SelfPlayCallback(Pool(tmp_path), restart_every=0)
+    with pytest.raises(ValueError, match="every 1 iterations or more, got 0"):
+        YardstickCallback(every=0)
+
+
+def test_a_minibatch_of_a_single_action_is_refused(tmp_path: Path) -> None:
+    arguments = MaskableArguments.fitted(TORUS, lanes=7, horizon=1, minibatch=2)
+    with pytest.raises(ValueError, match="leave a single one of lanes x horizon = 7 actions, got 2"):
+        MaskableLearner(TORUS, arguments, tmp_path, torch.device("cpu"))
+
+
+def test_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sb3_contrib", None)
+    monkeypatch.delitem(sys.modules, "cellgames.training.maskable.sb3_import")
+    with pytest.raises(ImportError, match=r'pip install "cellgames\[train\]"'):
+        importlib.import_module("cellgames.training.maskable.sb3_import")

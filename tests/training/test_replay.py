@@ -1,0 +1,83 @@
+"""The replay of positions: a ring that forgets the oldest."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from every_game import generator
+
+import cellgames
+from cellgames.training.alphazero.replay_buffer import Positions, Replay
+
+GAME = cellgames.make("torus-v0", size=2)
+
+
+def positions(*numbers: int) -> Positions:
+    """A position for each number, of which every part tells it."""
+    told = torch.tensor(numbers)
+    return Positions(
+        observation=(told % 2).to(torch.int8).view(-1, 1, 1, 1).repeat(1, 5, 2, 2),
+        mask=torch.nn.functional.one_hot(told % 8, 8).bool(),
+        policy=torch.nn.functional.one_hot(told % 8, 8).float() * 0.5,
+        value=told.float(),
+    )
+
+
+def ring(capacity: int) -> Replay:
+    return Replay(GAME, capacity, torch.device("cpu"))
+
+
+def held(replay: Replay) -> list[int]:
+    """The numbers in a replay, as many draws tell."""
+    drawn = replay.sample(500, generator())
+    told = positions(*drawn.value.int().tolist())
+    for part, other in zip(drawn, told, strict=True):
+        assert part.dtype == other.dtype
+        assert torch.equal(part, other)  # the parts of a position stay together
+    return sorted(set(drawn.value.int().tolist()))
+
+
+def test_the_oldest_make_room_when_the_ring_is_full() -> None:
+    replay = ring(5)
+    replay.add(positions(0, 1, 2))
+    assert (len(replay), held(replay)) == (3, [0, 1, 2])
+    replay.add(positions(3, 4, 5, 6))
+    assert (len(replay), held(replay)) == (5, [2, 3, 4, 5, 6])
+    replay.add(positions(7))
+    assert held(replay) == [3, 4, 5, 6, 7]
+
+
+def test_of_more_positions_than_it_holds_the_last_stay_and_the_next_follows_them() -> None:
+    replay = ring(4)
+    replay.add(positions(0))
+    replay.add(positions(*range(1, 12)))
+    assert held(replay) == [8, 9, 10, 11]
+    replay.add(positions(12, 13))
+    assert held(replay) == [10, 11, 12, 13]
+
+
+def test_all_positions_are_drawn_alike() -> None:
+    replay = ring(10)
+    replay.add(positions(*range(10)))
+    counts = replay.sample(20_000, generator()).value.int().bincount(minlength=10)
+    assert (counts - 2000).abs().max() < 200  # more than four standard deviations
+
+
+@pytest.mark.parametrize("before", [3, 9])
+def test_a_state_restores_the_ring_and_holds_no_more_than_is_in_it(before: int) -> None:
+    one, other = ring(5), ring(5)
+    one.add(positions(*range(before)))
+    state = one.state_dict()
+    assert {len(part) for part in state.values() if isinstance(part, torch.Tensor)} == {min(before, 5)}
+    assert state["value"].untyped_storage().nbytes() == 4 * min(before, 5)
+    other.load_state_dict(state)
+    for replay in (one, other):
+        replay.add(positions(20, 21))
+    assert held(one) == held(other)
+    for part, same in zip(one.sample(50, generator(1)), other.sample(50, generator(1)), strict=True):
+        assert torch.equal(part, same)
+
+
+def test_an_empty_replay_has_nothing_to_draw() -> None:
+    with pytest.raises(ValueError, match="got an empty replay"):
+        ring(3).sample(1, generator())

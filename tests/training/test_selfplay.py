@@ -1,0 +1,181 @@
+"""Rollouts of self-play: they are the core's own games, everyone is paid at their own seat, opponents keep apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from every_game import GAMES, every_game
+from torch import Tensor
+from training_runs import network_for
+
+import cellgames
+from cellgames.agents.random_agent import RandomAgent, random_actions
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.core.chance import next_seed
+from cellgames.training.ppo.advantages import estimate
+from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
+from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
+
+LANES = 6
+
+
+def at_play(
+    game: Game[Any], folder: Path, mix: str = "self", lanes: int = LANES, seed: int = 5, kind: str = "policy"
+) -> SelfPlay:
+    network = network_for(game, kind=kind)
+    pool = Pool(folder / "pool")
+    pool.add(network, 0)
+    play = SelfPlay(
+        game, network, Opponents(game, parse_mix(mix), pool, torch.device("cpu")), lanes, torch.device("cpu")
+    )
+    play.restart(seed)
+    return play
+
+
+def played_again(game: Game[Any], rollout: Rollout, seed: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+    """Players, rewards [B, P] and ends [B] of the same actions, by the contract alone, lane by lane."""
+    state, told = game.init(seeds(seed, LANES)), []
+    for actions in rollout.action:
+        player = state.current_player.clone()
+        state = game.step(state, actions.view(LANES, *game.info.action_shape))
+        told.append((player, state.rewards.clone(), state.over.clone()))
+        if state.over.any():
+            lanes = state.over.nonzero().squeeze(1)
+            state = state.put(lanes, game.init(next_seed(state.seed[lanes])))
+    return told
+
+
+@every_game
+def test_a_rollout_is_the_games_and_pays_every_seat_its_own(game: Game[Any], tmp_path: Path) -> None:
+    info = game.info
+    steps = min(2 * info.max_turns + 2, 40)
+    play = at_play(game, tmp_path, "self=0.5,random=0.5")
+    rollout = play.collect(steps)
+    unit = play.network.unit
+    for t, (player, rewards, over) in enumerate(played_again(game, rollout, 5)):
+        if info.simultaneous:
+            assert torch.allclose(rollout.reward[t].view(LANES, -1) * unit, rewards)
+            assert torch.equal(rollout.over[t].view(LANES, -1)[:, 0], over)
+        else:
+            assert torch.equal(rollout.player[t], player)
+            assert torch.allclose(rollout.reward[t] * unit, rewards)
+            assert torch.equal(rollout.over[t], over)
+
+
+def test_targets_are_results_of_the_seat_that_acted(tmp_path: Path) -> None:
+    """Torus is won by the mover, so the winner's moves aim at 1 and the loser's at -1, in either seat."""
+    game = cellgames.make("torus-v0", size=2)
+    rollout = at_play(game, tmp_path).collect(30)
+    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.over, discount=1.0, trace=1.0)
+    winners = set()
+    for lane in range(LANES):
+        ends = rollout.over[:, lane].nonzero().squeeze(1).tolist()
+        for start, end in zip([0, *(e + 1 for e in ends)], ends, strict=False):
+            winner = int(rollout.player[end, lane])
+            winners.add(winner)
+            span = slice(start, end + 1)
+            expected = torch.where(rollout.player[span, lane] == winner, 1.0, -1.0)
+            assert torch.allclose(found.target[span, lane], expected, atol=1e-5)
+            assert found.known[span, lane].all()
+    assert winners == {0, 1}
+
+
+def test_illegal_actions_have_no_chance_and_are_not_played(tmp_path: Path) -> None:
+    game = cellgames.make("torus-v0", size=2)
+    play = at_play(game, tmp_path)
+    rollout = play.collect(20)
+    for t in range(20):
+        assert rollout.mask[t].gather(1, rollout.action[t][:, None]).all()
+        choices = play.network.judge(rollout.observation[t], rollout.mask[t]).choices
+        assert choices.probabilities()[~rollout.mask[t]].eq(0).all()
+        assert torch.allclose(choices.judge(rollout.action[t])[0], rollout.likely[t], atol=1e-5)
+
+
+class Spy(RandomAgent):
+    """Notes what it is told and shown."""
+
+    def __init__(self) -> None:
+        super().__init__("spy")
+        self.began: list[tuple[int, int]] = []
+        self.asked: list[int] = []
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        super().start(game, players, lanes)
+        self.began += list(zip(lanes.tolist(), players.tolist(), strict=True))
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked += lanes.tolist()
+        if self._nvec is not None:
+            return random_actions(action_mask, self._nvec, generator)
+        raise AssertionError("asked before any game began")
+
+
+@pytest.mark.parametrize("id", ["torus-small-v0", "grid-adaptation-small-v0", "cloth-of-gold-small-v0"])
+def test_opponents_act_in_their_own_lanes_and_seats_only(id: str, tmp_path: Path) -> None:
+    game = GAMES[id]
+    play = at_play(
+        game, tmp_path, "self=0.3,random=0.3,greedy=0.4" if id == "torus-small-v0" else "self=0.4,random=0.6"
+    )
+    first, second = Spy(), Spy()
+    play.opponents.agents[0] = first
+    if id == "torus-small-v0":
+        play.opponents.agents[1] = second
+    play.restart(3)
+    before = {(lane, seat) for lane, seat in (play._owner >= 0).nonzero().tolist()}
+    assert before == set(first.began) | set(second.began)
+    assert not {lane for lane, _ in first.began} & {lane for lane, _ in second.began}
+    rollout = play.collect(3)
+    if not rollout.over.any():
+        asked = set(first.asked) | set(second.asked)
+        assert asked <= {lane for lane, _ in before}
+    assert rollout.own.any()
+    assert not rollout.own.all()
+
+
+def test_the_learner_has_one_seat_of_two_and_half_of_many(tmp_path: Path) -> None:
+    for id, seats in (("torus-small-v0", 1), ("grid-adaptation-small-v0", None)):
+        game = GAMES[id]
+        play = at_play(game, tmp_path / id, "random", lanes=40)
+        own = (play._owner < 0).sum(1)
+        assert own.eq(seats if seats is not None else game.info.num_players // 2).all()
+        assert (play._owner < 0).float().mean(0).min() > 0.2  # in every seat
+
+
+def test_scores_against_others_are_told_by_opponent(tmp_path: Path) -> None:
+    game = cellgames.make("torus-v0", size=2)
+    play = at_play(game, tmp_path, "self=0.5,pool=0.5", lanes=32)
+    ended = play.collect(24).ended
+    assert ended.games == sum(games for _, games in ended.results.values())
+    score, games = next(result for number, result in ended.results.items() if number >= 0)
+    member = play.opponents.pool.members[0]
+    assert 0 < score < games
+    assert 0.8 * games < member.games <= games  # earlier ones have begun to fade
+    assert 0.8 * score < member.score <= score
+    assert ended.turns >= 3 * ended.games  # nobody can win a Torus of size 2 in two moves
+
+
+def test_the_same_seed_plays_the_same_games(tmp_path: Path) -> None:
+    game = cellgames.make("torus-v0", size=3)
+    play = at_play(game, tmp_path, "self=0.5,pool=0.2,random=0.3")
+    one = play.collect(25)
+    play.restart(5)
+    other = play.collect(25)
+    assert torch.equal(one.action, other.action)
+    play.restart(6)
+    assert not torch.equal(one.action, play.collect(25).action)
+
+
+@pytest.mark.parametrize("text", ["", "self=0", "self=x", "=1", "self=1,self=2", "greedy=-1", "self=inf"])
+def test_mixes_that_make_no_sense_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"names and shares|twice"):
+        parse_mix(text)
+
+
+def test_shares_add_up() -> None:
+    assert parse_mix("self=3, pool=1") == {"self": 0.75, "pool": 0.25}
+    assert parse_mix("greedy") == {"greedy": 1.0}
+    assert parse_mix("rollout:16=1,self=1") == {"rollout:16": 0.5, "self": 0.5}

@@ -1,0 +1,315 @@
+"""`cellgames train` and `cellgames evaluate`: what people type, what they see, and what is written."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import re
+import shlex
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import count_batches
+from training_runs import block_extras, content, equal, network_for
+
+import cellgames
+from cellgames.agents.networks.saved import read_about, save_network
+from cellgames.arena.play.evaluation import measure
+from cellgames.arena.play.match import match
+from cellgames.arena.records.record_lines import Record, Result, read
+from cellgames.cli.commands import make_game
+from cellgames.cli.evaluate_command import _FILES
+from cellgames.cli.main import main, parser
+from cellgames.cli.train_command import _progress_text, _report
+from cellgames.training import Finished, PPOArguments, Progress
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import options
+from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.utils.status_line import StatusLine
+
+_TINY = "train torus-v0 --size 2 --lanes 16 --horizon 8 --minibatch 64 --channels 4 --layers 1 --games 4"
+TINY = f"{_TINY} --yardsticks random --checkpoint-every 2 --threads 1 --device cpu"
+"""An iteration gives at most 128 steps, mostly about 80."""
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_help_needs_no_torch() -> None:
+    code = (
+        "import sys; from cellgames.cli.main import main\n"
+        "for command in ('train', 'evaluate'):\n"
+        "    try: main([command, '--help'])\n"
+        "    except SystemExit: pass\n"
+        "assert not {'torch', 'numpy', 'matplotlib'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("command", ["train", "evaluate"])
+def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert f"Examples:\n  cellgames {command}" in shown
+    assert max(map(len, shown.splitlines())) <= 110
+
+
+def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    shown = " ".join(capsys.readouterr().out.split())
+    for name, algorithm in ALGORITHMS.items():
+        assert name in shown
+        for option in options(algorithm.arguments):
+            assert re.search(rf"--{option.name.replace('_', '-')}\b", shown), option.name
+            assert option.name == "seed" or option.help in shown
+
+
+def test_list_shows_trained_agents(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"^  trained +\S", shown, re.MULTILINE)
+    assert re.search(r"^  FILE\.safetensors +\S", shown, re.MULTILINE)
+
+
+# ---------------------------------------------------------------- train
+
+
+def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*TINY.split(), "--steps", "200", "--quiet"]) == 0
+    out, err = capsys.readouterr()
+    (folder,) = Path("results/train").iterdir()
+    assert folder.name == (
+        "torus-v0-size=2-ppo-seed=0-lanes=16-horizon=8-minibatch=64-channels=4-layers=1-games=4-yardsticks=random-"
+        "checkpoint_every=2"
+    )
+    assert re.match(r"Learned from \d+ steps\.\n  ahead of random in [\d.]+% of 4 games \(100% of them decided\)", out)
+    assert f"play torus-v0 --param size=2 --agent {folder}/agent.safetensors" in out
+    assert all(line.startswith("cellgames: no ") for line in err.splitlines())  # packages that are blocked
+    made = read_about(folder / "agent.safetensors")["made"]
+    assert made["command"] == f"cellgames {TINY} --steps 200 --quiet"
+    assert main(["evaluate", str(folder), "--games", "2", "--against", "random", "--quiet"]) == 0
+    assert f"{folder} in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
+    assert main([*TINY.split(), "--steps", "200"]) == 0
+    assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
+
+
+def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
+    game = ["grid-adaptation-small-v0", "--size", "6", "--param", "flip_rounds=[3, 5]", "--param", "rounds=6"]
+    arguments = parser().parse_args(["train", *game])
+    asked = PPOArguments.fitted(make_game(arguments), yardsticks=("random",))
+    last = {"random": 0.5, "random decided": 1.0}
+    _report(Finished(Path("my run"), Path("my run/agent.safetensors"), 9, 0, 1.0, (last,)), asked, arguments)
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = [line for line in lines if " play " in line]
+    words = shlex.split(line)
+    again = parser().parse_args(words[words.index("play") :])
+    assert (again.game, again.agent) == ("grid-adaptation-small-v0", ["my run/agent.safetensors"])
+    assert make_game(again) == cellgames.make(asked.game, **asked.parameters)
+    assert make_game(again).parameters["flip_rounds"] == (3, 5)
+
+
+def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["train", "torus-small-v0", "--size", "2", "--steps", "1", "--quiet", "--horizon", "4", "--games", "2"]
+    assert main([*words, "--lanes", "128", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
+    (folder,) = Path("results/train").iterdir()
+    assert folder.name == "torus-small-v0-size=2-ppo-seed=3-horizon=4-games=2"  # 128 lanes are the preset's
+
+
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*TINY.split(), "--steps", "500", "--quiet", "--out", "undisturbed"]) == 0
+    iterate, calls = PPOLearner.iterate, []
+
+    def stop(self: PPOLearner, progress: float) -> Any:
+        calls.append(progress)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return iterate(self, progress)
+
+    words = [*TINY.split(), "--steps", "500", "--quiet", "--out", "my run"]
+    with monkeypatch.context() as patch:
+        patch.setattr(PPOLearner, "iterate", stop)
+        capsys.readouterr()
+        assert main([*words, "--fresh"]) == 130
+    err = capsys.readouterr().err
+    assert "Stopped. What was learned up to the last checkpoint is kept in my run; to continue:\n  " in err
+    assert err.rstrip().endswith("cellgames " + " ".join(words[:-1]) + " 'my run'")
+    assert "Traceback" not in err
+    assert main(words) == 0
+    assert re.match(r"Learned from \d+ steps, \d+ of them before\.", capsys.readouterr().out)
+    assert equal(content(Path("my run")), content(Path("undisturbed")))
+
+
+def test_progress_comes_in_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*TINY.split(), "--steps", "200"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("cellgames: ")]
+    assert re.fullmatch(r"  0%  0 steps, 0 games, \d+ % against random", lines[0])
+    assert re.fullmatch(r"100%  \d+ steps, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Terminal()
+    monkeypatch.setattr(sys, "stderr", screen)
+    monkeypatch.setenv("COLUMNS", "60")
+    line = StatusLine(shown=True)
+    line.show(_progress_text(Progress(0, 2000, 0, math.nan, {"random": 0.5})))
+    line.show(_progress_text(Progress(1000, 2000, 10, 4.0, {"random": 0.75})))
+    line.show(_progress_text(Progress(2000, 2000, 20, 1000.0, {"random": 1.0})))
+    line.end()
+    texts = screen.getvalue().removesuffix("\n").split("\r")
+    assert texts[1] == "  0%  0 steps, 0 games, 50 % against random"
+    assert texts[2] == " 50%  1,000 steps, 4 a second, 4 min left, 10 games, 75 % a"  # as wide as the terminal
+    assert texts[3].rstrip() == "100%  2,000 steps, 1,000 a second, 20 games, 100 % against"
+    assert len(texts[3]) >= len(texts[2])  # nothing of the longer line remains
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("train", "the following arguments are required: GAME"),
+        ("train tours-v0", "unknown game 'tours-v0'"),
+        ("train torus-v0 --algo dqn", "argument --algo: invalid choice: 'dqn'"),
+        ("train torus-v0 --lanes many", "argument --lanes: invalid int value: 'many'"),
+        ("train torus-v0 --learning-rate 7", "learning_rate must be a number above 0 and at most 1, got 7.0"),
+        ("train torus-v0 --games 3", "games must be even"),
+        ("train torus-v0 --mixed --algo maskable-ppo", "--mixed is not an option of maskable-ppo"),
+        ("train torus-v0 --opponents nobody", "unknown agent 'nobody'"),
+        ("train torus-v0 --yardsticks nobody", "unknown agent 'nobody'"),
+        ("train torus-v0 --threads 100000000", "threads must be a whole number from 0 to 1024, got 100000000"),
+        ("train torus-v0 --device abacus", "expected device auto, cpu, cuda or cuda:N, got 'abacus'"),
+        ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),
+        ("train torus-v0 --out {foreign}/file", "expected a folder for the run"),
+        ("evaluate", "the following arguments are required: AGENT"),
+        ("evaluate greedy", "--game is needed, unless AGENT is a file of weights"),
+        ("evaluate nobody --game torus-v0", "unknown agent 'nobody'"),
+        ("evaluate greedy --game torus-v0 --against greedy", "greedy cannot be measured against itself"),
+        ("evaluate greedy --game torus-v0 --games 7", "--games must be even and at least 2, since seats are exchanged"),
+        ("evaluate none.safetensors", "none.safetensors: expected a file of weights, found none"),
+        ("evaluate {foreign}", "agent.safetensors: expected a file of weights, found none"),
+        ("evaluate greedy --game torus-v0 --out {foreign}", "is not empty and holds no evaluation.json, but file"),
+        ("evaluate greedy --game torus-v0 --out {foreign}/file", "expected a folder for the run"),
+        ("play torus-v0 --agent {foreign}", "agent.safetensors: expected a file of weights, found none"),
+        ("play torus-v0 --agent {foreign}/file.safetensors", "expected a file of weights, found none"),
+    ],
+)
+def test_errors_are_one_line_without_a_traceback(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "file").write_text("not a run\n")
+    try:
+        code = main(line.format(foreign=foreign).split())
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    out, err = capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert err.startswith("cellgames")
+    assert message in err
+    assert err.count("\n") == 1
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["foreign"]
+
+
+# ---------------------------------------------------------------- evaluate
+
+
+def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "evaluate greedy --game torus-v0 --size 3 --against random amaf:4 --games 20 --seed 4 --out table --quiet"
+    assert main(words.split()) == 0
+    shown = capsys.readouterr().out
+    data = json.loads(Path("table/evaluation.json").read_text())
+    assert (data["agent"], data["game"], data["parameters"], data["games"]) == ("greedy", "torus-v0", {"size": 3}, 20)
+    assert data["command"] == f"cellgames {words}"
+    game = cellgames.make("torus-v0", size=3)
+    for row, other in zip(data["rows"], ("random", "amaf:4"), strict=True):
+        played = match(game, "greedy", other, games=20, seed=4)
+        assert (row["against"], row["score"], row["wins"], row["losses"]) == (
+            *(other, played.score),
+            *(played.tally.wins, played.tally.losses),
+        )
+        assert (row["low"], row["high"]) == pytest.approx(played.interval())
+        assert row["as black"] + row["as white"] == pytest.approx(2 * row["score"])
+        assert re.search(rf"^{other} +{100 * row['score']:.1f} ", shown, re.MULTILINE)
+        assert f"| {other} | {100 * row['score']:.1f} |" in Path("table/evaluation.md").read_text()
+    assert len(read("table/games.jsonl").records) == 40
+    assert main(["replay", "table/games.jsonl"]) == 0
+
+
+def test_an_evaluation_leaves_other_runs_alone_and_plays_no_game_first(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = "evaluate greedy --game torus-v0 --size 2 --against random --games 2 --out table --quiet"
+    batches = count_batches(monkeypatch)
+    Path("table").mkdir()
+    Path("table/games.jsonl").write_text("of a round robin\n")
+    assert main(words.split()) == 2
+    assert "holds no evaluation.json, but games.jsonl" in capsys.readouterr().err
+    assert batches == []
+    assert Path("table/games.jsonl").read_text() == "of a round robin\n"
+    Path("table/games.jsonl").unlink()
+    for _ in range(2):  # an evaluation may take the place of another
+        assert main(words.split()) == 0
+    assert sorted(path.name for path in Path("table").iterdir()) == sorted(_FILES)
+
+
+def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "evaluate greedy --game grid-adaptation-small-v0 --param rounds=2 --param flip_rounds=[] --games 10 --quiet"
+    assert main([*words.split(), "--out", "table"]) == 0
+    (row,) = json.loads(Path("table/evaluation.json").read_text())["rows"]  # random is the other default
+    records = read("table/games.jsonl").records
+    assert len(records) == 10
+    ahead, points = [], []
+    for record in records:
+        assert sorted(record.agents) == ["greedy", "greedy", "random", "random"]
+        own = [score for agent, score in zip(record.agents, record.result.scores, strict=True) if agent == "greedy"]
+        others = [score for agent, score in zip(record.agents, record.result.scores, strict=True) if agent == "random"]
+        ahead += [(mine > theirs) + (mine == theirs) / 2 for mine in own for theirs in others]
+        points += own
+    assert row["score"] == pytest.approx(sum(ahead) / len(ahead))
+    assert row["points"] == pytest.approx(sum(points) / len(points))
+    assert row["low"] <= row["score"] <= row["high"]
+    assert row["points"] > row["their points"]
+
+
+def test_games_that_both_lose_are_neither_won_nor_decided() -> None:
+    game = cellgames.make("cloth-of-gold-small-v0")
+    outcomes: list[Any] = [("win", "loss"), ("loss", "loss"), ("loss", "win"), ("win", "loss"), ("draw", "draw")]
+    records = [
+        Record("g", "0", {}, 0, ("me", "you"), 0, (str(number),), Result(outcome, (0.0, 0.0), 1, False))
+        for number, outcome in enumerate(outcomes)
+    ]
+    mine, yours = (measure(game, records, agent) for agent in ("me", "you"))
+    assert (mine["wins"], mine["draws"], mine["losses"], mine["both lose"]) == (2, 1, 1, 1)
+    assert mine["score"] == pytest.approx(0.5)
+    assert mine["of decided"] == pytest.approx(2 / 3)
+    assert yours["of decided"] == pytest.approx(1 / 3)
+    assert math.isnan(measure(game, records[1:2], "me")["of decided"])
+
+
+def test_a_file_knows_its_game_and_may_be_asked_for_another_size(capsys: pytest.CaptureFixture[str]) -> None:
+    save_network(Path("mine.safetensors"), network_for(cellgames.make("torus-v0", size=2)))
+    words = ["evaluate", "mine.safetensors", "--games", "2", "--against", "random", "--quiet"]
+    assert main(words) == 0
+    assert "mine.safetensors in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
+    assert main([*words, "--size", "3"]) == 0
+    assert "mine.safetensors in torus-v0 with size=3, 2 games each" in capsys.readouterr().out

@@ -1,0 +1,117 @@
+"""What a run is asked to do: fields, checks, presets, and the page of the docs that lists them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from training_tables import PAGE, marked, tables
+
+import cellgames
+from cellgames.agents.loading import GREEDY
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import FREE, GROWS, PPOArguments, options
+from cellgames.training.presets import PRESETS, Preset, preset
+
+every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
+
+
+@every_algorithm
+def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name: str) -> None:
+    kind = ALGORITHMS[name].arguments
+    assert kind.algorithm == name
+    found = options(kind)
+    assert [option.name for option in found] == [
+        field.name for field in dataclasses.fields(kind) if field.name not in ("game", "parameters")
+    ]
+    for option in found:
+        assert option.help
+        assert not option.help.endswith(".")
+        option.check(option.default)
+    assert {*FREE, GROWS} - {"ray"} <= {option.name for option in found}  # which is of actors
+
+
+@every_algorithm
+@pytest.mark.parametrize("id", cellgames.list())
+def test_every_game_has_settings(id: str, name: str) -> None:
+    game = cellgames.make(id)
+    arguments = ALGORITHMS[name].arguments.fitted(game)
+    assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
+    assert arguments.yardsticks == ("random", "greedy")
+    assert game.id in GREEDY
+    assert cellgames.make(arguments.game, **arguments.parameters) == game
+    data = json.loads(json.dumps(arguments.to_data()))
+    assert data == arguments.to_data()
+    assert data["algorithm"] == name
+
+
+def test_importing_the_settings_imports_no_torch() -> None:
+    code = (
+        "import sys; from cellgames.training.algorithms import ALGORITHMS; import cellgames.training\n"
+        "for entry in ALGORITHMS.values(): entry.arguments\n"
+        "assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"steps": 0}, r"steps must be a whole number of at least 1, got 0"),
+        ({"lanes": 2.0}, r"lanes must be a whole number of at least 1, got 2\.0"),
+        ({"lanes": True}, r"lanes must be a whole number of at least 1, got True"),
+        ({"learning_rate": 0}, r"learning_rate must be a number above 0 and at most 1, got 0"),
+        ({"learning_rate": "high"}, r"learning_rate must be a number above 0 and at most 1, got 'high'"),
+        ({"learning_rate": float("nan")}, r"learning_rate must be a number above 0 and at most 1, got nan"),
+        ({"discount": 1.1}, r"discount must be a number from 0 to 1, got 1\.1"),
+        ({"max_norm": -1}, r"max_norm must be a number above 0, got -1"),
+        ({"entropy": -0.1}, r"entropy must be a number of at least 0, got -0\.1"),
+        ({"sampling": "best"}, r"sampling must be one of uniform, latest, prioritized, got 'best'"),
+        ({"mixed": 1}, r"mixed must be true or false, got 1"),
+        ({"opponents": 7}, r"opponents must be a string, got 7"),
+        ({"yardsticks": ["random"]}, r"yardsticks must be a tuple of strings, got \['random'\]"),
+        ({"yardsticks": ("random", "random")}, r"yardsticks must differ, got random, random"),
+        ({"games": 5}, r"games must be even, since each is played with seats exchanged, got 5"),
+        ({"seed": 2**63}, r"seed must be a whole number from -9\.2.*, got 9223372036854775808"),
+        ({"threads": 100_000_000}, r"threads must be a whole number from 0 to 1024, got 100000000"),
+        ({"lernrate": 1}, r"unknown setting 'lernrate'; ppo has seed, steps, lanes"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        PPOArguments.fitted(cellgames.make("torus-v0"), **settings)
+
+
+def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    presets = (
+        Preset("ppo", "torus-v0", {"lanes": 3, "horizon": 4, "epochs": 5}),
+        Preset("ppo", "torus-v0", {"lanes": 6, "horizon": 7}, parameters={"size": 5}),
+        Preset("maskable-ppo", "torus-v0", {"lanes": 8}),
+        Preset("ppo", "toroidal-cup-v0", {"lanes": 9}),
+    )
+    monkeypatch.setattr("cellgames.training.presets.PRESETS", presets)
+    small = PPOArguments.fitted(cellgames.make("torus-small-v0"), horizon=1)
+    assert (small.lanes, small.horizon, small.epochs) == (6, 1, 5)
+    assert small.clip == PPOArguments(game="torus-v0").clip
+    large = PPOArguments.fitted(cellgames.make("torus-v0"))
+    assert (large.lanes, large.horizon) == (3, 4)
+    assert preset("ppo", "grid-adaptation-v0", {}) == {}
+
+
+def test_presets_are_for_games_and_settings_that_there_are() -> None:
+    ids = {cellgames.make(id).id for id in cellgames.list()}
+    for entry in PRESETS:
+        assert entry.game in ids
+        known = {option.name for option in options(ALGORITHMS[entry.algorithm].arguments)}
+        assert {*entry.values} <= known
+        assert {*entry.parameters} <= cellgames.make(entry.game).parameters.keys()
+
+
+@pytest.mark.parametrize("name", tables())
+def test_the_page_lists_what_there_is(name: str) -> None:
+    """`python tests/support/training_tables.py` writes the page's tables anew."""
+    assert marked(name, tables()[name]) in PAGE.read_text(encoding="utf-8")

@@ -1,0 +1,345 @@
+"""Runs of training: what is learned, what is kept, and that a run that was killed ends like one that was not."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+import torch
+from arena_runs import killed_at
+from training_runs import MOMENTS, block_extras, content, equal, tiny
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.networks.saved import load_network, read_about
+from cellgames.training import Finished, PPOArguments, Progress, train
+from cellgames.training.machine import alone
+from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
+from cellgames.training.runs.logs import RUN_METRICS, yardstick_metrics
+from cellgames.training.selfplay.learner import Purpose, derive
+
+SCRIPT = "import sys; from arena_runs import kill_each; from training_runs import train_until_killed as run\n"
+SCRIPT += "kill_each(run, *sys.argv[1:])"
+
+
+@pytest.fixture(autouse=True)
+def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
+    """A tiny run that nobody disturbs."""
+    with pytest.MonkeyPatch.context() as patch:
+        block_extras(partial(patch.setitem, sys.modules))
+        return train(tiny(), tmp_path_factory.mktemp("whole"))
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folders of tiny runs that were killed, by moment."""
+    return killed_at(MOMENTS, SCRIPT, tmp_path_factory.mktemp("killed"))
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
+    """By chance, as it learns: before the first iteration it plays at random itself."""
+    game = cellgames.make("torus-v0", size=3)
+    settings = {"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16}
+    arguments = PPOArguments.fitted(
+        game,
+        steps=11_000,
+        layers=1,
+        sample=True,
+        threads=1,
+        device="cpu",
+        games=200,
+        yardsticks=("random",),
+        evaluate_every=100,
+        **settings,
+    )
+    history = train(arguments, tmp_path).history
+    assert [line["steps"] for line in history] == [0, history[-1]["steps"]]
+    assert 0.35 < history[0]["random"] < 0.65
+    assert history[-1]["random"] > 0.8
+    assert history[-1]["entropy"] < 0.9 * math.log(18)  # of 18 cells
+
+
+def test_the_network_does_not_depend_on_the_global_generators_and_leaves_them_alone(
+    whole: Finished, tmp_path: Path
+) -> None:
+    torch.manual_seed(123)
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
+    train(tiny(), tmp_path)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.get_num_threads() == threads
+    assert equal(content(tmp_path), content(whole.out))
+
+
+def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    cudnn = torch.backends.cudnn
+    monkeypatch.setattr(cudnn, "benchmark", True)
+    monkeypatch.setattr(cudnn, "deterministic", False)
+    before, threads = torch.get_rng_state(), torch.get_num_threads()
+
+    def interrupted() -> None:
+        with alone(1, threads + 1, torch.device("cpu")):
+            assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (False, True, threads + 1)
+            assert torch.initial_seed() == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (True, False, threads)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:
+    train(tiny(seed=1, steps=1), tmp_path)
+    one, other = (load_network(folder / "pool" / f"{0:012d}.safetensors").network for folder in (whole.out, tmp_path))
+    assert not equal(one.state_dict(), other.state_dict())
+
+
+def test_every_purpose_and_number_has_chance_of_its_own() -> None:
+    drawn = [derive(seed, purpose, number) for seed in (0, 1) for purpose in Purpose for number in range(5)]
+    assert len(set(drawn)) == len(drawn)
+    assert min(drawn) >= 0
+    assert derive(-(2**63), Purpose.GAMES) != derive(2**63 - 1, Purpose.GAMES)
+
+
+# ---------------------------------------------------------------- what is kept
+
+
+def test_a_line_of_the_table_for_every_evaluation(whole: Finished) -> None:
+    lines = list(csv.DictReader((whole.out / "progress.csv").read_text().splitlines()))
+    assert [int(line["iteration"]) for line in lines][:4] == [0, 2, 4, 6]
+    assert list(lines[0]) == [*RUN_METRICS, *yardstick_metrics("random"), *PPOLearner.METRICS]
+    for line, told in zip(lines, whole.history, strict=True):
+        assert int(line["steps"]) == told["steps"]
+        assert float(line["random"]) == pytest.approx(told["random"], abs=1e-5)
+    assert int(lines[-1]["steps"]) == whole.steps >= 480
+    steps, seconds = ([float(line[name]) for line in lines] for name in ("steps", "seconds"))
+    assert sorted(steps) == steps
+    assert sorted(seconds) == seconds
+    for number in range(1, len(lines)):
+        speed = (steps[number] - steps[number - 1]) / (seconds[number] - seconds[number - 1])
+        assert float(lines[number]["steps_per_second"]) == pytest.approx(speed, rel=0.01)
+        assert 4 <= float(lines[number]["turns_per_game"]) <= 8  # on 2 x 2 octagons and squares
+        assert all(math.isfinite(float(lines[number][name])) for name in PPOLearner.METRICS)
+
+
+def test_the_folder_says_what_was_asked_and_who_came_out(whole: Finished) -> None:
+    assert json.loads((whole.out / "arguments.json").read_text()) == tiny().to_data()
+    made = read_about(whole.agent)["made"]
+    assert made["steps"] == whole.steps
+    assert (made["algorithm"], made["seed"]) == ("ppo", 0)
+    assert made["machine"]["torch"] == torch.__version__
+    game = cellgames.make("torus-v0", size=2)
+    weights = load_network(whole.agent).network.state_dict()
+    assert equal(dict(weights), dict(torch.load(whole.out / CHECKPOINT, weights_only=True)["learner"]["network"]))
+    assert load(str(whole.agent), game).name == str(whole.agent)
+
+
+def test_past_selves_are_taken_at_the_start_and_on_the_way(whole: Finished) -> None:
+    data = torch.load(whole.out / CHECKPOINT, weights_only=True)
+    selves = [member["steps"] for member in data["learner"]["pool"]]
+    measured = {line["iteration"]: line["steps"] for line in whole.history}  # every second iteration, as past selves
+    assert selves == [measured[number] for number in range(0, data["at"]["iteration"] + 1, 2)]
+    assert any(member["games"] > 0 for member in data["learner"]["pool"])
+
+
+def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    warnings: list[str] = []
+    train(tiny(steps=100), tmp_path, warn=warnings.append)
+    assert warnings == []
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    written = events.read_bytes()
+    for tag in ("learning/policy_loss", "against/random", "run/steps_per_second"):
+        assert tag.encode() in written
+
+
+def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "cellgames.training.runs.curves", None)
+    from tensorboard.backend.event_processing import (  # type: ignore[import-untyped]  # it is
+        event_accumulator as events,
+    )
+
+    def stop(progress: Progress) -> None:
+        if progress.steps > after:
+            raise KeyboardInterrupt
+
+    def is_written(progress: Progress) -> None:
+        (path,) = (tmp_path / "tensorboard").iterdir()
+        assert (b"learning/policy_loss" in path.read_bytes()) == (progress.steps > 0)
+
+    first = train(tiny(steps=1, checkpoint_every=1), tmp_path, report=is_written)
+    after = first.steps  # stopped after an iteration that no checkpoint knows
+    more = tiny(steps=300, checkpoint_every=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoint, "write", lambda *_: None)
+        with pytest.raises(KeyboardInterrupt):
+            train(more, tmp_path, report=stop)
+    whole = train(more, tmp_path)
+    files = sorted((tmp_path / "tensorboard").iterdir())
+    train(more, tmp_path)  # nothing to do
+    assert sorted((tmp_path / "tensorboard").iterdir()) == files
+    told = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
+    assert [event.value for event in told] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
+    assert first.steps in [event.step for event in told]
+
+
+def test_what_packages_are_missed_for_is_said_once(tmp_path: Path) -> None:
+    warnings: list[str] = []
+    train(tiny(steps=300, checkpoint_every=1), tmp_path, warn=warnings.append)
+    assert sorted(line.split(" (")[0] for line in warnings if line.startswith("no ")) == [
+        "no TensorBoard events",
+        "no curve.png",
+    ]
+    assert not (tmp_path / "curve.png").exists()
+
+
+def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+    train(tiny(steps=300), tmp_path, report=seen.append)
+    assert [progress.steps for progress in seen] == sorted({progress.steps for progress in seen})
+    assert seen[0].steps == 0
+    assert math.isnan(seen[0].steps_per_second)
+    assert seen[-1].steps >= seen[-1].total == 300
+    assert all(list(progress.shares) == ["random"] for progress in seen)
+    assert all(progress.steps_per_second > 0 for progress in seen[1:])
+
+
+# ---------------------------------------------------------------- killed and continued
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_run_that_was_killed_ends_like_one_that_was_not(moment: str, killed: Path, whole: Finished) -> None:
+    folder = killed / moment
+    assert (folder / CHECKPOINT).exists() == (moment != MOMENTS[0])
+    finished = train(tiny(), folder)
+    assert finished.steps == whole.steps
+    assert (finished.before > 0) == (moment != MOMENTS[0])
+    one, other = content(folder), content(whole.out)
+    assert one["learner"].keys() == other["learner"].keys() == {"network", "optimizer", "shuffles", "pool"}
+    for part, value in other.items():
+        assert equal(one[part], value), part
+    assert (folder / "progress.csv").read_text().count("\n") == 1 + len(whole.history)
+
+
+def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) -> None:
+    """With opponents that remember what they saw."""
+
+    def stop(progress: Progress) -> None:
+        if progress.steps >= 150:
+            raise KeyboardInterrupt
+
+    game = cellgames.make("grid-adaptation-small-v0", size=6, rounds=2, flip_rounds=())
+    settings = {**tiny().to_data(), "steps": 250, "horizon": 4, "lanes": 8, "checkpoint_every": 2, "snapshot_every": 1}
+    settings |= {"opponents": "self=0.2,pool=0.4,rollout:2=0.4", "yardsticks": ("random",), "evaluate_every": 9}
+    for name in ("algorithm", "game", "parameters"):
+        del settings[name]
+    arguments = PPOArguments.fitted(game, **settings)
+    train(arguments, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(arguments, tmp_path / "parts", report=stop)
+    assert train(arguments, tmp_path / "parts").before > 0
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
+
+
+def test_past_selves_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
+    """Also where one has gone since the last checkpoint, which a run that goes on from there would miss."""
+    iterations = itertools.count()
+
+    def stop(progress: Progress) -> None:
+        if next(iterations) == 4:  # the checkpoint is of the third
+            raise KeyboardInterrupt
+
+    arguments = tiny(pool_limit=2, snapshot_every=1)
+    train(arguments, tmp_path / "whole")
+    with pytest.raises(KeyboardInterrupt):
+        train(arguments, tmp_path / "parts", report=stop)
+    (tmp_path / "parts" / "pool" / "mine.safetensors").write_bytes(b"")
+    assert train(arguments, tmp_path / "parts").before > 0
+    (tmp_path / "parts" / "pool" / "mine.safetensors").unlink()
+    one, other = content(tmp_path / "parts"), content(tmp_path / "whole")
+    assert equal(one, other)
+    assert list(one["past selves"]) == [member["file"] for member in one["learner"]["pool"]]
+    assert len(one["past selves"]) == 2
+
+
+def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
+    before = (whole.out / CHECKPOINT).read_bytes()
+    again = train(tiny(), whole.out)
+    assert again.steps == again.before == whole.steps
+    assert (whole.out / CHECKPOINT).read_bytes() == before
+
+
+def test_more_steps_go_on_from_where_it_was(tmp_path: Path) -> None:
+    first = train(tiny(steps=300), tmp_path)
+    warnings: list[str] = []
+    more = train(tiny(steps=500), tmp_path, warn=warnings.append)
+    assert more.before == first.steps
+    assert more.steps >= 500
+    assert list(map(repr, more.history[: len(first.history)])) == list(map(repr, first.history))
+    assert any(line.startswith("steps grow from 300 to 500, and the learning rate") for line in warnings)
+    assert json.loads((tmp_path / "arguments.json").read_text())["steps"] == 500
+
+
+def test_fresh_begins_anew(tmp_path: Path) -> None:
+    train(tiny(steps=300, seed=5), tmp_path)
+    anew = train(tiny(steps=100), tmp_path, resume=False)
+    assert anew.before == 0
+    assert read_about(anew.agent)["made"]["seed"] == 0
+    data = torch.load(tmp_path / CHECKPOINT, weights_only=True)
+    assert sorted(path.name for path in (tmp_path / "pool").iterdir()) == [
+        member["file"] for member in data["learner"]["pool"]
+    ]
+
+
+def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:
+    arguments = tiny(steps=1, start_from=str(whole.agent))
+    train(arguments, tmp_path / "run")
+    first = load_network(tmp_path / "run" / "pool" / f"{0:012d}.safetensors").network
+    assert equal(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
+
+
+def test_what_a_run_began_with_is_not_needed_to_go_on(whole: Finished, tmp_path: Path) -> None:
+    copy = tmp_path / "w.safetensors"
+    copy.write_bytes(whole.agent.read_bytes())
+    train(tiny(steps=1, start_from=str(copy)), tmp_path / "run")
+    copy.unlink()
+    more = tiny(steps=100, start_from=str(copy))
+    assert train(more, tmp_path / "run").before > 0
+    with pytest.raises(ValueError, match=r"w\.safetensors: expected a file of weights, found none"):
+        train(more, tmp_path / "run", resume=False)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_run_on_cuda_that_was_stopped_ends_like_one_that_was_not(mixed: bool, tmp_path: Path) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.steps >= 300:
+            raise KeyboardInterrupt
+
+    arguments = tiny(device="cuda", mixed=mixed)
+    history = train(arguments, tmp_path / "whole").history
+    assert all(math.isfinite(history[-1][name]) for name in PPOLearner.METRICS)
+    with pytest.raises(KeyboardInterrupt):
+        train(arguments, tmp_path / "parts", report=stop)
+    assert train(arguments, tmp_path / "parts").before > 0
+    assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))

@@ -1,0 +1,115 @@
+"""How strength is measured in training: who sits where, and what counts how much."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+import torch
+from every_game import generator
+from torch import Tensor
+from toy_games import Race
+
+import cellgames
+from cellgames.agents import BaseAgent, load
+from cellgames.envs.core import Game, seeds
+from cellgames.training import compare
+from cellgames.training.selfplay.eval_opponents import _judged, seatings
+
+TORUS = cellgames.make("torus-v0", size=3)
+
+
+class Watched(BaseAgent):
+    """Plays the first legal action, and remembers its seats and how many stones it saw first."""
+
+    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+        self.seats = {(int(lane), int(player)) for lane, player in zip(lanes, players, strict=True)}
+        self.first: dict[int, Tensor] = {}
+
+    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        for lane, seen in zip(lanes.tolist(), observation, strict=True):
+            self.first.setdefault(lane, seen.clone())
+        return action_mask.int().argmax(1)
+
+
+def test_the_better_agent_is_ahead_from_either_side() -> None:
+    greedy, random = load("greedy", TORUS), load("random", TORUS)
+    good, bad = compare(TORUS, greedy, random, 40, 1), compare(TORUS, random, greedy, 40, 1)
+    assert good.ahead > 0.9
+    assert bad.ahead < 0.1
+    assert good.decided == bad.decided == 1.0
+    assert (good.score, good.other_score) == (good.ahead, 1 - good.ahead)  # Torus counts 1 for the winner
+
+
+def test_the_seed_decides_and_nothing_else() -> None:
+    random = load("random", TORUS), load("random", TORUS)
+    one, same, other = (compare(TORUS, *random, 60, seed) for seed in (1, 1, 2))
+    assert one == same
+    assert one != other
+    assert 0.25 < one.ahead < 0.75
+
+
+def test_every_opening_is_played_in_both_seats() -> None:
+    learner, other = Watched("learner"), Watched("other")
+    compare(TORUS, learner, other, 20, 3)
+    assert len(learner.seats) == len(other.seats) == 20
+    for pair in range(0, 20, 2):
+        assert {seat for lane, seat in learner.seats if lane in (pair, pair + 1)} == {0, 1}
+        black = [(learner if (lane, 0) in learner.seats else other).first[lane] for lane in (pair, pair + 1)]
+        assert torch.equal(*black)
+        assert int(black[0][:4].sum()) == 2  # stones of the opening
+    assert len({tuple(seen.flatten().tolist()) for seen in learner.first.values()}) > 5
+
+
+@pytest.mark.parametrize(("players", "mine"), [(2, {1}), (3, {1, 2}), (4, {2}), (8, {4})])
+def test_seats_are_drawn_and_then_exchanged(players: int, mine: set[int]) -> None:
+    seats = seatings(400, players, generator())
+    assert seats.dtype == torch.int64
+    assert torch.equal(seats[0::2], 1 - seats[1::2])
+    assert set((seats == 0).sum(1).tolist()) == mine
+    assert torch.equal((seats == 0).sum(0), torch.full((players,), 200))
+    assert len({tuple(row) for row in seats.tolist()}) > 1
+
+
+def test_of_larger_games_pairs_of_seats_count() -> None:
+    """Two seats each: 3 and 1 against 2 and 1 are ahead twice, behind once and level once."""
+    scores = torch.tensor([[3.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
+    found = _judged(scores, scores, torch.tensor([[True, False, True, False]]))
+    assert dataclasses.astuple(found) == (0.625, 0.75, 2.0, 1.5)
+
+
+def test_level_games_and_those_that_both_lose_count_half() -> None:
+    outcome = torch.tensor([[1.0, -1.0], [0.0, 0.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
+    found = _judged(outcome, outcome, torch.tensor([[True, False]] * 5))
+    assert found.ahead == pytest.approx(0.6)
+    assert found.decided == pytest.approx(0.6)
+
+
+def test_games_of_chance_that_may_be_drawn_or_lost_by_both_are_measured() -> None:
+    found = compare(Race(), load("random"), load("random"), 200, 5)
+    assert 0.35 < found.ahead < 0.65
+    assert 0 < found.decided < 1
+
+
+def test_simultaneous_games_of_several_are_measured() -> None:
+    game = cellgames.make("grid-adaptation-small-v0", rounds=2, flip_rounds=())
+    found = compare(game, load("greedy", game), load("random", game), 10, 0)
+    assert found.ahead > 0.5
+    assert found.score > found.other_score
+
+
+def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
+    """A random unit would be no turn, only the beginning of one."""
+    game = cellgames.make("cloth-of-gold-small-v0", height=12, width=12, generations=2, max_units=2, max_rounds=2)
+    learner, other = Watched("learner"), Watched("other")
+    compare(game, learner, other, 2, 3)
+    start = game.observe(game.init(seeds(0, 1)), 0)[0]
+    first = [(learner if (lane, 0) in learner.seats else other).first[lane] for lane in (0, 1)]
+    assert all(torch.equal(seen, start) for seen in first)
+
+
+@pytest.mark.parametrize("games", [0, 1, 7])
+def test_an_odd_number_of_games_is_refused(games: int) -> None:
+    with pytest.raises(ValueError, match=rf"expected an even number of games, got {games}"):
+        compare(TORUS, load("random"), load("random"), games, 0)

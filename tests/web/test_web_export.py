@@ -1,0 +1,331 @@
+"""Exported games in a real browser, without a network: what they show, and how one moves about in them."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, PHONE, browser, page
+from paths import ROOT
+from web_records import SMALL, recorded, registered_toy
+
+import cellgames
+from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.replays import replay
+from cellgames.cli.commands import UserError
+from cellgames.cli.replay_command import replay as replay_command
+from cellgames.web import limits
+from cellgames.web.export import SCRIPTS, STYLES, export_html, html_page
+from cellgames.web.frames import replay_data
+
+STATIC = ROOT / "src/cellgames/web/static"
+HOSTILE = "</script><img src=x onerror=\"document.title='broken'\"><!--"
+
+every_game = pytest.mark.parametrize("id", SMALL)
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, Record]:
+    return {id: recorded(id) for id in SMALL}
+
+
+@pytest.fixture(scope="module")
+def packed(records: dict[str, Record]) -> dict[str, dict[str, Any]]:
+    return {id: replay_data(record) for id, record in records.items()}
+
+
+@pytest.fixture(scope="module")
+def files(records: dict[str, Record], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    paths = {id: folder / f"{id}.html" for id in records}
+    for id, record in records.items():
+        export_html(record, paths[id])
+    return paths
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as opened:
+        yield opened
+
+
+def show(shown: Any, path: Path) -> int:
+    """Open a file; returns how many frames it has."""
+    shown.goto(path.as_uri())
+    shown.wait_for_selector("#viewer[data-frame]")
+    return int(shown.evaluate("viewer.frames.length"))
+
+
+def at(shown: Any) -> int:
+    return int(shown.get_attribute("#viewer", "data-frame"))
+
+
+# ---------------------------------------------------------------- the file
+
+
+def test_a_file_holds_all_it_needs_and_fetches_nothing(files: dict[str, Path]) -> None:
+    for path in files.values():
+        text = path.read_text(encoding="utf-8")
+        assert "default-src 'none'" in text
+        assert not re.search(r"""(src|href)\s*=\s*["']?\s*(https?:|//)|@import|url\(""", text, re.IGNORECASE)
+        assert len(text) < 200_000
+
+
+def test_the_same_record_gives_the_same_file(records: dict[str, Record], files: dict[str, Path]) -> None:
+    for id, record in records.items():
+        assert html_page(Record.from_json(record.to_json())) == files[id].read_text(encoding="utf-8")
+
+
+def test_the_viewer_is_light() -> None:
+    assert sum((STATIC / name).stat().st_size for name in (*SCRIPTS, *STYLES)) < 100_000
+
+
+def test_names_cannot_become_markup(chromium: Any, tmp_path: Path) -> None:
+    record = dataclasses.replace(recorded("torus-v0", size=2), agents=(HOSTILE, "& <b>bold</b>"))
+    path = tmp_path / "hostile.html"
+    export_html(record, path)
+    text = path.read_text(encoding="utf-8")
+    assert text.count("</script>") == len(SCRIPTS) + 2
+    assert "<img" not in text
+    assert "<!--" not in text
+    with page(chromium, offline=True) as (shown, complaints):
+        show(shown, path)
+        assert shown.locator(".cg-agent").all_text_contents() == [HOSTILE, "& <b>bold</b>"]
+        assert shown.title().startswith(f"Torus: {HOSTILE}")
+        assert shown.locator("img").count() == 0
+        assert not complaints
+
+
+def test_the_command_saves_one_game_of_a_file(
+    records: dict[str, Record], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, page_file = tmp_path / "games.jsonl", tmp_path / "game.html"
+    append(file, records.values())
+    arguments = Namespace(file=file, game=1, gif=None, show=False, html=page_file)
+    assert replay_command(arguments) == 0
+    assert f"Saved {page_file}" in capsys.readouterr().out
+    assert page_file.read_text(encoding="utf-8") == html_page(records["torus-v0"])
+    with pytest.raises(UserError, match="--html, --gif and --show need one game; choose it with --game 1 to 4"):
+        replay_command(Namespace(**{**vars(arguments), "game": None}))
+    monkeypatch.setattr(limits, "MOVES", 3)
+    with pytest.raises(UserError, match="expected a record of at most 3 moves"):
+        replay_command(arguments)
+
+
+# ---------------------------------------------------------------- playing a record
+
+
+@every_game
+@pytest.mark.parametrize(("size", "touch"), [(DESKTOP, False), (PHONE, True)], ids=["desktop", "phone"])
+def test_a_game_plays_offline(
+    chromium: Any, files: dict[str, Path], records: dict[str, Record], id: str, size: tuple[int, int], touch: bool
+) -> None:
+    record = records[id]
+    with page(chromium, size, touch=touch, dark=touch, offline=True) as (shown, complaints):
+        count = show(shown, files[id])
+        assert at(shown) == 0
+        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        shown.evaluate(f"viewer.seek({max(0, count - 9)})")
+        shown.select_option("select", "8")
+        shown.get_by_role("button", name="Play", exact=True).click()
+        assert shown.get_by_role("button", name="Pause").is_visible()
+        shown.wait_for_selector(f'#viewer[data-frame="{count - 1}"]')
+        shown.get_by_role("button", name="Play", exact=True).wait_for()  # it has stopped by itself
+        words = {"win": "wins", "loss": "loses", "draw": "draw"}
+        assert shown.locator(".cg-result").all_text_contents() == [words[end] for end in record.result.outcome]
+        assert shown.locator(".cg-moves button").count() == len(record.moves)
+        assert shown.locator(".cg-moves [aria-current]").get_attribute("data-move") == str(len(record.moves))
+        assert not complaints
+
+
+def test_a_game_is_scrubbed_stepped_and_entered_at_any_move(
+    chromium: Any, files: dict[str, Path], packed: dict[str, dict[str, Any]]
+) -> None:
+    marks, moves = packed["cloth-of-gold-v0"]["marks"], packed["cloth-of-gold-v0"]["record"]["moves"]
+    with page(chromium, offline=True) as (shown, complaints):
+        count = show(shown, files["cloth-of-gold-v0"])
+        assert count == len(marks)
+        shown.locator("input[type=range]").fill(str(count // 2))
+        assert at(shown) == count // 2
+        for key, frame in [("End", count - 1), ("ArrowLeft", count - 2), ("Home", 0), ("ArrowRight", 1)]:
+            shown.locator("body").press(key)
+            assert at(shown) == frame
+        for name, frame in [("To the end", count - 1), ("Back", count - 2), ("To the start", 0), ("Forward", 1)]:
+            shown.get_by_role("button", name=name).click()
+            assert at(shown) == frame
+        move = len(moves) - 3
+        shown.locator(f'.cg-moves [data-move="{move}"]').click()
+        assert at(shown) == marks.index(move)
+        box = shown.locator(".cg-chart").first.bounding_box()
+        shown.mouse.click(box["x"] + 38 + (box["width"] - 44) * 0.75, box["y"] + 30)
+        assert abs(at(shown) - 0.75 * (count - 1)) <= 1
+        shown.locator("body").press(" ")
+        assert shown.get_by_role("button", name="Pause").is_visible()
+        shown.locator("body").press(" ")
+        assert shown.get_by_role("button", name="Play", exact=True).is_visible()
+        assert not complaints
+
+
+@every_game
+def test_frames_in_the_browser_are_the_positions(
+    chromium: Any, files: dict[str, Path], records: dict[str, Record], packed: dict[str, dict[str, Any]], id: str
+) -> None:
+    data, states = packed[id], replay(records[id])
+    with page(chromium, offline=True) as (shown, complaints):
+        show(shown, files[id])
+        boards = shown.evaluate("viewer.frames.map((frame) => Array.from(Cellgames.planes(frame).cells))")
+        last = {turn: place for place, turn in enumerate(data["marks"])}
+        for turn, state in enumerate(states):
+            board = state_board(id, records[id], state)
+            assert boards[last[turn]] == board
+        assert not complaints
+
+
+def state_board(id: str, record: Record, state: Any) -> list[int]:
+    board = cellgames.make(id, **record.parameters).board(state)[0].flatten()
+    return [int(value) + (id == "grid-adaptation-v0") for value in board]
+
+
+def test_games_without_a_board_play_as_their_own_pictures(
+    chromium: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toy = registered_toy(monkeypatch)
+    path = tmp_path / "toy.html"
+    export_html(recorded(toy.id, **toy.parameters), path)
+    with page(chromium, PHONE, offline=True) as (shown, complaints):
+        count = show(shown, path)
+        first = shown.locator("img").get_attribute("src")
+        shown.locator("body").press("End")
+        assert at(shown) == count - 1
+        shown.wait_for_function("document.querySelector('img').naturalWidth > 0")
+        assert shown.locator("img").get_attribute("src") != first
+        assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert not complaints
+
+
+# ---------------------------------------------------------------- boards
+
+PIXEL = """(cell) => {
+  const { board } = viewer;
+  board.render();
+  const { x, y } = board.cellPoint(cell);
+  const dpr = window.devicePixelRatio;
+  const data = board.canvas.getContext("2d").getImageData(Math.round(x * dpr), Math.round(y * dpr), 1, 1).data;
+  return "#" + [...data].slice(0, 3).map((part) => part.toString(16).padStart(2, "0")).join("");
+}"""
+
+
+def test_stones_are_drawn_in_their_colours(
+    chromium: Any, files: dict[str, Path], records: dict[str, Record], packed: dict[str, dict[str, Any]]
+) -> None:
+    record, fills = records["torus-v0"], packed["torus-v0"]["layout"]["palette"]["fill"]
+    board = state_board("torus-v0", record, replay(record)[3])
+    with page(chromium, offline=True) as (shown, _):
+        show(shown, files["torus-v0"])
+        shown.evaluate("viewer.seek(3)")
+        for cell in range(16):
+            assert shown.evaluate(PIXEL, cell) == fills[board[cell]]
+
+
+def test_a_torus_is_dragged_across_its_seam(chromium: Any, files: dict[str, Path]) -> None:
+    with page(chromium, offline=True) as (shown, complaints):
+        show(shown, files["torus-v0"])
+        box = shown.locator("canvas").first.bounding_box()
+        scale = shown.evaluate("viewer.board.scale")
+        before = shown.evaluate("[viewer.board.x, viewer.board.y]")
+        middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        for _ in range(4):  # in the end farther than the board is wide
+            shown.mouse.move(*middle)
+            shown.mouse.down()
+            shown.mouse.move(middle[0] + 1.5 * scale, middle[1] + 0.5 * scale, steps=4)
+            shown.mouse.up()
+        x, y = shown.evaluate("[viewer.board.x, viewer.board.y]")
+        assert abs((before[0] - 6 - x + 2) % 4 - 2) < 0.05
+        assert abs((before[1] - 2 - y + 2) % 4 - 2) < 0.05
+        found = shown.evaluate("""Array.from({ length: 32 }, (_, cell) => {
+            const { x, y } = viewer.board.cellPoint(cell);
+            return viewer.board.cellAt(x, y);
+        })""")
+        assert found == list(range(32))
+        assert not complaints
+
+
+PLAY = """() => {
+  window.asked = [];
+  viewer.board.onCell = (cell) => asked.push(cell);
+  viewer.board.draw(viewer.frames[0], { legal: [0, 1, 20] });
+}"""
+
+
+@pytest.mark.parametrize("id", ["torus-v0", "cloth-of-gold-v0", "toroidal-cup-v0"])
+def test_cells_are_chosen_by_pointer_and_by_keys(chromium: Any, files: dict[str, Path], id: str) -> None:
+    with page(chromium, PHONE, touch=True, offline=True) as (shown, complaints):
+        show(shown, files[id])
+        shown.evaluate(PLAY)
+        canvas = shown.locator("canvas").first
+        shown.evaluate("viewer.board.zoom(3)")
+        wanted = shown.evaluate("viewer.board.cellAt(...viewer.board.middle)")
+        point = shown.evaluate("(cell) => viewer.board.cellPoint(cell)", wanted)
+        canvas.scroll_into_view_if_needed()
+        canvas.tap(position=point)
+        assert shown.evaluate("asked") == [wanted]
+        canvas.focus()
+        for key in ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowLeft", "Enter"):
+            canvas.press(key)
+        assert shown.evaluate("asked.length") == 2
+        live = shown.locator("[aria-live=polite]").first.text_content()
+        assert live == shown.evaluate("`${viewer.board.describe(asked[1])}, not possible`")
+        canvas.press("0")
+        assert shown.evaluate("viewer.board.factor") == 1
+        assert at(shown) == 0  # keys of the board do not move the game
+        assert not complaints
+
+
+def test_boards_that_do_not_wrap_stay_in_view(chromium: Any, files: dict[str, Path]) -> None:
+    with page(chromium, offline=True) as (shown, complaints):
+        show(shown, files["cloth-of-gold-v0"])
+        shown.evaluate("viewer.board.zoom(2); viewer.board.pan(9999, -9999)")
+        left, top, right, bottom = shown.evaluate("Object.values(viewer.board.area)")
+        x, y = shown.evaluate("viewer.board.place(0, 0)")
+        x1, y1 = shown.evaluate("viewer.board.place(24, 20)")
+        assert abs(x - left) < 2
+        assert abs(y1 - bottom) < 2
+        assert (x1 > right, y < top) == (True, True)
+        assert shown.evaluate("viewer.board.cellAt(2, 2)") is None  # on the ruler
+        assert not complaints
+
+
+def touch(shown: Any, *fingers: list[tuple[float, float]]) -> None:
+    """Fingers that go down, move through their points and are lifted."""
+    screen = shown.context.new_cdp_session(shown)
+
+    def send(kind: str, points: list[tuple[float, float]]) -> None:
+        told = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(points)]
+        screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+
+    first, *rest = [list(points) for points in zip(*fingers, strict=True)]
+    send("touchStart", first)
+    for points in rest:
+        send("touchMove", points)
+    send("touchEnd", [])
+
+
+def test_fingers_drag_a_torus_and_spread_a_world(chromium: Any, files: dict[str, Path]) -> None:
+    with page(chromium, PHONE, touch=True, offline=True) as (shown, complaints):
+        show(shown, files["torus-v0"])
+        box = shown.locator("canvas").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        before, scale = shown.evaluate("[viewer.board.x, viewer.board.scale]")
+        touch(shown, [(x, y), (x - 20, y), (x - 40, y), (x - 60, y)])
+        assert abs(shown.evaluate("viewer.board.x") - (before + 60 / scale)) < 0.05
+        show(shown, files["cloth-of-gold-v0"])
+        box = shown.locator("canvas").first.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        touch(shown, [(x - 20, y), (x - 40, y), (x - 60, y)], [(x + 20, y), (x + 40, y), (x + 60, y)])
+        assert 2.5 < shown.evaluate("viewer.board.factor") <= 3.05
+        assert not complaints

@@ -1,0 +1,501 @@
+"""Positions and records as data for a page: what it says of boards, what it hides, how large it may be."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import gzip
+import json
+import sys
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+import torch
+from grid_adaptation_table import make as make_grid
+from toy_games import TOYS
+from web_records import SMALL, recorded, registered_toy
+
+import cellgames
+from cellgames.arena.records.record_lines import Forfeit, Record
+from cellgames.arena.records.replays import ReplayError, replay
+from cellgames.arena.season.cup import start_of
+from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.games import Fixture
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
+from cellgames.envs.torus.rendering import winning_path
+from cellgames.web import limits
+from cellgames.web.frames import check_limits, film, frame, layout, replay_data
+
+Bytes = npt.NDArray[np.uint8]
+
+IDS = list(SMALL)
+every_game = pytest.mark.parametrize("id", IDS)
+
+
+def made(id: str) -> Any:
+    return cellgames.make(id, **SMALL[id])
+
+
+@cache
+def played(record: str) -> list[Any]:
+    """The states of a record, as a line."""
+    return replay(Record.from_json(record))
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, Record]:
+    return {id: recorded(id) for id in IDS}
+
+
+def plane(text: str) -> Bytes:
+    return np.frombuffer(base64.b64decode(text), np.uint8)
+
+
+def codes(game: Game[Any], state: Any) -> list[int]:
+    """What cells of a frame should be."""
+    board = game.board(state)[0].flatten().tolist()
+    return [value + 1 for value in board] if game.id == "grid-adaptation-v0" else board
+
+
+def unpacked(packed: dict[str, Any]) -> tuple[Bytes, list[dict[str, Any]]]:
+    """Frames of a packed film, [count, planes, cells], and what is told of each; not by the code that packs."""
+    flat = np.frombuffer(gzip.decompress(base64.b64decode(packed["data"])), np.uint8)
+    changes = flat.reshape(packed["count"], packed["planes"], packed["cells"])
+    return np.bitwise_xor.accumulate(changes, 0), json.loads(gzip.decompress(base64.b64decode(packed["told"])))
+
+
+# ---------------------------------------------------------------- frames
+
+
+@every_game
+def test_frames_hold_the_boards_and_who_moves(id: str, records: dict[str, Record]) -> None:
+    game, states = made(id), played(records[id].to_json())
+    cells = len(codes(game, states[0]))
+    for before, state in pairwise(states):
+        shown = frame(game, state, before)
+        assert json.loads(json.dumps(shown, allow_nan=False)) == shown
+        assert plane(shown["cells"]).tolist() == codes(game, state)
+        assert all(len(plane(layer)) == cells for layer in shown["layers"].values())
+        assert shown["turn"] == int(state.turn)
+        assert shown["over"] == bool(state.over)
+        mover = None if game.info.simultaneous or shown["over"] else int(state.current_player)
+        assert shown["player"] == mover
+        assert len(shown["results"]) == game.info.num_players
+        assert all(shown["results"]) == shown["over"]
+    assert shown["scores"] == list(records[id].result.scores)
+    words = {"win": "wins", "loss": "loses", "draw": "draw"}
+    assert shown["results"] == [words[outcome] for outcome in records[id].result.outcome]
+
+
+@every_game
+def test_layouts_name_what_frames_hold(id: str, records: dict[str, Record]) -> None:
+    game, states = made(id), played(records[id].to_json())
+    told = layout(game)
+    assert json.loads(json.dumps(told, allow_nan=False))["players"] == list(game.info.players)
+    assert len(set(told["colours"])) == len(told["colours"]) == game.info.num_players
+    sizes = 2 * told["size"] ** 2 if told["kind"] == "torus" else told["rows"] * told["cols"]
+    assert sizes == len(codes(game, states[0]))
+    facts = frame(game, states[-1])["facts"].keys() | ({"needed"} if told["kind"] == "torus" else set())
+    assert {column["name"] for column in told["columns"] + told["curves"]} <= facts
+
+
+def test_torus_marks_the_last_move_and_the_path_that_has_won(records: dict[str, Record]) -> None:
+    game, record = cellgames.make("torus-v0", size=4), records["torus-v0"]
+    states = played(record.to_json())
+    for move, state in zip(record.moves, states[1:], strict=True):
+        assert frame(game, state)["last"] == [game.string_to_action(move)]
+    assert frame(game, states[4], states[1])["last"] == sorted(map(game.string_to_action, record.moves[1:4]))
+    end = frame(game, states[-1])
+    winner = record.result.outcome.index("win")
+    path = winning_path(game.board(states[-1])[0].tolist(), size=4, winner=winner)
+    assert end["path"] == [list(step) for step in path]
+    assert end["status"].startswith(("Black wins by", "White wins by")[winner])
+
+
+def test_cloth_of_gold_marks_territories_and_what_was_placed(records: dict[str, Record]) -> None:
+    game = made("cloth-of-gold-v0")
+    bits = layout(game)["marks"]
+    contested = 0
+    for before, state in pairwise(played(records["cloth-of-gold-v0"].to_json())):
+        shown, facts = frame(game, state, before), game.facts(state, 0)
+        marks = plane(shown["layers"]["marks"])
+        for side in (0, 1):
+            assert int((marks & bits[f"territory_{side}"] > 0).sum()) == int(facts["territory"][0, side])
+        assert dict(shown["text"])["contested"] == int(facts["contested"])
+        assert shown["facts"]["nobodys"] == [int(facts["contested"]), int(facts["killed"])]
+        assert shown["facts"]["units"] == facts["units"][0].tolist()
+        placed = int((marks & bits["placed"] > 0).sum())
+        assert placed == (0 if shown["over"] else game.max_units - int(state.left))
+        if int(state.acts) == 1:
+            assert len(shown["last"]) == 1
+            assert marks[shown["last"][0]] & bits["placed"]
+        contested += dict(shown["text"])["contested"]
+    assert contested
+
+
+def test_grid_adaptation_marks_births_and_deaths(records: dict[str, Record]) -> None:
+    game = made("grid-adaptation-v0")
+    bits = layout(game)["marks"]
+    for before, state in pairwise(played(records["grid-adaptation-v0"].to_json())):
+        if int(before.round) > game.rounds:
+            continue
+        shown = frame(game, state, before)
+        old, new, marks = np.array(codes(game, before)), plane(shown["cells"]), plane(shown["layers"]["marks"])
+        number = {name: int((marks & bits[name] > 0).sum()) for name in ("placed", "born", "died")}
+        assert number["placed"] == int(game.grid.count(state.placed.movedim(0, -1)[None])[0]) > 0
+        assert (old > 0).sum() + number["placed"] + number["born"] - number["died"] == (new > 0).sum()
+        ghosts = (marks & bits["died"] > 0) & (old > 0)
+        assert (marks[ghosts] // bits["ghost"] == old[ghosts]).all()
+        assert not (marks & bits["born"] > 0)[(old > 0) | (new == 0)].any()
+
+
+def test_the_cup_tells_what_is_to_come_and_marks_the_last_shapes(records: dict[str, Record]) -> None:
+    game = made("toroidal-cup-v0")
+    first, second, *_ = played(records["toroidal-cup-v0"].to_json())
+    shown = frame(game, second, first)
+    assert shown["last"] == np.flatnonzero(plane(shown["cells"])).tolist()
+    assert shown["queues"] == [["rpentomino"] * 2] * 2
+    assert shown["facts"] == {"cells": [5, 5], "share": [50.0, 50.0]}
+    assert layout(game)["shapes"]["rpentomino"] == [[0, 1, 1], [1, 1, 0], [0, 1, 0]]
+
+
+def test_every_stage_of_the_films_is_a_generation_of_the_game(records: dict[str, Record]) -> None:
+    game = made("toroidal-cup-v0")
+    *_, before, after = played(records["toroidal-cup-v0"].to_json())
+    for most in (1, 9):
+        shown = film(game, before, after, most=most)
+        assert len(shown) <= most + 1
+        assert shown[-1] == frame(game, after, before)
+        at = [picture["generation"] for picture in shown[:-1]]
+        boards = game.life(after.start, keep=at).boards
+        for generation, picture in zip(at, shown, strict=False):
+            assert plane(picture["cells"]).tolist() == boards[generation][0].flatten().tolist()
+            assert not picture["over"]
+            assert not any(picture["results"])
+
+
+def test_the_film_of_a_round_is_its_generations() -> None:
+    game = made("cloth-of-gold-v0")
+    states: list[Any] = replay(recorded("cloth-of-gold-v0", ["greedy", "greedy"]))
+    lived = 0
+    for before, after in pairwise(states):
+        shown = film(game, before, after)
+        ends = int(before.round) > 0 and (int(after.round) > int(before.round) or bool(after.over))
+        assert len(shown) == (game.generations + 1 if ends else 1)
+        assert shown[-1] == frame(game, after, before)
+        if ends:
+            assert plane(shown[0]["cells"]).tolist() == codes(game, before)
+            shorter = dataclasses.replace(game, generations=5)  # the same world, five generations later
+            five = shorter.step(before, torch.tensor([game.end_turn]))
+            assert plane(shown[5]["cells"]).tolist() == codes(game, five)
+            assert len(film(game, before, after, most=4)) == 5
+            lived += 1
+    assert lived
+
+
+def test_the_end_of_cloth_of_gold_says_who_leads_and_led() -> None:
+    words = set()
+    for seed in range(8):
+        record = recorded("cloth-of-gold-v0", seed=seed)
+        game: Any = made("cloth-of-gold-v0")
+        state: Any = replay(record)[-1]
+        status, (a, b) = frame(game, state)["status"], state.live[0].tolist()
+        assert status.startswith(("Over after round", "Cut off after"))
+        if a == b:
+            assert status.endswith(f": level at {a} : {b} units")
+            words.add("level")
+        else:
+            leader = "player_a" if a > b else "player_b"
+            assert f": {leader} leads by {abs(a - b)}, {a} : {b} units" in status
+            words.add("leads")
+            before = (state.rounds[0, :, 0] - state.rounds[0, :, 1]).tolist()[int(state.round[0]) - 1]
+            if before * (a - b) > 0:
+                assert status.endswith(f"; the round before by {abs(before)}")
+                if "Over" in status:
+                    assert abs(before) >= abs(a - b), "a lead that does not grow wins"
+            else:
+                assert status.endswith("units")
+    assert "leads" in words
+
+
+# ---------------------------------------------------------------- what is hidden
+
+
+def _secrets(game: Any, state: Any) -> Any:
+    """The match with everything changed that player_0 may not know."""
+    others = torch.arange(game.players) != 0
+    change = {
+        "sequence": state.sequence.roll(1, 1),
+        "reserves": state.reserves + 1,
+        "garnets": state.garnets + 5,
+        "bought": state.bought + 1,
+        "scores": state.scores + 17,
+        "tokens": state.tokens,
+        "placed": torch.zeros_like(state.placed),
+        "rewards": state.rewards + 1,
+    }
+    fields = {
+        name: torch.where(others, new, getattr(state, name)) if new.shape == state.scores.shape else new
+        for name, new in change.items()
+    }
+    return state.replace(**fields)
+
+
+def test_a_player_of_grid_adaptation_sees_nothing_of_the_others(records: dict[str, Record]) -> None:
+    game = made("grid-adaptation-v0")
+    states = played(records["grid-adaptation-v0"].to_json())
+    for before, state in pairwise(states[:-1]):
+        shown = frame(game, state, before, viewer=0)
+        assert shown == frame(game, _secrets(game, state), _secrets(game, before), viewer=0)
+        assert shown != frame(game, state, before, viewer=1)
+        for name in ("points", "sequence", "reserves", "garnets"):
+            assert shown["facts"][name] == [frame(game, state)["facts"][name][0], None, None, None]
+        assert film(game, before, state, viewer=0) == [shown]
+    end = frame(game, states[-1], states[-2], viewer=0)
+    assert end["facts"] == frame(game, states[-1])["facts"]
+
+
+def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more(records: dict[str, Record]) -> None:
+    game: Any = made("grid-adaptation-v0")
+    record = records["grid-adaptation-v0"]
+    bits, rounds = layout(game)["marks"], 0
+    for (before, state), move in zip(pairwise(played(record.to_json())), record.moves, strict=True):
+        if bool(state.over):
+            break
+        flat = game.string_to_action(move.split(" ")[0])
+        own = [int(choice) for choice in np.unravel_index(flat, game.info.action_nvec)]
+        shown = frame(game, state, before, viewer=0, action=own)
+        assert shown == frame(game, _secrets(game, state), _secrets(game, before), viewer=0, action=own)
+        marks, board, old = plane(shown["layers"]["marks"]), plane(shown["cells"]), plane(frame(game, before)["cells"])
+        named = sorted({cell for cell in own[:4] if cell < game.spaces})
+        assert np.flatnonzero(marks & bits["placed"]).tolist() == shown["last"] == named
+        new = sorted(set(np.flatnonzero((board > 0) & (old == 0)).tolist()) - set(named))
+        assert np.flatnonzero(marks & bits["born"]).tolist() == new
+        assert ((marks & bits["died"] > 0) == ((old > 0) & (board == 0))).all(), "not what was placed and is gone"
+        assert shown == film(game, before, state, viewer=0, action=own)[-1]
+        rounds += 1
+    assert rounds >= 3
+    assert [entry["playing"] for entry in layout(game)["legend"][:2]] == ["named by you", "new"]
+
+
+def test_who_votes_sees_the_points_and_others_do_not() -> None:
+    game = make_grid(players=4, rounds=1, flip_rounds=())
+    state = game.init(seeds(1, 1))
+    state = state.replace(
+        turn=state.turn + 1,
+        round=state.round + 1,
+        scores=torch.tensor([[30.0, 9.0, 9.0, 20.0]]),
+        tokens=torch.tensor([[2, 0, 0, 0]]),
+        tied=torch.tensor([[False, True, True, False]]),
+    )
+    voter, other = frame(game, state, viewer=0), frame(game, state, viewer=3)
+    assert (voter["facts"]["points"], voter["tied"]) == ([30, 9, 9, 20], [1, 2])
+    assert voter["facts"]["sequence"][1:] == [None] * 3
+    assert (other["facts"]["points"], other["scores"]) == ([None, None, None, 20], [None, None, None, 20])
+    assert "tied" not in other
+    assert other["facts"]["tokens"] == [None, None, None, 0]
+
+
+def test_a_player_of_the_cup_sees_the_shape_in_its_hand_only() -> None:
+    game: Any = cellgames.make("toroidal-cup-v0", teams=3, shapes=4)
+    state = game.init(seeds(5, 1))
+    queue = state.queue.clone()
+    queue[0, 0, 1:4] = queue[0, 0, 1:4].flip(0)  # later shapes of one's own
+    queue[0, 1, :4] = (queue[0, 1, :4] + 1) % len(game.stamps)
+    other = state.replace(queue=queue)
+    assert frame(game, state, viewer=0) == frame(game, other, viewer=0)
+    assert frame(game, state)["queues"] != frame(game, other)["queues"]
+    assert frame(game, state, viewer=0)["queues"] == [[game.stamps[int(queue[0, 0, 0])]], [], []]
+
+
+def test_seats_that_do_not_exist_see_nothing() -> None:
+    game = cellgames.make("torus-v0", size=2)
+    with pytest.raises(ValueError, match="expected a seat from 0 to 1, got 2"):
+        frame(game, game.init(seeds(1, 1)), viewer=2)
+
+
+# ---------------------------------------------------------------- records
+
+
+@every_game
+def test_replays_hold_every_position(id: str, records: dict[str, Record]) -> None:
+    record = records[id]
+    game, states = made(id), played(record.to_json())
+    data = replay_data(record)
+    assert json.loads(json.dumps(data, allow_nan=False))["layout"]["id"] == id
+    planes, told = unpacked(data["frames"])
+    assert data["frames"]["count"] == len(planes) == len(told) == len(data["marks"])
+    ends = [data["marks"].index(turn + 1) - 1 for turn in range(len(record.moves))] + [len(planes) - 1]
+    for turn, (state, end) in enumerate(zip(states, ends, strict=True)):
+        assert planes[end, 0].tolist() == codes(game, state)
+        assert data["marks"][end] == told[end]["turn"] == turn
+    assert data["record"]["moves"] == list(record.moves)
+    movers = [None if game.info.simultaneous else int(state.current_player) for state in states[:-1]]
+    assert data["record"]["movers"] == movers
+    assert data["record"]["result"]["outcome"] == list(record.result.outcome)
+    assert told[-1]["over"]
+
+
+def test_replays_of_torus_tell_how_many_stones_are_needed(records: dict[str, Record]) -> None:
+    record = records["torus-v0"]
+    _, told = unpacked(replay_data(record)["frames"])
+    needed = [picture["facts"]["needed"] for picture in told]
+    assert needed[0] == [4, 4]
+    winner = record.result.outcome.index("win")
+    assert needed[-1][winner] == 0
+    assert all(a[winner] >= 1 for a in needed[:-1])
+    steps = [(a, b) for before, after in pairwise(needed) for a, b in zip(before, after, strict=True) if a and b]
+    assert all(b >= a - 1 for a, b in steps)  # a stone helps by one at most
+
+
+@every_game
+def test_the_same_record_gives_the_same_bytes(id: str, records: dict[str, Record]) -> None:
+    assert json.dumps(replay_data(records[id])) == json.dumps(replay_data(Record.from_json(records[id].to_json())))
+
+
+def test_a_game_of_torus_takes_less_than_30_kb() -> None:
+    assert len(json.dumps(replay_data(recorded("torus-v0", size=8)))) < 30_000
+
+
+@pytest.mark.slow
+def test_a_game_of_the_cup_takes_less_than_a_megabyte() -> None:
+    record = recorded("toroidal-cup-v0", rows=40, cols=280)
+    data = replay_data(record)
+    assert len(json.dumps(data)) < 1_000_000
+    assert 100 < data["frames"]["count"] <= limits.FILM + len(record.moves) + 1
+
+
+def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
+    start = {"pattern": "randys", "seed": 4, "survivors": "recolour", "max_generations": 60}
+    end = simulate([start_of(start)], ROWS, COLS, max_generations=60, compile="never")
+    scores = end.scores[0].tolist()
+    record = CupRecord(
+        fixture=Fixture("day 1", 2, ("<b>Blue</b>", "Red")),
+        scores=tuple(scores),
+        generations=int(end.generations),
+        winner=int(end.winner),
+        truncated=bool(end.truncated),
+        **start,  # type: ignore[arg-type]
+    )
+    data = replay_data(record)
+    planes, told = unpacked(data["frames"])
+    assert [np.flatnonzero(planes[0, 0] == team).tolist() for team in (1, 2)] == list(map(sorted, start_of(start)))
+    assert planes[-1, 0].tolist() == end.board[0].flatten().tolist()
+    assert told[-1]["facts"]["cells"] == scores
+    assert data["record"]["agents"] == ["<b>Blue</b>", "Red"]
+    wrong = dataclasses.replace(record, scores=(scores[0] + 1, scores[1]))
+    with pytest.raises(ReplayError, match="the result differs: scores recorded"):
+        replay_data(wrong)
+
+
+def test_a_forfeited_game_is_shown_up_to_the_forfeit(records: dict[str, Record]) -> None:
+    record = records["torus-v0"]
+    seat, forfeit = 1, Forfeit(1, "raised ValueError: <b>no</b>")
+    result = dataclasses.replace(record.result, outcome=forfeit.outcome(2), scores=(0.0, 0.0), turns=3, forfeit=forfeit)
+    data = replay_data(dataclasses.replace(record, moves=record.moves[:3], result=result))
+    assert data["frames"]["count"] == 4
+    assert data["record"]["result"]["forfeit"] == {"seat": seat, "reason": "raised ValueError: <b>no</b>"}
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def _changed(record: Record, **fields: Any) -> Record:
+    return dataclasses.replace(record, **fields)
+
+
+def test_records_that_do_not_reproduce_are_refused(records: dict[str, Record]) -> None:
+    record = records["torus-v0"]
+    with pytest.raises(ReplayError, match="the result differs"):
+        replay_data(_changed(record, result=dataclasses.replace(record.result, outcome=("draw", "draw"))))
+    with pytest.raises(ReplayError, match=r"move 2, .*: .*taken"):
+        replay_data(_changed(record, moves=(record.moves[0], *record.moves[:-1])))
+    with pytest.raises(ReplayError, match="parameter 'size'"):
+        replay_data(_changed(record, parameters={"size": 10**9}))
+
+
+def test_a_record_imports_no_module(records: dict[str, Record]) -> None:
+    with pytest.raises(ValueError, match="expected a record of one of torus-v0"):
+        replay_data(_changed(records["torus-v0"], game="antigravity:strip-v0"))
+    assert "antigravity" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("id", "fields", "reason"),
+    [
+        ("torus-v0", {"moves": ("a1",) * (limits.MOVES + 1)}, "at most 20,000 moves, got 20,001"),
+        ("torus-v0", {"agents": ("one",)}, "expected 2 agents, one a seat, got 1"),
+        ("toroidal-cup-v0", {"parameters": {"max_generations": 10**6}}, "cells times generations of Life"),
+        ("toroidal-cup-v0", {"parameters": {"rows": 512, "cols": 512}}, "cells times generations of Life"),
+        (
+            "cloth-of-gold-v0",
+            {"parameters": {"height": 256, "width": 256, "generations": 10_000}},
+            "cells times generations of Life",
+        ),
+        (
+            "cloth-of-gold-v0",
+            {"parameters": {"height": 256, "width": 256, "generations": 1}, "moves": ("r0c0",) * 2000},
+            "boards take at most 67,108,864 bytes",
+        ),
+    ],
+)
+def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
+    id: str, fields: dict[str, Any], reason: str, records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cellgames.arena.records.replays.replay", lambda record: pytest.fail("it was played"))
+    with pytest.raises(ValueError, match=reason):
+        replay_data(_changed(records[id], **fields))
+
+
+@pytest.mark.parametrize("id", cellgames.list())
+def test_the_games_as_they_are_registered_can_be_played_in_a_page(id: str) -> None:
+    if not id.startswith(("torus", "cloth", "grid", "toroidal")):
+        pytest.skip("a game that a test has registered")
+    check_limits(cellgames.make(id))
+
+
+def test_games_without_a_board_cannot_be_played_in_a_page() -> None:
+    with pytest.raises(ValueError, match="expected a game that the page has a board for, got"):
+        check_limits(TOYS[0])
+
+
+def test_a_film_has_fewer_pictures_where_there_is_no_room(
+    records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = records["toroidal-cup-v0"]
+    whole = replay_data(record)["frames"]["count"]
+    monkeypatch.setattr(limits, "PLANES", 2 * 24 * 48 * 20)
+    assert 5 <= replay_data(record)["frames"]["count"] <= 40 < whole
+
+
+# ---------------------------------------------------------------- games of others
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Game[Any]:
+    """A game in turns that is registered, as one of another package would be."""
+    return registered_toy(monkeypatch)
+
+
+def test_other_games_are_shown_by_their_own_pictures(toy: Game[Any]) -> None:
+    record = recorded(toy.id, **toy.parameters)
+    data, states = replay_data(record), replay(record)
+    _, told = unpacked(data["frames"])
+    assert data["layout"]["kind"] == "picture"
+    assert [picture["svg"] for picture in told] == [to_svg(toy.picture(state)) for state in states]
+    assert told[-1]["over"]
+    assert told[-1]["facts"]["score"] == pytest.approx(states[-1].scores[0].tolist())
+
+
+def test_pictures_of_hidden_things_are_for_spectators() -> None:
+    game = TOYS[0]
+    state = game.init(seeds(1, 1))
+    assert "<svg" in frame(game, state)["svg"]
+    with pytest.raises(ValueError, match="expected a spectator"):
+        frame(game, state, viewer=0)

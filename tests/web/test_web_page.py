@@ -1,0 +1,397 @@
+"""The page in a real browser: whole games played by clicking, records watched, the leaderboard read."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browser import DESKTOP, PHONE, browser, page
+from web_server import played, served
+
+import cellgames
+from cellgames.arena.play.match import match
+from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.store.store import Store
+
+HOSTILE = "<img src=x onerror=document.title='owned'>"
+
+_BEGUN = ".game[data-state=yours], .game[data-state=over]"
+_AT = """(cell) => {
+  const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
+  return { x: box.left + at.x, y: box.top + at.y };
+}"""
+_LEGAL = "() => [...Cellgames.app.game.controls.marks().legal]"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a run, and beside it a store."""
+    folder = tmp_path_factory.mktemp("page") / "results"
+    (folder / "run").mkdir(parents=True)
+    game = cellgames.make("torus-small-v0", size=3)
+    records = [
+        one
+        for pair in (("random", "greedy"), ("random", "rollout:2"), ("greedy", "rollout:2"))
+        for one in match(game, *pair, games=4, opening_plies=2).records
+    ]
+    hostile = dataclasses.replace(records[0], agents=(HOSTILE, "random"))
+    append(folder / "run" / "games.jsonl", [*records, hostile])
+    with Store(folder.parent / "store.sqlite") as store:
+        store.add([*records, hostile], source=("round robin", "run"))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(results: Path) -> Iterator[str]:
+    """The address of the page."""
+    with served(results, results.parent / "store.sqlite") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests."""
+    with browser() as opened:
+        yield opened
+
+
+def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object) -> None:
+    """Fill the form and start."""
+    p.goto(f"{site}/#/play/{id}")
+    p.wait_for_selector("button[type=submit]:not(:disabled)")
+    if settings:
+        p.click("summary:has-text('Board and seed')")
+    for label, value in settings.items():
+        box = p.get_by_label(label.replace("_", " "), exact=True)
+        box.fill(str(value))
+        box.press("Tab")
+        p.wait_for_selector("button[type=submit]:not(:disabled)")
+        p.wait_for_load_state("networkidle")
+    p.select_option("select.agent", agent)
+    p.click("button[type=submit]")
+    p.wait_for_selector(_BEGUN)
+
+
+def over(p: Any) -> bool:
+    """Whether the game is over; waits until it is the person's turn, or it is."""
+    p.wait_for_selector(_BEGUN, timeout=20_000)
+    if p.locator("text=Skip the film").is_visible():
+        p.click("text=Skip the film")
+    return bool(p.locator(".game[data-state=over]").count())
+
+
+def click(p: Any, cell: int) -> None:
+    """Click on a cell of the board."""
+    at = p.evaluate(_AT, cell)
+    p.mouse.click(at["x"], at["y"])
+
+
+def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: Path) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
+        first = p.evaluate(_LEGAL)
+        assert first == list(range(18))
+        click(p, 4)
+        over(p)
+        assert p.locator(".moves li").count() == 2
+        p.reload()
+        p.wait_for_selector(".game[data-state=yours]")
+        assert p.locator(".moves li").count() == 2, "a game outlives its page"
+        p.click("text=Undo")
+        p.wait_for_selector(".game[data-state=yours]")
+        assert p.locator(".moves li").count() == 0
+        p.click("button:has-text('New game')")
+        p.wait_for_function("() => Cellgames.app.game.view.undone === 0 && Cellgames.app.game.view.turn === 0")
+        p.wait_for_selector(".game[data-state=yours]")
+        for turn in range(18):
+            if over(p):
+                break
+            legal = p.evaluate(_LEGAL)
+            assert len(legal) == 18 - 2 * turn
+            click(p, legal[(7 * turn) % len(legal)])
+        assert over(p)
+        assert re.search(r"You (win|lose)", p.inner_text(".status"))
+        with p.expect_download() as download:
+            p.click("text=Save the record")
+        line = Path(download.value.path()).read_bytes()
+        saved = Record.from_json(line)
+        assert saved.agents == ("human", "random")
+        with Store(results.parent / "store.sqlite") as store:
+            before = len(store)
+        p.click("text=Add to the store")
+        p.wait_for_selector("text=Added to the store")
+        with Store(results.parent / "store.sqlite") as store:
+            assert len(store) == before + 1
+        p.click("text=Undo")
+        for turn in range(18):
+            if over(p):
+                break
+            legal = p.evaluate(_LEGAL)
+            click(p, legal[(5 * turn) % len(legal)])
+        assert p.locator("button:has-text('Add to the store')").is_disabled()
+        assert "taken back" in p.inner_text(".end")
+        p.click("text=Watch it again")
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        assert not complaints
+
+
+def test_torus_is_dragged_across_its_seam(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "torus-small-v0")
+        before = p.evaluate(_AT, 0)
+        middle = p.evaluate(_AT, 12)
+        p.mouse.move(middle["x"], middle["y"])
+        p.mouse.down()
+        p.mouse.move(middle["x"] - 90, middle["y"] - 60, steps=6)
+        p.mouse.up()
+        after = p.evaluate(_AT, 0)
+        assert abs(after["x"] - before["x"]) > 50 or abs(after["y"] - before["y"]) > 30
+        assert p.evaluate(_LEGAL) == list(range(50)), "a drag is no move"
+        click(p, 0)
+        over(p)
+        assert p.locator(".moves li").first.text_content() == "a1"
+        assert not complaints
+
+
+def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "cloth-of-gold-small-v0", Rows=12, Columns=12, Generations_a_round=4, Rounds_at_most=2, Seed=2)
+        p.emulate_media(reduced_motion="reduce")
+        taken_back = False
+        for _ in range(12):
+            if over(p):
+                break
+            legal = p.evaluate(_LEGAL)
+            for cell in legal[:3]:
+                click(p, cell)
+                over(p)
+            if legal and not taken_back:
+                units = p.evaluate("() => Cellgames.app.game.view.frame.facts.units[0]")
+                click(p, legal[0])
+                over(p)
+                assert p.evaluate("() => Cellgames.app.game.view.frame.facts.units[0]") == units - 1
+                taken_back = True
+            p.click("text=End the turn")
+        assert over(p)
+        assert taken_back
+        assert "The game is over" in p.inner_text(".end")
+        assert not complaints
+
+
+def normal(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """A shape moved to the upper left corner."""
+    top, left = min(row for row, _ in cells), min(col for _, col in cells)
+    return sorted((row - top, col - left) for row, col in cells)
+
+
+def in_hand(p: Any) -> list[tuple[int, int]]:
+    """The shape that is to be placed, as it is turned."""
+    found = p.evaluate("() => { const { facts, turned } = Cellgames.app.game.controls; return facts.around[turned]; }")
+    return normal([(row, col) for row, col in found])
+
+
+def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=60, Seed=4)
+        for turn in range(3):
+            assert not over(p)
+            before = in_hand(p)
+            p.keyboard.press("r")
+            assert in_hand(p) == normal([(col, -row) for row, col in before]), "turned clockwise"
+            if turn:
+                before = in_hand(p)
+                p.keyboard.press("f")
+                assert in_hand(p) == normal([(row, -col) for row, col in before]), "left and right exchanged"
+            legal = p.evaluate(_LEGAL)
+            assert all(cell % 48 < 24 for cell in legal), "one's own band only"
+            click(p, legal[5 * turn])
+        p.wait_for_selector(".game[data-state=over], button:has-text('Skip the film'):visible", timeout=20_000)
+        assert over(p) or p.wait_for_selector(".game[data-state=over]")
+        assert re.search(r"You (win|lose)|draw", p.inner_text(".status"))
+        assert not complaints
+
+
+def test_a_shape_is_placed_by_the_keyboard_from_where_one_can_be(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
+        p.locator("canvas.board-canvas").focus()
+        assert p.locator("button:has-text('Place it here')").is_disabled()
+        p.keyboard.press("ArrowRight")
+        assert p.evaluate("() => Cellgames.app.game.board.cursor") in p.evaluate(_LEGAL)
+        assert p.locator("button:has-text('Place it here')").is_enabled()
+        p.keyboard.press("Enter")
+        over(p)
+        assert p.locator(".moves li").count() == 1
+        p.evaluate(
+            "() => Cellgames.app.game.controls.hover(Cellgames.app.game.controls.marks().legal.values().next().value)"
+        )
+        p.evaluate("() => document.activeElement.blur()")
+        p.keyboard.press("Enter")
+        p.wait_for_function("() => Cellgames.app.game.view.turn === 2")
+        assert not complaints
+
+
+def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "grid-adaptation-small-v0", Board_size=7, Seed=6)
+        p.emulate_media(reduced_motion="reduce")
+        flipped = False
+        for _ in range(7):
+            if over(p):
+                break
+            hidden = p.evaluate("() => Cellgames.app.game.view.frame.facts.sequence")
+            assert hidden[0] is not None
+            assert hidden[1:] == [None] * 3
+            assert p.locator("button:has-text('Submit')").is_disabled() or "watch" in p.inner_text(".controls")
+            needed = p.evaluate("() => Cellgames.app.game.controls.needed()")
+            for cell in p.evaluate(_LEGAL)[3 : 3 + 5 * needed : 5]:
+                click(p, cell)
+            if p.get_by_label("also place a reserve tile").is_visible():
+                p.get_by_label("also place a reserve tile").check()
+                click(p, p.evaluate(_LEGAL)[-1])
+            if p.get_by_label("Flip a digit").is_visible():
+                sequence = p.inner_text(".holdings strong")
+                p.get_by_label("Flip a digit").select_option("1")
+                flipped = True
+            else:
+                sequence = ""
+            p.click("button:has-text('Submit')")
+            if not over(p):
+                assert p.locator(".under .key").all_inner_texts() == ["named by you", "new", "died"]
+                assert p.evaluate("() => Cellgames.app.game.frame.last.length") >= needed
+            if sequence and not over(p):
+                assert p.inner_text(".holdings strong") == sequence[:2] + "10"[int(sequence[2])]
+        assert over(p)
+        assert flipped
+        assert None not in p.evaluate("() => Cellgames.app.game.view.frame.facts.sequence")
+        assert p.locator(".under .key").all_inner_texts() == ["placed", "born", "died"]
+        assert p.locator("table.players tbody tr").count() == 4
+        assert not complaints
+
+
+def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/torus-small-v0")
+        p.wait_for_selector("button[type=submit]:not(:disabled)")
+        p.get_by_label("Your seat").select_option("")
+        p.get_by_label("one for each seat").check()
+        assert p.locator("select.agent").count() == 2
+        p.locator("select.agent").first.select_option("random")
+        p.click("button[type=submit]")
+        p.wait_for_selector(".game[data-state=over]", timeout=30_000)
+        assert p.locator("table.players .result").count() == 2
+        assert not complaints
+
+
+def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/watch")
+        p.click("text=run/games.jsonl")
+        p.wait_for_selector("table.list")
+        assert p.locator("table.list tbody tr").count() == 13
+        assert "<img src=x" in p.content() or "&lt;img" in p.content()
+        assert p.locator("main img").count() == 0
+        assert p.title() != "owned"
+        p.click("text=Game 13")
+        slider = p.locator(".cg-viewer input[type=range]")
+        slider.wait_for()
+        top = int(slider.get_attribute("max") or 0)
+        assert top >= 4
+        slider.fill(str(top))
+        assert "win" in p.inner_text(".cg-viewer").lower()
+        slider.fill("0")
+        assert slider.input_value() == "0"
+        assert p.locator("main img").count() == 0
+        assert p.title() != "owned"
+        with p.expect_download() as download:
+            p.click("text=Save as HTML")
+        assert HOSTILE.encode() not in Path(download.value.path()).read_bytes()
+        assert not complaints
+
+
+def test_files_of_ones_own_are_shown_or_refused(chromium: Any, site: str, tmp_path: Path) -> None:
+    good, bad = tmp_path / "mine.jsonl", tmp_path / "bad.jsonl"
+    append(good, [played("torus-small-v0", size=2)])
+    huge = dataclasses.replace(played("toroidal-cup-small-v0"), parameters={"rows": 10**9, "cols": 10**9})
+    append(bad, [huge])
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/watch")
+        p.set_input_files("#record-file", good)
+        p.wait_for_selector(".cg-viewer input[type=range]")
+        assert not complaints
+        p.goto(f"{site}/#/watch")
+        p.wait_for_selector("#record-file")
+        p.set_input_files("#record-file", bad)
+        p.wait_for_selector(".error")
+        assert "rows" in p.inner_text(".error")
+        # The browser itself reports the refusal's status; nothing else may go wrong.
+        assert all("400" in complaint for complaint in complaints)
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_the_leaderboard_is_read(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/leaderboard")
+        p.wait_for_selector("table.ratings")
+        names = p.locator("table.ratings").first.locator("tbody th").all_inner_texts()
+        assert {"random", "greedy", "rollout:2"} <= set(names)
+        assert p.locator("table.ratings svg.rating").count() >= 4
+        assert p.locator("table.cross .heat").count() >= 6
+        assert p.locator("main img").count() == 0
+        assert p.title() != "owned"
+        assert not complaints
+
+
+@pytest.mark.parametrize("route", ["play", "play/cloth-of-gold-v0", "watch", "leaderboard"])
+def test_nothing_is_wider_than_a_phone(chromium: Any, site: str, route: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        p.goto(f"{site}/#/{route}")
+        p.wait_for_selector("main .loading", state="detached")
+        assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+        assert not complaints
+
+
+def test_a_list_of_games_shows_all_of_it_on_a_phone(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        p.goto(f"{site}/#/watch?file=run%2Fgames.jsonl")
+        p.wait_for_selector("table.list")
+        inside = (
+            "(cells) => cells.every((cell) => cell.getBoundingClientRect().right <= innerWidth"
+            " && cell.scrollWidth <= cell.clientWidth)"
+        )
+        assert p.locator("table.list td").count() == 13 * 5
+        assert p.locator("table.list td").evaluate_all(inside)
+        name, agents = (p.locator(f"table.list td.{kind}").first.bounding_box() for kind in ("name", "wrap"))
+        assert agents["y"] >= name["y"] + name["height"] - 1
+        assert agents["width"] > 250
+        assert not complaints
+
+
+def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> None:
+    with page(chromium, PHONE, touch=True) as (p, complaints):
+        begin(p, site, "toroidal-cup-small-v0", Generations_at_most=20)
+        put = p.locator("button:has-text('Place it here')")
+        assert put.is_disabled()
+        at = p.evaluate(_AT, p.evaluate(_LEGAL)[8])
+        p.touchscreen.tap(at["x"], at["y"])
+        assert put.is_enabled()
+        assert p.locator(".moves li").count() == 0
+        assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
+        put.click()
+        over(p)
+        assert p.locator(".moves li").count() == 1
+        assert not complaints
+
+
+def test_an_unknown_game_is_told_and_not_shown(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/game/nothing")
+        p.wait_for_selector(".error")
+        assert "begin a new one" in p.inner_text(".error")
+        p.goto(f"{site}/#/play/chess-v0")
+        p.wait_for_selector(".error:has-text('chess-v0')")
+        assert all("404" in complaint for complaint in complaints)

@@ -1,0 +1,882 @@
+"""The server of the page, without a browser: what it answers, and what it refuses."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from web_records import recorded, registered_toy
+from web_server import played, served
+
+import cellgames
+from cellgames.agents.base import BaseAgent
+from cellgames.agents.loading import load
+from cellgames.agents.networks.saved import read_about
+from cellgames.agents.networks.trained import WEIGHTS
+from cellgames.arena.records.record_lines import Record, append
+from cellgames.arena.records.replays import replay
+from cellgames.arena.records.store.store import Store
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.registry import REGISTRY, GameSpec
+from cellgames.web.catalog import RULES, SETTINGS, check_parameters, hire, offered
+from cellgames.web.controls import controls
+from cellgames.web.frames import film, replay_data
+from cellgames.web.live_game import BusyError, RefusedError, Session
+from cellgames.web.record_library import Library
+from cellgames.web.server import STATIC, create_app
+from cellgames.web.sessions import FullError, Sessions, specs_of
+
+httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+
+GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0")
+SMALL = {
+    "torus-small-v0": {"size": 3},
+    "cloth-of-gold-small-v0": {"height": 12, "width": 12, "generations": 3, "max_rounds": 2, "max_units": 3},
+    "grid-adaptation-small-v0": {"size": 6, "rounds": 3},
+    "toroidal-cup-small-v0": {"max_generations": 30},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`results` with a run of two games and a line that is none, a secret beside it, and links that lead out."""
+    base = tmp_path_factory.mktemp("server")
+    run = base / "results" / "run"
+    run.mkdir(parents=True)
+    record = played("torus-small-v0", size=2)
+    append(run / "games.jsonl", [record, record])
+    with (run / "games.jsonl").open("a") as file:
+        file.write('{"game": "torus-v0"}\n')
+    append(base / "secret.jsonl", [record])
+    (base / "secret.txt").write_text("secret")
+    try:
+        (run / "link.jsonl").symlink_to(base / "secret.jsonl")
+        (run / "up").symlink_to(base, target_is_directory=True)
+    except OSError:  # a system without links
+        pass
+    return base
+
+
+@pytest.fixture(scope="module")
+def client(folder: Path) -> Iterator[Any]:
+    """A client of a running server."""
+    with (
+        served(folder / "results", folder / "store.sqlite") as address,
+        httpx.Client(base_url=address, timeout=30) as opened,
+    ):
+        yield opened
+
+
+def unpacked(text: str, nvec: list[int]) -> list[list[int]]:
+    """The legal choices of each component."""
+    flags = "".join(f"{byte:08b}" for byte in base64.b64decode(text))
+    parts, start = [], 0
+    for count in nvec:
+        parts.append([choice for choice in range(count) if flags[start + choice] == "1"])
+        start += count
+    return parts
+
+
+def finish(client: Any, made: dict[str, Any], choose: Callable[[list[int]], int]) -> dict[str, Any]:
+    """Play to the end; every event is told once, and the last view is given."""
+    view, nvec = made["view"], made["about"]["nvec"]
+    path, seen = f"/api/play/{view['id']}", len(made["about"]["moves"])
+    for _ in range(300):
+        seen += len(view["events"])
+        assert seen == view["turn"] or view["thinking"]
+        if view["over"]:
+            return dict(view)
+        query = {"epoch": view["epoch"], "since": seen}
+        if view["yours"]:
+            action = [choose(part) for part in unpacked(view["legal"], nvec)]
+            answer = client.post(f"{path}/move", json={"action": action, "turn": view["turn"], **query})
+        else:
+            answer = client.get(path, params={**query, "wait": True})
+        assert answer.status_code == 200, answer.text
+        view = answer.json()["view"]
+    raise AssertionError("the game goes on")
+
+
+# ---------------------------------------------------------------- playing
+
+
+@pytest.mark.parametrize("id", SMALL)
+def test_a_whole_game_is_played_and_its_record_replays(client: Any, id: str) -> None:
+    player = cellgames.make(id).info.players[1]
+    made = client.post("/api/play", json={"game": id, "parameters": SMALL[id], "seat": player, "seed": 7})
+    assert made.status_code == 201, made.text
+    picks = iter(range(10_000))
+    view = finish(client, made.json(), lambda legal: legal[next(picks) * 7 % len(legal)])
+    path = f"/api/play/{view['id']}"
+    record = Record.from_json(client.get(f"{path}/record.jsonl").content)
+    assert record.agents[1] == "human"
+    assert record.seed == 7
+    assert list(record.result.outcome) == view["result"]["outcome"]
+    assert bool(replay(record)[-1].over)
+    shown = client.get(f"{path}/replay")
+    assert shown.status_code == 200
+    assert shown.json()["layout"]["id"] == record.game
+    page = client.get(f"{path}/record.html")
+    assert page.status_code == 200
+    assert "attachment" in page.headers["content-disposition"]
+
+
+def test_the_same_seed_and_moves_are_the_same_game(client: Any) -> None:
+    lines = set()
+    for _ in range(2):
+        wish = {"game": "torus-small-v0", "parameters": {"size": 3}, "seat": "black", "seed": 11}
+        view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
+        lines.add(client.get(f"/api/play/{view['id']}/record.jsonl").text)
+    assert len(lines) == 1
+
+
+def test_moves_are_taken_back_and_bad_ones_refused_with_the_reason(client: Any) -> None:
+    made = client.post("/api/play", json={"game": "torus-small-v0", "seat": "black"}).json()
+    path = f"/api/play/{made['view']['id']}"
+
+    def move(action: list[Any], turn: int) -> Any:
+        return client.post(f"{path}/move", json={"action": action, "turn": turn})
+
+    nothing = client.post(f"{path}/undo", json={})
+    assert nothing.status_code == 409
+    assert "no move of yours" in nothing.json()["error"]
+    assert move([3], 0).status_code == 200
+    while client.get(path, params={"wait": True}).json()["view"]["thinking"]:
+        pass
+    again = move([3], 2)
+    assert again.status_code == 409, again.text
+    assert again.json()["error"] == "cell d1 is taken"
+    for action in ([50], [1, 2]):
+        assert move(action, 2).status_code == 409
+    assert "expected the move of turn 2" in move([4], 0).json()["error"]
+    bad: list[list[Any]] = [[-1], [], ["4"], [1.5], [True], [1 << 80]]
+    for action in bad:
+        assert move(action, 2).status_code == 422, action
+    assert client.get(f"{path}/record.jsonl").status_code == 409
+    back = client.post(f"{path}/undo", json={}).json()
+    assert back["view"]["turn"] == 0
+    assert back["view"]["epoch"] == 1
+    assert back["about"]["moves"] == []
+    assert client.delete(path).status_code == 204
+    assert client.get(path).status_code == 404
+
+
+def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
+    wish = {"game": "grid-adaptation-small-v0", "seat": "player_2", "seed": 3}
+    made = client.post("/api/play", json=wish).json()
+    view, path = made["view"], f"/api/play/{made['view']['id']}"
+    assert view["seed"] is None
+    assert view["controls"]["sequence"] in {f"{number:03b}" for number in range(8)}
+    legal = unpacked(view["legal"], made["about"]["nvec"])
+    body = {
+        "action": [part[min(place, len(part) - 1)] for place, part in enumerate(legal)],
+        "turn": 0,
+        "epoch": 0,
+        "since": 0,
+    }
+    view = client.post(f"{path}/move", json=body).json()["view"]
+    while view["thinking"]:
+        view = client.get(path, params={"epoch": 0, "since": 0, "wait": True}).json()["view"]
+    (event,) = view["events"]
+    assert " " not in event["move"], "the others' choices are theirs"
+    for frame in [view["frame"], *event["frames"]]:
+        for name in ("sequence", "points", "garnets"):
+            values = frame["facts"].get(name)
+            assert values is None or [seat for seat, value in enumerate(values) if value is not None] in ([], [2])
+    assert client.post(f"{path}/undo", json={}).status_code == 409
+
+
+def test_games_of_agents_alone_and_agents_in_all_seats(client: Any) -> None:
+    wish = {"game": "grid-adaptation-small-v0", "parameters": {"rounds": 2}, "agents": ["random", "greedy"] * 2}
+    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
+    assert len(view["result"]["outcome"]) == 4
+    for agents in (["random"] * 3, ["random"] * 9, []):
+        assert client.post("/api/play", json=wish | {"agents": agents}).status_code in (400, 422)
+
+
+def test_a_game_in_which_moves_were_taken_back_is_not_added_to_the_store(client: Any, folder: Path) -> None:
+    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "black", "seed": 5}
+    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[0])
+    path = f"/api/play/{view['id']}"
+    assert view["undone"] == 0
+    before = client.get("/api/records").json()["store"]
+    whole = client.post(f"{path}/undo", json={}).json()
+    assert not whole["view"]["over"]
+    view = finish(client, whole, lambda legal: legal[-1])
+    assert view["undone"] == 1
+    answer = client.post(f"{path}/store", json={})
+    assert answer.status_code == 409
+    assert "taken back" in answer.json()["error"]
+    assert client.get("/api/records").json()["store"] == before
+    assert client.get(f"{path}/record.jsonl").status_code == 200
+
+
+def test_a_finished_game_is_added_to_the_store_once(client: Any, folder: Path) -> None:
+    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "white", "seed": 1}
+    view = finish(client, client.post("/api/play", json=wish).json(), lambda legal: legal[-1])
+    path = f"/api/play/{view['id']}/store"
+    assert client.post(path, json={}).json() == {"new": 1}
+    assert client.post(path, json={}).json() == {"new": 0}
+    with Store(folder / "store.sqlite", create=False) as store:
+        assert [entry.record.agents for entry in store.entries()] == [("random", "human")]
+    games = client.get("/api/store/games").json()
+    assert games["total"] == 1
+    number = games["games"][0]["number"]
+    assert client.get("/api/store/replay", params={"number": number}).status_code == 200
+    assert client.get("/api/store/replay", params={"number": number + 5}).status_code == 404
+    (board,) = client.get("/api/leaderboard").json()["boards"]
+    assert {line["agent"] for line in board["agents"]} == {"random", "human"}
+
+
+# ---------------------------------------------------------------- sessions
+
+
+class Crashing(BaseAgent):
+    """Fails at its second move."""
+
+    def __init__(self) -> None:
+        super().__init__("crashing")
+        self.asked = 0
+
+    def act(self, observation: Any, action_mask: Any, lanes: Any, generator: Any) -> Any:
+        """As `Agent.act`."""
+        self.asked += 1
+        if self.asked > 1:
+            raise RuntimeError("no\nidea <b>")
+        return action_mask.int().argmax(1)
+
+
+class Waiting(BaseAgent):
+    """Moves when it is told to."""
+
+    def __init__(self) -> None:
+        super().__init__("waiting")
+        self.go = threading.Event()
+
+    def act(self, observation: Any, action_mask: Any, lanes: Any, generator: Any) -> Any:
+        """As `Agent.act`."""
+        assert self.go.wait(30)
+        return action_mask.int().argmax(1)
+
+
+def settled(session: Session) -> None:
+    """Wait for agents."""
+    end = time.monotonic() + 20
+    while session.thinking:
+        assert time.monotonic() < end
+        time.sleep(0.002)
+
+
+def test_an_agent_that_fails_forfeits_and_is_named() -> None:
+    game = cellgames.make("torus-v0", size=3)
+    session = Session(game, [None, "crashing"], lambda spec: Crashing())
+    for cell in (17, 16):
+        assert not session.over
+        session.move([cell], session.view()["turn"])
+        settled(session)
+    view = session.view()
+    assert view["over"]
+    assert view["result"]["outcome"] == ["win", "loss"]
+    assert view["forfeit"] == "crashing as white forfeits: RuntimeError: no idea <b>"
+    record = session.record()
+    assert record.result.forfeit is not None
+    assert record.result.forfeit.seat == 1
+    assert len(replay(Record.from_json(record.to_json()))) == 4
+    assert replay_data(record)["record"]["result"]["forfeit"]
+    with pytest.raises(RefusedError, match="over"):
+        session.move([15], 3)
+
+
+def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
+    game, slow = cellgames.make("torus-v0", size=3), Waiting()
+    one = Session(game, [None, "waiting"], lambda spec: slow)
+    other = Session(game, [None, "random"], lambda spec: load(spec, game))
+    one.move([5], 0)
+    view = one.view()
+    assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 1), "the own stone is there at once"
+    with pytest.raises(BusyError):
+        one.move([6], 1)
+    with pytest.raises(BusyError):
+        one.undo()
+    other.move([5], 0)
+    settled(other)
+    assert other.view()["turn"] == 2
+    assert one.thinking
+    slow.go.set()
+    settled(one)
+    assert one.view()["turn"] == 2
+    assert one.view(0, 1)["events"][0]["move"] == "a1"
+
+
+def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    go = threading.Event()
+
+    def slow(*arguments: Any, **named: Any) -> Any:
+        assert go.wait(30)
+        return film(*arguments, **named)
+
+    monkeypatch.setattr("cellgames.web.live_game.film", slow)
+    game = cellgames.make("torus-v0", size=3)
+    session = Session(game, [None, "random"], lambda spec: load(spec, game))
+    began = time.monotonic()
+    session.move([5], 0)
+    view = session.view()
+    assert time.monotonic() - began < 5
+    assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 0)
+    with pytest.raises(BusyError):
+        session.move([6], 0)
+    with pytest.raises(BusyError):
+        session.undo()
+    go.set()
+    settled(session)
+    assert session.view()["turn"] == 2
+    assert game.action_to_string(5) == session.description()["moves"][0]
+
+
+def test_all_that_an_agent_has_done_in_its_turn_is_marked() -> None:
+    game = ClothOfGold(32, 32, 24)
+    session = Session(game, [None, "random"], lambda spec: load(spec, game), seed=1)
+    session.move([0], 0)
+    assert session.view()["frame"]["last"] == [0]
+    session.move([game.end_turn], 1)
+    settled(session)
+    view = session.view(0, 2)
+    placed = [game.string_to_action(event["move"]) for event in view["events"]]
+    assert placed.pop() == game.end_turn
+    assert sorted(view["frame"]["last"]) == sorted(placed) != []
+    session.undo()
+    assert session.view()["turn"] == 1
+    session.undo()
+    assert session.view()["turn"] == 0
+
+
+def test_a_long_game_keeps_the_names_of_moves_and_the_last_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cellgames.web.live_game._FILMS", 3)
+    monkeypatch.setattr("cellgames.web.live_game._BACK", 4)
+    game = cellgames.make("torus-v0", size=3)
+    session = Session(game, ["random", "random"], lambda spec: load(spec, game), seed=2)
+    settled(session)
+    events = session.view(0, 0)["events"]
+    assert [bool(event["frames"]) for event in events] == [False] * (len(events) - 3) + [True] * 3
+    assert len(session._states) == 4
+    assert len(replay(session.record())) == len(events) + 1
+
+
+def test_sessions_are_few_and_not_for_ever() -> None:
+    now = [0.0]
+    game = cellgames.make("torus-v0", size=2)
+    sessions = Sessions(most=2, idle=100, clock=lambda: now[0])
+
+    def begin(*specs: str | None, agent: Any = None) -> Session:
+        sessions.make_room()
+        session = Session(game, specs, lambda spec: agent or load(spec, game))
+        sessions.add(session)
+        return session
+
+    first = begin(None, "random")
+    now[0] = 1
+    second = begin(None, "random")
+    now[0] = 2
+    assert sessions.get(first.id) is first
+    third = begin(None, "random")
+    assert len(sessions) == 2
+    with pytest.raises(KeyError):
+        sessions.get(second.id)
+    now[0] = 101.5  # both were asked for at 2
+    sessions.make_room()
+    assert sessions.get(third.id) is third
+    now[0] = 300
+    sessions.make_room()
+    assert len(sessions) == 0
+    slow = Waiting()
+    begin("waiting", None, agent=slow)
+    begin("waiting", None, agent=slow)
+    with pytest.raises(FullError):
+        sessions.make_room()
+    slow.go.set()
+
+
+def test_what_a_seat_is_told_comes_from_the_rules() -> None:
+    game = cellgames.make("toroidal-cup-small-v0")
+    state = game.init(torch.tensor([4]))
+    told = controls(game, state, 1)
+    after = game.step(state, game.legal_actions(state).int().argmax(-1))
+    placed = (game.board(after)[0] == 2).nonzero().tolist()
+    action = int(game.legal_actions(state)[0, 1].int().argmax())
+    row, col = (
+        told["first"] + told["stride"] * (action // 8 // told["across"]),
+        told["band"] + told["first"] + told["stride"] * (action // 8 % told["across"]),
+    )
+    shape = [[(row + down) % told["rows"], col + right] for down, right in told["around"][action % 8]]
+    assert sorted(shape) == sorted(placed)
+    cloth = cellgames.make("cloth-of-gold-small-v0")
+    assert controls(cloth, cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
+    assert controls(cellgames.make("torus-v0"), None, 0) == {}  # type: ignore[arg-type]  # nothing is asked of it
+
+
+def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None:
+    game = cellgames.make("grid-adaptation-small-v0")
+    state = game.string_to_state(
+        "vote turn:6 round:7 tiles:A! sequences:000,001,010,011 reserves:3,3,3,3 bought:0,0,0,0 garnets:2,2,2,2 "
+        "points:50,20,20,40 public:0,0,0,0,0,0,0,0 tied:1,2 tokens:2,0,0,0 candidate:-"
+    )
+    voter, other = controls(game, state, 0), controls(game, state, 3)
+    assert (voter["voting"], voter["votes"], voter["totals"]) == (True, [1, 2], [50, 20, 20, 40])
+    assert (other["voting"], other["votes"], other["totals"]) == (True, [], None)
+    assert voter["tiles"] == other["tiles"] == 0
+
+
+# ---------------------------------------------------------------- what is offered
+
+
+def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
+    listed = client.get("/api/games").json()
+    assert {game["id"] for game in listed} >= {*GAMES, *SMALL}
+    assert set(RULES) == set(SETTINGS) == set(GAMES)
+    for game in listed:
+        made = cellgames.make(game["id"])
+        assert game["credit"] == made.info.credit
+        assert game["rules"]
+        for setting in game["settings"]:
+            value = getattr(made, setting["name"])
+            assert value is None or setting["default"] == value
+        assert check_parameters(game["id"], {one["name"]: one["default"] for one in game["settings"]}) == made
+    from cellgames.envs.toroidal_cup.dealing import PLACEABLE
+
+    choices = next(one.choices for one in SETTINGS["toroidal-cup-v0"] if one.name == "pattern")
+    assert choices[0] == "random"
+    assert set(choices[1:]) == set(PLACEABLE)
+    specs = {agent["name"] for agent in client.get("/api/agents", params={"game": "torus-small-v0"}).json()}
+    assert {"random", "greedy", "rollout", "mcts", "gumbel", "trained"} <= specs
+    assert "perfect" not in specs
+    tiny = {"game": "torus-v0", "parameters": '{"size": 2}'}
+    assert "perfect" in {agent["name"] for agent in client.get("/api/agents", params=tiny).json()}
+
+
+def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = client.get("/api/games").json()
+    toy = registered_toy(monkeypatch)
+    monkeypatch.setitem(REGISTRY, "gone-v0", GameSpec("gone-v0", "no_such_module:Game", "Cannot be made"))
+    torus = REGISTRY["torus-v0"].entry_point
+    monkeypatch.setitem(REGISTRY, "torus-tiny-v0", GameSpec("torus-tiny-v0", torus, "A preset", {"size": 2}))
+    *listed, tiny = client.get("/api/games").json()
+    assert listed == before
+    assert (tiny["game"], tiny["preset"], tiny["settings"][0]["default"]) == ("torus-v0", True, 2)
+    for id in (toy.id, "gone-v0"):
+        for answer in (
+            client.post("/api/play", json={"game": id}),
+            client.get("/api/agents", params={"game": id}),
+        ):
+            assert answer.status_code == 400
+            error = answer.json()["error"]
+            assert error == f"expected a game that the page has a board for, got {id}; its records can be watched"
+    record = recorded(toy.id, **toy.parameters)
+    assert client.post("/api/replay", json={"record": record.to_json()}).status_code == 200
+
+
+def test_rules_in_brief_say_what_life_is() -> None:
+    for game, rules in RULES.items():
+        assert any(rule.startswith("Life: an empty cell") for rule in rules) == (game != "torus-v0")
+
+
+def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:
+    long = "xy" * 500
+    answers = [
+        client.post("/api/play", json={"game": long[:100]}),
+        client.post("/api/play", json={"game": "torus-v0", "seat": long[:100]}),
+        client.post("/api/play", json={"game": "torus-v0", "agents": [long[:500]]}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {long: 1}}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {"size": long}}),
+        client.post("/api/play", json={"game": "torus-v0", "parameters": {long: [1]}}),
+        client.post("/api/play", json={"game": "torus-v0", long: 1}),
+        client.post("/api/play", json={"game": "torus-v0"}, headers={"content-type": long}),
+        client.get("/api/agents", params={"game": "torus-v0", "parameters": long}),
+        client.get("/api/records/games", params={"file": long}),
+        client.get("/api/records/games", params={"file": long[:100] + ".jsonl"}),
+        client.post("/api/replay", json={"record": played("torus-small-v0", size=2).to_json().replace("torus", long)}),
+    ]
+    for answer in answers:
+        assert answer.status_code in (400, 404, 415, 422), answer.text
+        assert answer.json()["error"].count("xy") <= 40, answer.text
+
+
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {"game": "chess-v0"},
+        {"game": "torus-v0\0"},
+        {"game": "torus-v0", "parameters": {"size": 10**9}},
+        {"game": "torus-v0", "parameters": {"size": -1}},
+        {"game": "torus-v0", "parameters": {"size": "8"}},
+        {"game": "torus-v0", "parameters": {"size": [8]}},
+        {"game": "torus-v0", "parameters": {"seize": 8}},
+        {"game": "toroidal-cup-v0", "parameters": {"rows": 41}},
+        {"game": "toroidal-cup-v0", "parameters": {"pattern": "<b>"}},
+        {"game": "toroidal-cup-v0", "parameters": {"tolerance": 1}},
+        {"game": "cloth-of-gold-v0", "parameters": {"generations": 10_000}},
+        {"game": "torus-v0", "seat": "red"},
+        {"game": "torus-v0", "seed": -1},
+        {"game": "torus-v0", "seed": 1 << 70},
+        {"game": "torus-v0", "more": 1},
+        {"parameters": {}},
+        {"game": "torus-v0", "agents": ["os:system"]},
+        {"game": "torus-v0", "agents": ["test_web_server:Crashing"]},
+        {"game": "torus-v0", "agents": ["greedy:2"]},
+        {"game": "torus-v0", "agents": ["mcts:1000000"]},
+        {"game": "torus-v0", "agents": ["mcts:0"]},
+        {"game": "torus-v0", "agents": ["mcts:64:/etc/passwd"]},
+        {"game": "torus-v0", "agents": ["gumbel:8:/etc/passwd"]},
+        {"game": "torus-v0", "agents": ["gumbel:8:results/agent.safetensors"]},
+        {"game": "torus-v0", "agents": ["/etc/agent.safetensors"]},
+        {"game": "torus-v0", "agents": ["../agent.safetensors"]},
+        {"game": "torus-v0", "agents": ["<img src=x onerror=alert(1)>"]},
+        {"game": "torus-v0", "agents": ["perfect"]},
+    ],
+    ids=str,
+)
+def test_bad_wishes_are_refused_in_words(client: Any, wish: dict[str, Any]) -> None:
+    answer = client.post("/api/play", json=wish)
+    assert answer.status_code in (400, 422), answer.text
+    assert 10 < len(answer.json()["error"]) <= 1000
+    assert "Traceback" not in answer.text
+
+
+def test_weights_below_the_results_folder_can_play_and_no_others(tmp_path: Path) -> None:
+    source = next(iter(sorted(WEIGHTS.glob("*.safetensors"))))
+    about = read_about(source)
+    game = cellgames.make(about["game"], **about["parameters"])
+    results = tmp_path / "results" / "train"
+    results.mkdir(parents=True)
+    for place in (results, tmp_path):
+        (place / "agent.safetensors").write_bytes(source.read_bytes())
+    with contextlib.suppress(OSError):
+        (results / "out.safetensors").symlink_to(tmp_path / "agent.safetensors")
+    weights = Library(tmp_path / "results").weights()
+    (name,) = weights
+    assert name.endswith("train/agent.safetensors")
+    assert name in {one["name"] for one in offered(game, weights)}
+    assert hire(name, game, weights).name == name
+    other = cellgames.make("cloth-of-gold-v0" if game.id != "cloth-of-gold-v0" else "torus-v0")
+    assert name not in {one["name"] for one in offered(other, weights)}
+    with pytest.raises(ValueError, match="weights that the page lists"):
+        hire(str(tmp_path / "agent.safetensors"), game, weights)
+
+
+def test_seats_and_agents_are_matched() -> None:
+    assert specs_of(1, ["greedy"], ("a", "b", "c")) == ["greedy", None, "greedy"]
+    assert specs_of(None, ["x", "y"], ("a", "b")) == ["x", "y"]
+    with pytest.raises(ValueError, match="one for each of 2 seats"):
+        specs_of(0, ["x", "y", "z"], ("a", "b", "c"))
+
+
+# ---------------------------------------------------------------- records
+
+
+def test_records_are_listed_and_shown(client: Any) -> None:
+    listed = client.get("/api/records").json()
+    assert [file["file"] for file in listed["files"]] == ["run/games.jsonl"], "nothing by links"
+    page = client.get("/api/records/games", params={"file": "run/games.jsonl", "first": 2, "count": 5}).json()
+    assert page["total"] == 3
+    assert [game["number"] for game in page["games"]] == [2, 3]
+    assert page["games"][0]["agents"] == ["random", "random"]
+    assert "missing fields" in page["games"][1]["error"]
+    shown = client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 1})
+    assert shown.status_code == 200
+    assert shown.json()["frames"]["count"] > 1
+    assert client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 3}).status_code == 400
+    season = client.post("/api/replay", json={"record": '{"season": 1, "pattern": "randys"}'})
+    assert season.status_code == 400
+    assert "cellgames replay" in season.json()["error"]
+    assert client.get("/api/records/replay", params={"file": "run/games.jsonl", "number": 4}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../secret.jsonl",
+        "run/../../secret.jsonl",
+        "/etc/passwd",
+        "run/link.jsonl",
+        "run/up/secret.jsonl",
+        "run/games.jsonl\0",
+        "..\\secret.jsonl",
+        "C:\\secret.jsonl",
+        "run/games.jsonl/",
+        "run",
+        ".",
+        "",
+        "none.jsonl",
+        "x" * 1001,
+    ],
+)
+def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: str) -> None:
+    for path in ("/api/records/games", "/api/records/replay", "/api/records/html"):
+        query = {"file": name.replace("/etc/passwd", str(folder / "secret.jsonl")), "number": 1}
+        answer = client.get(path, params=query)
+        assert answer.status_code in (400, 404, 422), (path, answer.text[:200])
+        assert "secret\n" not in answer.text
+
+
+def test_static_files_stay_in_their_folder(client: Any) -> None:
+    assert client.get("/static/app.js").status_code == 200
+    for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static//etc/passwd"):
+        answer = client.get(path)
+        assert answer.status_code in (400, 404)
+        assert "import" not in answer.text
+
+
+def hostile() -> Iterator[tuple[str, str]]:
+    """Lines of records that must be refused, and a word of why."""
+    good = json.loads(played("torus-small-v0", size=2).to_json())
+    yield "", "JSON"
+    yield "null", "JSON object"
+    yield "[" * 100_000, ""
+    yield "{}", "missing fields"
+    yield json.dumps(good | {"game": "chess-v0"}), "chess-v0"
+    yield json.dumps(good | {"game": "os:system"}), "os:system"
+    yield json.dumps(good | {"parameters": {"size": 10**9}}), "size"
+    yield json.dumps(good | {"parameters": {"__class__": 1}}), "unknown parameter"
+    yield json.dumps(good | {"moves": good["moves"] * 1000}), ""
+    yield json.dumps(good | {"moves": ["<script>"]}), "move 1"
+    yield json.dumps(good | {"result": good["result"] | {"outcome": ["win", "win"]}}), "result differs"
+    yield json.dumps(good | {"seed": 1e400}), ""
+    yield json.dumps(good | {"position": "x" * 10_000}), ""
+    cup = json.loads(played("toroidal-cup-small-v0", max_generations=20).to_json())
+    for name, value in (("rows", 10**6), ("max_generations", 10**9), ("teams", 10**6), ("stride", 0)):
+        yield json.dumps(cup | {"parameters": cup["parameters"] | {name: value}}), name
+
+
+@pytest.mark.parametrize(
+    ("line", "reason"), [pytest.param(*case, id=str(number)) for number, case in enumerate(hostile())]
+)
+def test_hostile_records_are_refused_quickly(client: Any, line: str, reason: str) -> None:
+    began = time.monotonic()
+    for path in ("/api/replay", "/api/html"):
+        answer = client.post(path, json={"record": line})
+        assert answer.status_code in (400, 422), answer.text[:300]
+        assert reason in answer.json()["error"]
+        assert len(answer.json()["error"]) <= 1000
+    assert time.monotonic() - began < 5
+
+
+# ---------------------------------------------------------------- requests
+
+
+def test_only_the_page_itself_changes_anything(client: Any) -> None:
+    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "seat": "black"}
+    own = str(client.base_url).rstrip("/")
+    assert client.post("/api/play", json=wish, headers={"origin": own}).status_code == 201
+    for headers in (
+        {"origin": "https://evil.example"},
+        {"origin": "null"},
+        {"origin": own.replace("127.0.0.1", "localhost")},
+        {"origin": own.rsplit(":", 1)[0] + ":1"},
+        {"sec-fetch-site": "cross-site"},
+        {"content-type": "text/plain"},
+        {"content-type": "application/x-www-form-urlencoded"},
+    ):
+        refused = client.post(
+            "/api/play", content=json.dumps(wish), headers={"content-type": "application/json"} | headers
+        )
+        assert refused.status_code in (403, 415), headers
+    answer = client.options(
+        "/api/play", headers={"origin": "https://evil.example", "access-control-request-method": "POST"}
+    )
+    assert "access-control-allow-origin" not in answer.headers
+    assert client.delete("/api/play/x", headers={"origin": "https://evil.example"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "", "[", "evil.example:8000", "user@127.0.0.1.x"]
+)
+def test_other_hosts_are_refused(client: Any, host: str) -> None:
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code in (400, 421)
+
+
+def test_large_bodies_are_refused_whether_they_say_so_or_not(client: Any) -> None:
+    big = b'{"record": "' + b"x" * 4_100_000 + b'"}'
+    headers = {"content-type": "application/json"}
+    assert client.post("/api/replay", content=big, headers=headers).status_code == 413
+    chunks = (big[at : at + 65536] for at in range(0, len(big), 65536))
+    with contextlib.suppress(httpx.WriteError):  # where the server has hung up before all was sent
+        assert client.post("/api/replay", content=chunks, headers=headers).status_code == 413
+    assert client.get("/api/games").status_code == 200
+
+
+def test_answers_carry_headers_that_keep_foreign_scripts_out(client: Any) -> None:
+    for path in ("/", "/docs", "/static/app.js", "/api/games", "/nothing", "/api/play/x"):
+        answer = client.get(path)
+        assert answer.headers["content-security-policy"].startswith("default-src 'self';"), path
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "unsafe" not in answer.headers["content-security-policy"]
+
+
+def test_the_interface_is_documented(client: Any) -> None:
+    schema, page = client.get("/api/openapi.json").json(), client.get("/docs").text
+    assert "/api/play/{id}/move" in schema["paths"]
+    for path, methods in schema["paths"].items():
+        assert path in page
+        assert all(operation.get("description") for operation in methods.values()), path
+    assert "<script" not in page
+    assert "http://" not in page
+    assert "https://" not in page
+
+
+def test_the_page_is_small_and_needs_nothing_from_elsewhere() -> None:
+    files = [path for path in STATIC.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 300_000
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        for word in ("innerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "@import"):
+            assert word not in text, (path.name, word)
+        links = [
+            link
+            for link in text.replace("http://www.w3.org/", "").split("http")[1:]
+            if link.startswith(("://", "s://"))
+        ]
+        assert not links, path.name
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert "<style" not in page
+    assert " style=" not in page
+    assert " onclick=" not in page
+    for name in [part.split('"')[0] for part in page.split('"/static/')[1:]]:
+        assert (STATIC / name).is_file(), name
+
+
+def test_no_results_and_no_store_are_empty_lists(tmp_path: Path) -> None:
+    with served(tmp_path / "none", None) as address, httpx.Client(base_url=address) as client:
+        assert client.get("/api/records").json()["files"] == []
+        assert client.get("/api/leaderboard").json() == {"store": None, "boards": []}
+        assert client.get("/api/store/games").status_code == 404
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_says_where_it_is_and_refuses_what_it_cannot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import argparse
+
+    import uvicorn
+
+    from cellgames.cli.commands import UserError
+    from cellgames.cli.serve_command import add_serve, serve
+
+    def parsed(*words: str) -> argparse.Namespace:
+        parser = argparse.ArgumentParser()
+        add_serve(parser)
+        return parser.parse_args(["--results", str(tmp_path), "--store", str(tmp_path / "s.sqlite"), *words])
+
+    def stopped(self: Any, sockets: Any = None) -> None:
+        assert sockets[0].getsockname()[1] > 0
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(uvicorn.Server, "run", stopped)
+    assert serve(parsed("--port", "0")) == 0
+    out = capsys.readouterr()
+    assert "http://127.0.0.1:" in out.out
+    assert "Stopped." in out.out
+    assert not out.err
+    assert serve(parsed("--host", "0.0.0.0", "--port", "0")) == 0
+    assert "no passwords" in capsys.readouterr().err
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(UserError, match="another server"):
+            serve(parsed("--port", str(taken.getsockname()[1])))
+    with pytest.raises(UserError, match="from 0 to 65535"):
+        serve(parsed("--port", "70000"))
+    with pytest.raises(UserError, match="no folder"):
+        serve(parsed("--results", str(tmp_path / "none")))
+    with pytest.raises(UserError, match=r"--store .*: there is no folder .*none"):
+        serve(parsed("--store", str(tmp_path / "none" / "d" / "x.sqlite")))
+    (tmp_path / "s.sqlite").write_text("not a store, but text that is long enough to be read as one" * 40)
+    with pytest.raises(ValueError, match="store"):
+        serve(parsed("--port", "0"))
+
+
+def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from benchmarks.arena.page_speed import main
+
+    words = ["--only", "torus-small-v0", "grid-adaptation-small-v0", "--games", "1", "--moves", "3"]
+    assert main([*words, "--out", str(tmp_path)]) == 0
+    data = json.loads((tmp_path / "web.json").read_text())
+    assert [(row["game"], row["moves"]) for row in data["rows"]] == [(words[1], 3), (words[2], 3)]
+    assert all(0 < row["answer_median"] <= row["whole_median"] for row in data["rows"])
+    table = capsys.readouterr().out.strip()
+    assert table in (tmp_path / "web.md").read_text()
+    assert words[1] in table
+
+
+def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:
+    from cellgames.web.middleware import Guard
+
+    sent: list[Any] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        sent.append(scope["path"])
+
+    import asyncio
+
+    async def ask(guard: Guard) -> None:
+        scope = {"type": "http", "method": "GET", "path": "/", "headers": [(b"host", b"my.machine:80")]}
+
+        async def nothing(*message: Any) -> Any:
+            return None
+
+        await guard(scope, nothing, nothing)
+
+    asyncio.run(ask(Guard(app, None)))
+    assert sent == ["/"]
+    asyncio.run(ask(Guard(app)))
+    assert sent == ["/"]
+    assert create_app(tmp_path, hosts=None).title == "Cellgames"
+
+
+if os.name == "posix":
+
+    @pytest.mark.slow
+    def test_ctrl_c_ends_the_command_although_an_agent_thinks(tmp_path: Path) -> None:
+        code = (
+            "import argparse, sys; from cellgames.cli.serve_command import add_serve, serve; "
+            "parser = argparse.ArgumentParser(); add_serve(parser); sys.exit(serve(parser.parse_args()))"
+        )
+        words = ["--port", "0", "--results", str(tmp_path), "--store", str(tmp_path / "s.sqlite")]
+        command = [sys.executable, "-c", code, *words]
+        process = subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            assert process.stdout is not None
+            line = process.stdout.readline()
+            assert "Ctrl-C" in line, line
+            wish = {"game": "torus-v0", "parameters": {"size": 16}, "agents": ["mcts:5000"]}
+            with httpx.Client(base_url=line.split()[3], timeout=30) as opened:
+                assert opened.post("/api/play", json=wish).json()["view"]["thinking"]
+                process.send_signal(signal.SIGINT)
+                began = time.monotonic()
+                out, err = process.communicate(timeout=20)
+        finally:
+            process.kill()
+        assert (process.returncode, out.strip(), err) == (0, "Stopped.", "")
+        assert time.monotonic() - began < 10
+
+    def test_a_file_that_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "pipe.jsonl")
+        library = Library(tmp_path)
+        assert library.files() == []
+        with pytest.raises(LookupError):
+            library.page("pipe.jsonl", 1, 1)

@@ -1,0 +1,1 @@
+"""AlphaZero with Gumbel search."""

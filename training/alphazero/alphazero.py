@@ -1,0 +1,241 @@
+"""AlphaZero with Gumbel search: self-play by search, a network that learns what the searches found.
+
+Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022; Silver et al., "A
+general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The network's
+policy is pulled towards the policy of the searches, its value towards results and the searches' later judgements
+(lambda-returns). Positions are learned from as often as `epochs` says, on average, out of a replay of the latest, each
+time moved by a random symmetry of the board.
+
+Letters: `X` positions of a minibatch, `A` actions.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from cellgames.agents.networks.networks import Network, Size, make_network
+from cellgames.agents.search import GumbelSearch, NetworkEvaluator
+from cellgames.envs.core import Game
+from cellgames.training.arguments import Arguments
+from cellgames.training.distributed import Group, divided
+from cellgames.training.ppo.advantages import Estimates, estimate
+from cellgames.training.selfplay.actors import make_play
+from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank, start_weights
+from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
+from cellgames.training.selfplay.opponent_pool import Pool
+
+from .alphazero_arguments import AlphaZeroArguments
+from .replay_buffer import Positions, Replay
+from .search_play import Searched, SearchPlay
+
+__all__ = ["AlphaZeroLearner"]
+
+
+class AlphaZeroLearner(Learner):
+    """See `Learner` and the module. Its agent plays by the policy alone, so that yardsticks cost no search."""
+
+    METRICS: ClassVar[Mapping[str, str]] = {
+        "policy_loss": "cross entropy of the network's policy and the searches', in nats; at best their entropy",
+        "value_loss": "mean squared error of the value, from -1 to 1, against what followed",
+        "entropy": "of the searches' policy, in nats",
+        "divergence": "of the network's policy from the searches' (KL), in nats: how much searching still improves it",
+        "gradient_norm": "before it is cut to `max_norm`",
+        "explained_variance": "share of the variance of what followed that the searches foretold; 1 is perfect",
+        "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
+        "first_player": "share of the games that ended which the first player won",
+    }
+
+    OWN = ("shuffles", "replay")
+
+    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+        assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
+        _check(game, arguments)
+        self.game, self.arguments, self.device = game, arguments, device
+        self.network = make_network(game, Size(arguments.channels, arguments.layers))
+        if arguments.start_from:
+            start_weights(self.network, Path(arguments.start_from))
+        self.network.to(device)
+        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
+        self.replay = Replay(game, arguments.buffer, device)
+        self.optimizer = torch.optim.AdamW(
+            self.network.parameters(),
+            lr=arguments.learning_rate,
+            weight_decay=arguments.weight_decay,
+            fused=device.type == "cuda",
+        )
+        self.shuffles = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
+
+    @classmethod
+    def share(cls, arguments: Arguments, world: int) -> Arguments:
+        """See `Learner`; each process has a replay of its own."""
+        assert isinstance(arguments, AlphaZeroArguments)
+        return divided(arguments, world, buffer=math.ceil(arguments.buffer / world))
+
+    def join(self, group: Group) -> None:
+        """See `Learner`."""
+        super().join(group)
+        self.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
+
+    def begin(self) -> None:
+        """See `Learner`."""
+        self.play.begin()
+
+    def restart(self, seed: int) -> None:
+        """See `Learner`."""
+        self.play.restart(seed)
+
+    def iterate(self, progress: float) -> Iteration:
+        """See `Learner`."""
+        h = self.arguments
+        for group in self.optimizer.param_groups:
+            group["lr"] = h.learning_rate * (1 - 0.9 * progress)
+        rollout = self.play.collect(h.horizon)
+        found = estimate(
+            rollout.value, rollout.reward, rollout.player, rollout.over, discount=h.discount, trace=h.trace
+        )
+        # The learner's moves, and those whose sequel is known.
+        rows = (rollout.own & found.known).flatten().nonzero().squeeze(1)
+        parts = (rollout.observation, rollout.mask, rollout.policy, found.target)
+        self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
+        self.network.train()
+        new = sum(self.group.exchange(len(rows)))
+        steps = max(1, round(h.epochs * new / h.minibatch)) if new else 0
+        told = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
+        losses: list[float] = torch.stack(told).mean(0).tolist() if told else [math.nan] * 5
+        games = (_explained(found, rows), *_results(rollout))
+        ended = rollout.ended
+        return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, (*losses, *games), strict=True)))
+
+    def _part(self) -> int:
+        """How much of a minibatch this process draws: all of it, or of several each its part, if it has any."""
+        return len(range(self.group.rank, self.arguments.minibatch, self.group.world)) if len(self.replay) else 0
+
+    def _minibatch(self) -> Positions:
+        """Positions out of the replay, each moved by a symmetry."""
+        drawn = self.replay.sample(self._part(), self.shuffles)
+        count = self.game.symmetries
+        if count == 1:
+            return drawn
+        which = torch.randint(count, (len(drawn.value),), generator=self.shuffles).to(self.device)
+        numbers = torch.stack((drawn.mask.float(), drawn.policy), 1)
+        observation, moved = self.game.transform(drawn.observation, numbers, which)
+        return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
+
+    def _learn(self, positions: Positions | None) -> Tensor:
+        """A step of the optimizer; the first five of `METRICS`, float [5]; see `Learner` on several processes."""
+        weight = self.group.weight(0 if positions is None else len(positions.value), self.device)
+        self.optimizer.zero_grad()
+        told = torch.zeros(4, device=self.device)
+        if positions is not None:  # else the step is that of the others
+            loss, told = self._losses(positions)
+            (loss * weight).backward()
+        self.group.average_gradients(self.network)
+        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_norm)
+        self.optimizer.step()
+        return torch.cat((told * weight, norm[None])).detach()
+
+    def _losses(self, positions: Positions) -> tuple[Tensor, Tensor]:
+        """What is to become less, and the first four of `METRICS`, float [4]."""
+        observation, mask, policy, target = positions
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed):
+            logits, value, _ = self.network(observation)
+        # Finite, so that what is not legal has neither loss nor gradient.
+        logs = logits.float().masked_fill(~mask, -1e9).log_softmax(1)
+        policy_loss = -(policy * logs).sum(1).mean()
+        value_loss = functional.mse_loss(value.float(), target)
+        entropy = -torch.xlogy(policy, policy).sum(1).mean()
+        told = torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy))
+        return policy_loss + self.arguments.value_weight * value_loss, told
+
+    def close(self) -> None:
+        """See `Learner`."""
+        self.play.close()
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "shuffles": self.shuffles.get_state(),
+            "replay": self.replay.state_dict(),
+            "pool": self.pool.state_dict(),
+        }
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Learner`."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.shuffles.set_state(state["shuffles"].cpu())
+        self.replay.load_state_dict(state["replay"])
+        self.pool.load_state_dict(state["pool"])
+
+
+def _play(
+    game: Game[Any], arguments: AlphaZeroArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+) -> SearchPlay:
+    """What plays, in one process."""
+    search = GumbelSearch(
+        game,
+        NetworkEvaluator(network),
+        arguments.simulations,
+        considered=arguments.considered,
+        noise=1.0,
+        scale=arguments.scale,
+    )
+    opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
+    return SearchPlay(
+        game,
+        network,
+        opponents,
+        lanes,
+        device,
+        search,
+        random_plies=arguments.random_plies,
+        mixed=arguments.mixed,
+    )
+
+
+def _check(game: Game[Any], arguments: AlphaZeroArguments) -> None:
+    """Raise a `ValueError` unless the game can be searched, and its only rewards are results."""
+    info = game.info
+    kind = (
+        "simultaneous"
+        if info.simultaneous
+        else "with hidden information"
+        if not info.perfect_information
+        else "with actions of several components"
+        if len(info.action_nvec) > 1
+        else f"with rewards from {info.reward_range[0]:g} to {info.reward_range[1]:g}"
+        if info.reward_range != (-1.0, 1.0)
+        else ""
+    )
+    if kind:
+        raise ValueError(
+            f"{arguments.algorithm} learns games in turns with perfect information, plain actions and rewards from -1 "
+            f"to 1; {game.id} is one {kind}; ppo learns every game"
+        )
+
+
+def _explained(found: Estimates, rows: Tensor) -> float:
+    """The share of the variance of targets that the searches' values explain, over some rows; NaN if there is none."""
+    if len(rows) < 2:
+        return math.nan
+    error, spread = (float(part.flatten()[rows].var()) for part in (found.advantage, found.target))
+    return 1 - error / spread if spread > 0 else math.nan
+
+
+def _results(rollout: Searched) -> tuple[float, float]:
+    """The last two of `METRICS`; NaN without games."""
+    met = [result for number, result in rollout.ended.results.items() if number >= 0]
+    games = sum(count for _, count in met)
+    score = sum(won for won, _ in met) / games if games else math.nan
+    first = rollout.reward[rollout.over][:, 0] > 0
+    return score, float(first.float().mean()) if len(first) else math.nan

@@ -1,0 +1,1 @@
+"""MaskablePPO of sb3-contrib by self-play."""

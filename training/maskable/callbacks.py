@@ -1,0 +1,272 @@
+"""Callbacks of Stable-Baselines3 that make self-play of MaskablePPO on `LearnerVecEnv`, measure it and keep it.
+
+They count iterations: one is `n_steps` steps in every lane, and what is learned from them.
+
+Letters: `E` games that ended in a step, `P` players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cellgames.agents.as_opponent import AgentOpponent, as_opponent
+from cellgames.agents.loading import load
+from cellgames.envs.adapters.seats import Ended
+from cellgames.envs.core import Game
+from cellgames.training.selfplay.eval_opponents import Comparison, compare
+from cellgames.training.selfplay.learner import Purpose, derive
+from cellgames.training.selfplay.opponent_mix import ACTIVE, POOL, SELF, parse_mix
+from cellgames.training.selfplay.opponent_pool import Member, Pool
+
+from .maskable_ppo import BoardPolicy, LearnerVecEnv
+from .sb3_import import BaseCallback, MaskablePPO
+
+__all__ = ["IterationCallback", "SelfPlayCallback", "YardstickCallback"]
+
+
+class IterationCallback(BaseCallback):
+    """What the callbacks here know of a run."""
+
+    model: MaskablePPO
+
+    @property
+    def iteration(self) -> int:
+        """How many are done."""
+        return self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
+
+    @property
+    def policy(self) -> BoardPolicy:
+        """The learner.
+
+        Raises:
+            ValueError: another kind of policy.
+        """
+        if not isinstance(self.model.policy, BoardPolicy):
+            raise ValueError(
+                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; past selves, yardsticks "
+                "and checkpoints are about networks of this package"
+            )
+        return self.model.policy
+
+    @property
+    def games(self) -> LearnerVecEnv:
+        """Where it plays, below all wrappers.
+
+        Raises:
+            ValueError: another kind of environment.
+        """
+        games = self.training_env.unwrapped
+        if not isinstance(games, LearnerVecEnv):
+            raise ValueError(f"expected a model that plays in LearnerVecEnv, got {type(games).__name__}")
+        return games
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class SelfPlayCallback(IterationCallback):
+    """Opponents for the learner: its current self, past selves out of a pool, fixed agents.
+
+    In each iteration new games meet `ACTIVE` past selves at most, drawn anew; a game keeps its opponents to its end.
+    Every seat that is not the learner's draws its own. Logged: `self_play/NAME`, the learner's score against `self`,
+    `pool` and fixed agents in the games of an iteration, a win 1, a draw 1/2.
+
+    Every `restart_every` iterations all games begin anew, and all generators, SB3's global ones too, from a seed that
+    follows from `seed` and the iteration. So what is learned from there on depends on model and pool only; see
+    `CheckpointCallback`.
+
+    Args:
+        pool: gets the current self at the start, and then every `snapshot_every` iterations.
+        mix: as `opponents.parse_mix` takes it.
+        seed: of all chance.
+        snapshot_every: iterations; None leaves it to callers of `snapshot`.
+        restart_every: iterations; None leaves it to callers of `restart`.
+
+    Attributes:
+        results: of the games that ended in this iteration: by the names in `mix`, the learner's score against a seat.
+        turns: of each of those games.
+        returns: all that the learner earned in each of them.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        mix: str = "self=0.8,pool=0.2",
+        *,
+        seed: int = 0,
+        snapshot_every: int | None = 20,
+        restart_every: int | None = 20,
+    ) -> None:
+        super().__init__()
+        for name, value in (("snapshot_every", snapshot_every), ("restart_every", restart_every)):
+            if value is not None and value < 1:
+                raise ValueError(f"expected {name} of at least 1 iteration, got {value}")
+        self.pool, self.mix, self.seed = pool, parse_mix(mix), seed
+        self.snapshot_every, self.restart_every = snapshot_every, restart_every
+        self._draws = torch.Generator()
+
+    @property
+    def restarting(self) -> bool:
+        """Whether games begin anew before the next step."""
+        every = self.restart_every
+        return every is not None and (self._first or self.iteration % every == 0)
+
+    def snapshot(self) -> None:
+        """Add the learner as it is to the pool, unless it is in it."""
+        steps = self.model.num_timesteps
+        if not any(member.steps == steps for member in self.pool.members):
+            self.pool.add(self.policy.network, steps)
+
+    def restart(self, seed: int) -> None:
+        """Begin all games and all chance anew; the seed is any from 0 to 2^63 - 1."""
+        self._draws.manual_seed(seed)
+        self._line_up()
+        self.model.set_random_seed(seed & 0xFFFFFFFF)  # of the games, too
+        self.model._last_obs = self.training_env.reset()  # type: ignore[assignment]  # no tuples: SB3 has none
+        self.model._last_episode_starts = np.ones(self.model.n_envs, dtype=bool)
+
+    def _init_callback(self) -> None:
+        game, current = self.games.game, self.policy.network.agent(SELF, sample=True)
+        self._fixed = {name: as_opponent(current if name == SELF else name, game) for name in self.mix if name != POOL}
+        self._past: dict[str, tuple[AgentOpponent, Member]] = {}
+        self._first = True
+        self._forget()
+
+    def _on_training_start(self) -> None:
+        steps = self.model.num_timesteps
+        if any(member.steps > steps for member in self.pool.members):
+            raise ValueError(
+                f"expected a pool of past selves of this model, which has learned from {steps} steps, got one of up to "
+                f"{self.pool.members[-1].steps}; give each model a pool of its own"
+            )
+
+    def _on_rollout_start(self) -> None:
+        if self.snapshot_every is not None and (self.iteration % self.snapshot_every == 0 or not len(self.pool)):
+            self.snapshot()
+        if self.restarting:
+            self.restart(derive(self.seed, Purpose.GAMES, self.iteration))
+        else:
+            self._line_up()
+        self._first = False
+        self._forget()
+
+    def _forget(self) -> None:
+        self.results: dict[str, list[float]] = {name: [] for name in self.mix}
+        self.turns: list[int] = []
+        self.returns: list[float] = []
+
+    def _line_up(self) -> None:
+        """Those whom new games meet from now on."""
+        shares = {name: share for name, share in self.mix.items() if name != POOL}
+        opponents = dict(self._fixed)
+        for member in self.pool.sample(ACTIVE, self._draws) if POOL in self.mix else ():
+            shares[member.file] = shares.get(member.file, 0.0) + self.mix[POOL] / ACTIVE
+            if member.file not in self._past:
+                self._past[member.file] = AgentOpponent(self.pool.agent(member, self.policy.device)), member
+            opponents[member.file] = self._past[member.file][0]
+        vector = self.games.vector
+        vector.set_opponents([opponents[name] for name in shares], list(shares.values()))
+        self._past = {file: past for file, past in self._past.items() if past[0] in vector.opponents}
+
+    def _on_step(self) -> bool:
+        if (ended := self.games.ended) is not None:
+            self.turns += ended.state.turn.tolist()
+            self.returns += ended.returns.tolist()
+            score = _scores(self.games.game, ended)
+            for row, seat in (ended.opponents >= 0).nonzero().tolist():
+                self._count(self.games.vector.opponents[int(ended.opponents[row, seat])], float(score[row, seat]))
+        return True
+
+    def _count(self, opponent: Any, score: float) -> None:
+        for name, fixed in self._fixed.items():
+            if fixed is opponent:
+                self.results[name].append(score)
+        for past, member in self._past.values():
+            if past is opponent:
+                self.results[POOL].append(score)
+                self.pool.record(member, score, 1)
+
+    def _on_rollout_end(self) -> None:
+        for name, scores in self.results.items():
+            if scores:
+                self.logger.record(f"self_play/{name}", float(np.mean(scores)))
+
+
+def _scores(game: Game[Any], ended: Ended) -> Tensor:
+    """The learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 if both are level.
+
+    As `yardsticks.compare` has it: by the outcome in games for two, by the final scores in larger ones.
+    """
+    rank = game.outcome(ended.state) if game.info.num_players == 2 else ended.state.scores
+    gap = rank.gather(1, ended.player[:, None]) - rank
+    return (1 + gap.sign().float()) / 2
+
+
+class YardstickCallback(IterationCallback):
+    """Measures the learner against agents that stay what they are; nothing of it changes what is learned.
+
+    Logged: `against/SPEC`, the share of games (of pairs of seats, in games of more than two) that the learner wins.
+
+    Args:
+        yardsticks: specs of agents.
+        every: iterations.
+        games: against each, even.
+        seed: of the games.
+        sample: whether the learner plays by chance, else always the likeliest action.
+
+    Attributes:
+        history: steps learned from, and what was found against each yardstick.
+    """
+
+    def __init__(
+        self,
+        yardsticks: Sequence[str] = ("random",),
+        *,
+        every: int = 5,
+        games: int = 100,
+        seed: int = 0,
+        sample: bool = False,
+    ) -> None:
+        super().__init__()
+        if every < 1:
+            raise ValueError(f"expected an evaluation every 1 iterations or more, got {every}")
+        self.yardsticks, self.every, self.n_games = tuple(yardsticks), every, games
+        self.seed, self.sample = seed, sample
+        self.history: list[tuple[int, dict[str, Comparison]]] = []
+
+    def _init_callback(self) -> None:
+        self._agents = {spec: load(spec, self.games.game) for spec in self.yardsticks}
+
+    def _on_rollout_start(self) -> None:
+        if self.iteration % self.every == 0:
+            self._measure()
+
+    def _on_training_end(self) -> None:
+        self._measure()
+
+    def _measure(self) -> None:
+        steps = self.model.num_timesteps
+        if self.history and self.history[-1][0] == steps:
+            return
+        learner = self.policy.network.agent("learner", sample=self.sample)
+        root = derive(self.seed, Purpose.EVALUATION, self.iteration)
+        found = {
+            spec: compare(
+                self.games.game,
+                learner,
+                agent,
+                self.n_games,
+                derive(root, Purpose.EVALUATION, number),
+                self.policy.device,
+            )
+            for number, (spec, agent) in enumerate(self._agents.items())
+        }
+        self.history.append((steps, found))
+        for spec, comparison in found.items():
+            self.logger.record(f"against/{spec}", comparison.ahead)
+        self.logger.dump(steps)

@@ -1,0 +1,117 @@
+"""Checkpoints of MaskablePPO: a run that was killed goes on as if it had not been.
+
+Model and pool are all that is kept, since at these points `SelfPlayCallback` begins games and chance anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from cellgames.training.selfplay.opponent_pool import Pool
+
+from .callbacks import IterationCallback, SelfPlayCallback
+from .maskable_ppo import BoardPolicy
+from .sb3_import import MaskablePPO
+
+__all__ = ["FORMAT", "CheckpointCallback", "continue_from", "load_model_state", "model_state"]
+
+FORMAT = 1
+"""Of the file; raised when older ones can no longer be continued."""
+
+
+def model_state(model: MaskablePPO) -> dict[str, Any]:
+    """What a model has learned and counted, as `torch.load` reads it with `weights_only=True`."""
+    return {
+        "policy": model.policy.state_dict(),
+        "optimizer": model.policy.optimizer.state_dict(),
+        "timesteps": model.num_timesteps,
+        "updates": model._n_updates,
+        "episodes": list(model.ep_info_buffer or ()),
+    }
+
+
+def load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
+    """The inverse of `model_state`, for a model made with the same arguments."""
+    model.policy.load_state_dict(state["policy"])
+    model.policy.optimizer.load_state_dict(state["optimizer"])
+    model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
+    model.ep_info_buffer = deque(state["episodes"], maxlen=model._stats_window_size)
+    model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
+
+
+class CheckpointCallback(IterationCallback):
+    """Keeps model and pool where `SelfPlayCallback` begins games and chance anew, and at the end.
+
+    A run that was killed is continued by a model made with the same arguments, `continue_from` and
+    `model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=False)`. It learns, to the bit and on the
+    same device, what it had learned if it had not been killed.
+
+    Args:
+        path: of the checkpoint; a new one takes the old one's place.
+        self_play: the other callback of the same run.
+    """
+
+    def __init__(self, path: Path, self_play: SelfPlayCallback) -> None:
+        super().__init__()
+        self.path, self.self_play = path, self_play
+
+    def _on_training_start(self) -> None:
+        if getattr(self.self_play, "model", None) is not self.model:
+            raise ValueError(
+                "CheckpointCallback expects its SelfPlayCallback among the callbacks of the same run, which begins all "
+                "games and chance anew where checkpoints are"
+            )
+
+    def _on_rollout_start(self) -> None:
+        if self.self_play.restarting:
+            self._keep()
+
+    def _on_training_end(self) -> None:
+        self._keep()
+
+    def _keep(self) -> None:
+        about = {"format": FORMAT, **_about(self.model)}
+        part = self.path.with_name(f"{self.path.name}.part")
+        torch.save({**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}, part)
+        os.replace(part, self.path)
+        self.self_play.pool.prune()
+
+
+def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
+    """Give a new model and a new pool what a checkpoint holds.
+
+    Args:
+        path: of `CheckpointCallback`.
+        model: made with the arguments of the run.
+        pool: of the run's folder; weights in it that are newer than the checkpoint are deleted.
+
+    Raises:
+        ValueError: no checkpoint, or of another format, game or size.
+    """
+    if not path.is_file():
+        raise ValueError(f"{path}: expected a checkpoint, found none")
+    try:
+        data: dict[str, Any] = torch.load(path, map_location=model.device, weights_only=True)
+        found = {name: data[name] for name in ("format", "game", "parameters", "size")}
+    except Exception as error:  # unpickling fails in many ways
+        raise ValueError(f"{path} is no checkpoint of CheckpointCallback ({type(error).__name__}: {error})") from error
+    expected = {"format": FORMAT, **_about(model)}
+    for name, value in found.items():
+        if value != expected[name]:
+            raise ValueError(f"{path}: expected a checkpoint of {name} {expected[name]}, got {value}")
+    load_model_state(model, data["model"])
+    pool.load_state_dict(data["pool"])
+
+
+def _about(model: MaskablePPO) -> dict[str, Any]:
+    policy = model.policy
+    if not isinstance(policy, BoardPolicy):
+        raise ValueError(f"expected a model with BoardPolicy, got {type(policy).__name__}")
+    return {"game": policy.game.id, "parameters": policy.game.parameters, "size": dataclasses.asdict(policy.size)}

@@ -1,0 +1,147 @@
+"""MaskablePPO by self-play as a run drives it."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import random
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from cellgames.agents.networks.networks import Size
+from cellgames.envs.core import Game
+from cellgames.training.arguments import Arguments
+from cellgames.training.ppo.ppo_learner import PPOLearner
+from cellgames.training.selfplay.learner import Iteration, Learner, start_weights
+from cellgames.training.selfplay.opponent_mix import SELF
+from cellgames.training.selfplay.opponent_pool import Pool
+
+from .callbacks import SelfPlayCallback
+from .maskable_arguments import MaskableArguments
+from .maskable_checkpoints import load_model_state, model_state
+from .maskable_ppo import BoardPolicy, LearnerVecEnv
+from .sb3_import import Logger, MaskablePPO
+
+__all__ = ["MaskableLearner"]
+
+_LOGGED = {
+    "policy_loss": "policy_gradient_loss",
+    "value_loss": "value_loss",
+    "entropy": "entropy_loss",
+    "divergence": "approx_kl",
+    "clipped": "clip_fraction",
+    "explained_variance": "explained_variance",
+}
+"""What SB3 calls them; its entropy is negated."""
+
+
+class MaskableLearner(Learner):
+    """See `Learner` and `maskable`: what `MaskablePPO.learn` does, an iteration at a time."""
+
+    METRICS: ClassVar[Mapping[str, str]] = {
+        name: PPOLearner.METRICS[name] for name in (*_LOGGED, "others_score", "mean_return")
+    }
+
+    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+        assert isinstance(arguments, MaskableArguments)  # `ALGORITHMS` pairs them
+        self.arguments, self.sample = arguments, arguments.sample
+        self._chance = _global_chance()
+        size, rate = Size(arguments.channels, arguments.layers), arguments.learning_rate
+        self.env = LearnerVecEnv(game, arguments.lanes, seed=0, device=device)
+        self.model = MaskablePPO(
+            BoardPolicy,
+            self.env,
+            learning_rate=lambda remaining: rate * (0.1 + 0.9 * remaining),
+            n_steps=arguments.horizon,
+            batch_size=_minibatch(arguments),
+            n_epochs=arguments.epochs,
+            gamma=arguments.discount,
+            gae_lambda=arguments.trace,
+            clip_range=arguments.clip,
+            ent_coef=arguments.entropy,
+            vf_coef=arguments.value_weight,
+            max_grad_norm=arguments.max_norm,
+            policy_kwargs={"game": game, "size": size},
+            device=device,
+        )
+        assert isinstance(self.model.policy, BoardPolicy)
+        self.network = self.model.policy.network
+        if arguments.start_from:
+            start_weights(self.network, Path(arguments.start_from))
+        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        self.self_play = SelfPlayCallback(self.pool, arguments.opponents, snapshot_every=None, restart_every=None)
+        self.model.set_logger(Logger(folder=None, output_formats=[]))
+        self.model._setup_learn(arguments.steps, self.self_play)
+
+    def restart(self, seed: int) -> None:
+        """See `Learner`."""
+        with self._apart():
+            self.self_play.restart(seed)
+
+    def iterate(self, progress: float) -> Iteration:
+        """See `Learner`."""
+        model, told = self.model, self.self_play
+        model._current_progress_remaining = 1 - progress
+        with self._apart():
+            model.collect_rollouts(self.env, told, model.rollout_buffer, model.n_steps)
+            model.train()
+        logged = model.logger.name_to_value
+        metrics = {name: float(logged[f"train/{theirs}"]) for name, theirs in _LOGGED.items()}
+        metrics["entropy"] *= -1
+        model.logger.dump()  # forgets it
+        others = [score for name, scores in told.results.items() if name != SELF for score in scores]
+        metrics |= {"others_score": _mean(others), "mean_return": _mean(told.returns)}
+        return Iteration(model.n_steps * model.n_envs, len(told.turns), sum(told.turns), metrics)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See `Learner`."""
+        return {**model_state(self.model), "pool": self.pool.state_dict()}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """See `Learner`."""
+        load_model_state(self.model, state)
+        self.pool.load_state_dict(state["pool"])
+
+    @contextlib.contextmanager
+    def _apart(self) -> Iterator[None]:
+        """SB3 draws from the global generators of Python and numpy; nobody else's draws shall matter, nor these."""
+        outside = _global_chance()
+        _set_global_chance(self._chance)
+        try:
+            yield
+        finally:
+            self._chance = _global_chance()
+            _set_global_chance(outside)
+
+
+def _global_chance() -> tuple[Any, Any]:
+    return random.getstate(), np.random.get_state()  # noqa: NPY002  # what SB3 draws from
+
+
+def _set_global_chance(state: tuple[Any, Any]) -> None:
+    random.setstate(state[0])
+    np.random.set_state(state[1])  # noqa: NPY002  # what SB3 draws from
+
+
+def _minibatch(arguments: Arguments) -> int:
+    """About what is asked for, so that minibatches are nearly of one size.
+
+    Raises:
+        ValueError: one would be of a single action, whose advantage cannot be normalized.
+    """
+    rows = arguments.lanes * arguments.horizon
+    size = math.ceil(rows / max(1, round(rows / arguments.minibatch)))
+    if rows % size == 1 or rows == 1:
+        raise ValueError(
+            f"expected a minibatch that does not leave a single one of lanes x horizon = {rows} actions, "
+            f"got {arguments.minibatch}"
+        )
+    return size
+
+
+def _mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else math.nan

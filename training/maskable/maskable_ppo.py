@@ -1,0 +1,212 @@
+"""MaskablePPO of sb3-contrib with this project's networks, on `cellgames.envs.adapters.sb3`.
+
+Needs Stable-Baselines3 and sb3-contrib: `pip install "cellgames[train]"`. `callbacks` makes self-play of it.
+
+Letters: `L` rows (games that wait), `A` actions (mask width), `K` components of an action.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from gymnasium import spaces
+from torch import Tensor
+
+from cellgames.agents.networks.choices import Choices, Relation
+from cellgames.agents.networks.networks import Network, Size, make_network
+from cellgames.envs.adapters.sb3 import SeatVecEnv, Stepped
+from cellgames.envs.core import Game
+
+from .sb3_import import MaskableActorCriticPolicy, MaskableMultiCategoricalDistribution, Schedule
+
+__all__ = ["BoardDistribution", "BoardPolicy", "LearnerVecEnv"]
+
+Masks = npt.NDArray[Any] | Tensor | None
+"""[L, A] of any dtype, what is not zero is legal; None if everything is."""
+
+
+class LearnerVecEnv(SeatVecEnv):
+    """`SeatVecEnv` for networks: rewards in the network's unit, and limits of games as ends.
+
+    Values near 1 are what a network learns best, so rewards are divided by `Network.unit`; "episode" in `infos` tells
+    them as the game pays them. Games that are cut off have a result, which is paid: SB3 must not add what it expects
+    from playing on, as it does where "TimeLimit.truncated" is true.
+
+    Args:
+        game: as for `SeatVecEnv`, and so are the others. Opponents are random until `SelfPlayCallback` or
+            `vector.set_opponents` says otherwise.
+        lanes: how many games.
+        seat: the learner's.
+        seed: of the games.
+        device: where they live.
+    """
+
+    def __init__(
+        self,
+        game: Game[Any] | str,
+        lanes: int,
+        *,
+        seat: int | str = "random",
+        seed: int | None = None,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        super().__init__(game, lanes, seat=seat, seed=seed, device=device)
+        with torch.random.fork_rng(devices=[]):  # weights that are thrown away
+            self.unit = make_network(self.game, Size(1, 1)).unit
+
+    def step_wait(self) -> Stepped:
+        """See `SeatVecEnv.step_wait`."""
+        observation, rewards, dones, infos = super().step_wait()
+        for lane in dones.nonzero()[0]:
+            infos[lane]["TimeLimit.truncated"] = False
+        return observation, rewards / np.float32(self.unit), dones, infos
+
+
+class BoardDistribution(MaskableMultiCategoricalDistribution):
+    """`Choices` as sb3-contrib knows distributions: also for components of which one depends on those before it.
+
+    Draws consume torch's global generator of the CPU, which SB3 seeds.
+
+    Attributes:
+        choices: what it is made of.
+    """
+
+    choices: Choices
+    _logits: Tensor
+    _relation: Relation | None
+
+    def proba_distribution(self, action_logits: Tensor, relation: Relation | None = None) -> BoardDistribution:
+        """Begin with other logits [L, A]; everything is legal."""
+        self._logits, self._relation = action_logits, relation
+        self.apply_masking(None)
+        return self
+
+    def apply_masking(self, masks: Masks) -> None:
+        """What is not legal has probability zero; None makes everything legal."""
+        legal = torch.ones_like(self._logits) if masks is None else torch.as_tensor(masks, device=self._logits.device)
+        self.choices = Choices(self._logits, legal.view(self._logits.shape) != 0, self.action_dims, self._relation)
+
+    def log_prob(self, actions: Tensor) -> Tensor:
+        """Float [L], of actions [L] or [L, K]."""
+        return self.choices.judge(actions.long())[0]
+
+    def entropy(self) -> Tensor | None:  # type: ignore[override]  # as `Distribution` has it
+        """Float [L]; None where components depend on others, as it has no closed form then."""
+        return None if self._relation is not None else self.choices.judge(self.mode())[1]
+
+    def sample(self) -> Tensor:
+        """Draw actions, int64 [L] or [L, K]."""
+        return self.choices.sample(torch.default_generator)
+
+    def mode(self) -> Tensor:
+        """The likeliest actions, int64 [L] or [L, K]."""
+        return self.choices.mode()
+
+
+class BoardPolicy(MaskableActorCriticPolicy):
+    """The network of a game (`make_network`) as a policy of MaskablePPO.
+
+    `MaskablePPO(BoardPolicy, env, policy_kwargs={"game": env.game, "size": Size(32, 3)})` makes a learner for a
+    `LearnerVecEnv`; `save_network(path, model.policy.network)` keeps what it learned as an agent.
+
+    Args:
+        observation_space: of `SeatVecEnv`.
+        action_space: of `SeatVecEnv`.
+        lr_schedule: learning rate by the part of the run that remains.
+        game: the rules.
+        size: of the network.
+        optimizer_class: as for SB3's policies.
+        optimizer_kwargs: as for SB3's policies.
+
+    Attributes:
+        network: all of its weights.
+
+    Raises:
+        ValueError: the spaces are not those of the game.
+    """
+
+    network: Network
+
+    def __init__(
+        self,
+        observation_space: spaces.Space[Any],
+        action_space: spaces.Space[Any],
+        lr_schedule: Schedule,
+        game: Game[Any],
+        size: Size | None = None,
+        optimizer_class: type[torch.optim.Optimizer] = torch.optim.Adam,
+        optimizer_kwargs: dict[str, Any] | None = None,
+    ) -> None:
+        _check_spaces(game, observation_space, action_space)
+        self.game, self.size = game, size if size is not None else Size()
+        super().__init__(
+            observation_space,
+            action_space,
+            lr_schedule,
+            optimizer_class=optimizer_class,
+            optimizer_kwargs=optimizer_kwargs,
+            normalize_images=False,
+        )
+
+    def _build(self, lr_schedule: Schedule) -> None:
+        """The network in place of SB3's layers, and the optimizer."""
+        self.network = make_network(self.game, self.size)
+        rate = lr_schedule(1)
+        self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]  # of a base class without arguments
+
+    def forward(
+        self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Actions [L] or [L, K], values [L, 1], log probabilities [L]."""
+        distribution, value = self._judge(obs, action_masks)
+        actions = distribution.get_actions(deterministic=deterministic)
+        return actions, value[:, None], distribution.log_prob(actions)
+
+    def evaluate_actions(
+        self, obs: Tensor, actions: Tensor, action_masks: Masks = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Values [L, 1]; log probabilities and entropy [L] of actions, see `Choices.judge`."""
+        distribution, value = self._judge(obs, action_masks)
+        likely, entropy = distribution.choices.judge(actions.long())
+        return value[:, None], likely, entropy
+
+    def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> BoardDistribution:  # type: ignore[override]  # `Distribution` is wider
+        """What it would do."""
+        return self._judge(obs, action_masks)[0]
+
+    def predict_values(self, obs: Tensor) -> Tensor:  # type: ignore[override]  # no dictionaries
+        """Values [L, 1], over the network's unit."""
+        return self._judge(obs, None)[1][:, None]
+
+    def _judge(self, obs: Tensor, masks: Masks) -> tuple[BoardDistribution, Tensor]:
+        logits, value, relation = self.network(obs)
+        distribution = BoardDistribution(list(self.network.nvec)).proba_distribution(logits, relation)
+        if masks is not None:
+            distribution.apply_masking(masks)
+        return distribution, value.float()
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        """What `save` keeps besides weights."""
+        return {
+            "observation_space": self.observation_space,
+            "action_space": self.action_space,
+            "lr_schedule": self._dummy_schedule,
+            "game": self.game,
+            "size": self.size,
+            "optimizer_class": self.optimizer_class,
+            "optimizer_kwargs": self.optimizer_kwargs,
+        }
+
+
+def _check_spaces(game: Game[Any], observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> None:
+    nvec = getattr(action_space, "nvec", None)
+    found = observation_space.shape, tuple(nvec) if nvec is not None else (getattr(action_space, "n", None),)
+    expected = tuple(game.info.observation.shape), tuple(game.info.action_nvec)
+    if found != expected:
+        raise ValueError(
+            f"expected spaces of {game}, observations {expected[0]} and actions {expected[1]}; got {found[0]} and "
+            f"{found[1]}; are the environment and policy_kwargs of the same game?"
+        )

@@ -1,0 +1,1 @@
+"""Runs of training: folders, checkpoints, logs and curves."""

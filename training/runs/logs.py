@@ -1,0 +1,109 @@
+"""What a run tells on the way: a table, TensorBoard, a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cellgames.utils.run_folders import write_atomic
+
+from .checkpoints import CURVE, PROGRESS, TENSORBOARD
+
+__all__ = ["RUN_METRICS", "Logs", "yardstick_metrics"]
+
+RUN_METRICS = {
+    "iteration": "how many there were",
+    "steps": "actions of the learner that it learned from",
+    "games": "that ended",
+    "seconds": "of playing and learning on the clock, without evaluations, also before the run was continued",
+    "steps_per_second": "since the last line, or in the iteration",
+    "turns_per_game": "of the games that ended in the iteration",
+}
+
+YARDSTICK_METRICS = {
+    "{}": "share of the games (of more than two seats: of the pairs of seats) in which the learner is ahead of the "
+    "yardstick; level ones, and games that both lose, count half",
+    "{} decided": "share of them that are not level",
+    "{} score": "mean final score of the learner's seats",
+    "{} other score": "of the yardstick's",
+}
+"""For each yardstick, by its spec."""
+
+
+class Logs:
+    """Writes a folder's logs; what needs a package that is missing is left out, with a warning.
+
+    Args:
+        folder: of the run.
+        title: of the picture.
+        yardsticks: whose columns the picture shows.
+        first: steps of the first event to come; those of a run that was stopped are hidden from there on.
+        warn: gets a line for each thing left out.
+    """
+
+    def __init__(
+        self, folder: Path, title: str, yardsticks: Sequence[str], first: int, warn: Callable[[str], None]
+    ) -> None:
+        self._folder, self._title, self._yardsticks, self._warn = folder, title, yardsticks, warn
+        self._first, self._draws, self._tells = first, True, True
+        self._writer: Any = None
+
+    def scalars(self, group: str, values: Mapping[str, float], steps: int) -> None:
+        """Events for TensorBoard, as `group/name`; the first makes a file for them."""
+        if self._writer is None and self._tells:
+            self._open()
+        if self._writer is not None:
+            for name, value in values.items():
+                self._writer.add_scalar(f"{group}/{name}", value, steps)
+
+    def _open(self) -> None:
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError as error:
+            self._tells = False
+            self._warn(f"no TensorBoard events ({error}); pip install 'cellgames[train]'")
+            return
+        self._writer = SummaryWriter(self._folder / TENSORBOARD, purge_step=self._first)
+
+    def table(self, history: Sequence[Mapping[str, float]]) -> None:
+        """The table, whole."""
+        text = io.StringIO()
+        if history:
+            writer = csv.DictWriter(text, history[0], lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({name: _short(value) for name, value in line.items()} for line in history)
+        write_atomic(self._folder / PROGRESS, text.getvalue())
+
+    def picture(self, history: Sequence[Mapping[str, float]]) -> None:
+        """The curve, as far as it goes."""
+        if not (self._draws and history and self._yardsticks):
+            return
+        try:
+            from .curves import curve_png
+        except ImportError as error:
+            self._draws = False
+            self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")
+            return
+        write_atomic(self._folder / CURVE, curve_png(self._title, self._yardsticks, history))
+
+    def flush(self) -> None:
+        """Write the events that wait: a run that is killed later does not tell of them again."""
+        if self._writer is not None:
+            self._writer.flush()
+
+    def close(self) -> None:
+        """Write what waits."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+def yardstick_metrics(spec: str) -> dict[str, str]:
+    """Name and explanation of each column for a yardstick."""
+    return {name.format(spec): text for name, text in YARDSTICK_METRICS.items()}
+
+
+def _short(value: float) -> str:
+    return str(value) if isinstance(value, int) else f"{value:.6g}"

@@ -1,0 +1,317 @@
+"""A run of training: `train` makes a learner, lets it learn, measures it, and keeps all that in a folder.
+
+    arguments.json     what was asked for
+    checkpoint.pt      from where a run that was stopped is continued
+    agent.safetensors  the network at that checkpoint, as `agents.load` reads it
+    pool/              past selves
+    progress.csv       a line an evaluation
+    curve.png          strength over steps
+    tensorboard/       events, an iteration each
+
+At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
+is killed and continued learns what one learns that was left alone.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import time
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import cellgames
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.loading import load
+from cellgames.agents.networks.saved import check_installed
+from cellgames.envs.core import Game
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.arguments import Arguments
+from cellgames.training.distributed import joined, mean_over, pack, unpack
+from cellgames.training.machine import alone, machine
+from cellgames.training.selfplay.eval_opponents import compare
+from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
+from cellgames.utils.run_folders import START_OVER, RunError, opened
+
+from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
+from .logs import RUN_METRICS, Logs, yardstick_metrics
+from .resuming import restore
+
+__all__ = ["Finished", "Progress", "RunError", "train"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is.
+
+    steps, total:     learned from, and asked for.
+    games:            that ended.
+    steps_per_second: of the last iteration; NaN before the first.
+    shares:           against each yardstick at the last evaluation.
+    """
+
+    steps: int
+    total: int
+    games: int
+    steps_per_second: float
+    shares: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A run that has all its steps.
+
+    out:     its folder.
+    agent:   the file of the trained agent.
+    steps:   learned from, all processes together.
+    before:  those of them that this call did not have to learn from.
+    seconds: of playing and learning.
+    history: the table, a line an evaluation.
+    """
+
+    out: Path
+    agent: Path
+    steps: int
+    before: int
+    seconds: float
+    history: tuple[Mapping[str, float], ...]
+
+
+def train(
+    arguments: Arguments,
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = True,
+    command: str = "",
+    report: Callable[[Progress], None] = lambda progress: None,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Finished:
+    """Train until the learner has learned from as many steps as asked for; see the module.
+
+    Args:
+        arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.
+        out: the folder; made where it is missing. One that holds this run, or a shorter one, is continued.
+        resume: False deletes the run in the folder first.
+        command: what was typed, for the file of the agent.
+        report: called before the first iteration and after each, in each process of several.
+        warn: gets a line for each thing left out, and for what keeps a continued run from being exact; of several
+            processes in rank 0 only.
+
+    In a process group of torch.distributed, or begun by torchrun, several processes learn as one, each on a device of
+    its own; see `distributed`. All are called alike, and rank 0 alone needs the folder. Counts are of all together.
+
+    Raises:
+        RunError: the folder holds something else, or a run with other arguments, of another number of processes, or of
+            an older format; or nothing was learned between two checkpoints.
+        ValueError: arguments that do not fit the game.
+        GroupError: of several processes another is gone.
+        ImportError: a package is missing without which there is no run.
+    """
+    check_installed()
+    folder = Path(out)
+    game = cellgames.make(arguments.game, **arguments.parameters)
+    with joined(arguments.device) as (group, device), ExitStack() as ends:
+        ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
+        with group.agreed():
+            kind = ALGORITHMS[arguments.algorithm].learner
+            told = arguments if group.world == 1 else kind.share(arguments, group.world)
+            # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own,
+            # and other processes than rank 0 get theirs from it.
+            if not group.first or (resume and (folder / CHECKPOINT).exists()):
+                told = dataclasses.replace(told, start_from="")
+            learner = kind(game, told, folder, device)
+            ends.callback(learner.close)
+            learner.on_warning = warn
+            if group.world > 1:
+                learner.join(group)
+            yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
+            if group.first:
+                check(folder, arguments, resume=resume, processes=group.world)
+                _check_games_end(game, arguments, learner, warn)
+            learner.begin()
+            if group.first:
+                ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
+                prepare(folder, arguments, resume=resume, processes=group.world)
+        run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)
+        try:
+            return run.to_the_end(report, Path(out))
+        finally:
+            run.close()
+
+
+class _Run:
+    """A run in progress."""
+
+    def __init__(
+        self,
+        game: Game[Any],
+        arguments: Arguments,
+        folder: Path,
+        learner: Learner,
+        yardsticks: Mapping[str, AnyAgent],
+        device: torch.device,
+        command: str,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
+        self.yardsticks, self.device, self.command = yardsticks, device, command
+        self.group = learner.group
+        self.logs: Logs | None = None  # of rank 0
+        at = restore(folder, arguments, device, learner)
+        self.at = at if at is not None else Checkpoint(planned=arguments.steps)
+        if self.group.first:
+            if self.at.planned != arguments.steps:
+                warn(
+                    f"steps grow from {self.at.planned} to {arguments.steps}, and the learning rate falls more slowly "
+                    "from here on; a run that had been given as many from the start would differ"
+                )
+            title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
+            self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps + 1 if at is not None else 0, warn)
+        self.at.planned = arguments.steps
+        if at is None:
+            self.group.spread(learner.network)
+            learner.snapshot(0)
+            self._evaluate()
+            self._keep()
+        elif self.logs is not None:
+            self.logs.table(self.at.history)
+        self._begin_games()
+
+    def close(self) -> None:
+        """Write what waits."""
+        if self.logs is not None:
+            self.logs.close()
+
+    def to_the_end(self, report: Callable[[Progress], None], out: Path) -> Finished:
+        """All iterations that are missing."""
+        arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
+        report(self._progress(math.nan))
+        while at.steps < arguments.steps:
+            began = time.perf_counter()
+            told = self._iterate(at.steps / arguments.steps)
+            took = time.perf_counter() - began
+            at.iteration, at.steps, at.games = at.iteration + 1, at.steps + told.steps, at.games + told.games
+            at.seconds += took
+            self._log(told, took)
+            last = at.steps >= arguments.steps
+            if at.iteration % arguments.snapshot_every == 0:
+                self.learner.snapshot(at.steps)
+            if last or at.iteration % arguments.evaluate_every == 0:
+                self._evaluate(told)
+            if last or at.iteration % arguments.checkpoint_every == 0:
+                _check_learned(arguments, at.steps - kept)
+                self._keep()
+                self._begin_games()
+                kept = at.steps
+            report(self._progress(told.steps / took))
+        return Finished(out, out / AGENT, at.steps, before, at.seconds, tuple(at.history))
+
+    def _progress(self, steps_per_second: float) -> Progress:
+        shares = {spec: self.at.history[-1][spec] for spec in self.yardsticks}
+        return Progress(self.at.steps, self.arguments.steps, self.at.games, steps_per_second, shares)
+
+    def _begin_games(self) -> None:
+        seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)
+        self.learner.restart(for_rank(seed, self.group.rank))
+
+    def _iterate(self, progress: float) -> Iteration:
+        """What all processes did together; metrics are means over them."""
+        told, group = self.learner.iterate(progress), self.group
+        if group.world == 1:
+            return told
+        self.learner.pool.settle(group)
+        counts = group.exchange((told.steps, told.games, told.turns))
+        steps, games, turns = (sum(count) for count in zip(*counts, strict=True))
+        means = mean_over(group, told.metrics.values())
+        return Iteration(steps, games, turns, dict(zip(told.metrics, means, strict=True)))
+
+    def _counters(self, told: Iteration | None, steps_per_second: float) -> dict[str, float]:
+        """By the names of `logs.RUN_METRICS`."""
+        at, length = self.at, math.nan
+        if told is not None and told.games:
+            length = told.turns / told.games
+        counted = (at.iteration, at.steps, at.games, at.seconds, steps_per_second, length)
+        return dict(zip(RUN_METRICS, counted, strict=True))
+
+    def _log(self, told: Iteration, took: float) -> None:
+        if self.logs is None:
+            return
+        self.logs.scalars("run", self._counters(told, told.steps / took), self.at.steps)
+        self.logs.scalars("learning", told.metrics, self.at.steps)
+
+    def _evaluate(self, told: Iteration | None = None) -> None:
+        """A line of the table; nothing here changes what is learned."""
+        at, since = self.at, self.at.history[-1] if self.at.history else {"steps": 0, "seconds": 0.0}
+        seconds = at.seconds - since["seconds"]
+        speed = (at.steps - since["steps"]) / seconds if seconds else math.nan
+        measured = self._measure()
+        learned = {name: told.metrics[name] if told is not None else math.nan for name in self.learner.METRICS}
+        at.history.append({**self._counters(told, speed), **measured, **learned})
+        if self.logs is not None:
+            self.logs.table(at.history)
+            self.logs.scalars("against", measured, at.steps)
+
+    def _measure(self) -> dict[str, float]:
+        """The learner against each yardstick; several processes share them out."""
+        arguments, found, learner, group = self.arguments, dict[str, float](), self.learner.agent(), self.group
+        root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
+        with group.agreed():
+            for number, (spec, agent) in enumerate(self.yardsticks.items()):
+                if number % group.world == group.rank:
+                    seed = derive(root, Purpose.EVALUATION, number)
+                    result = compare(self.game, learner, agent, arguments.games, seed, self.device)
+                    found |= dict(zip(yardstick_metrics(spec), dataclasses.asdict(result).values(), strict=True))
+        told = {name: value for part in group.exchange(found) for name, value in part.items()}
+        return {name: told[name] for spec in self.yardsticks for name in yardstick_metrics(spec)}
+
+    def _keep(self) -> None:
+        """The agent and the picture as of now, then the checkpoint: when it says that a run is done, all is there."""
+        at, arguments, learner = self.at, self.arguments, self.learner
+        self.group.check_equal(learner.network, learner.pool.members)
+        state = learner.state_dict()
+        own = self.group.gather(pack({name: state[name] for name in learner.OWN})) if self.group.world > 1 else []
+        if self.logs is None:
+            learner.pool.prune()
+            return
+        made = {
+            "command": self.command,
+            "algorithm": arguments.algorithm,
+            "seed": arguments.seed,
+            "steps": at.steps,
+            "games": at.games,
+            "seconds": round(at.seconds, 1),
+            "machine": machine(self.device),
+            **({"processes": self.group.world} if self.group.world > 1 else {}),
+        }
+        learner.save(self.folder / AGENT, made)
+        self.logs.picture(at.history)
+        self.logs.flush()
+        at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]])
+        learner.pool.prune()
+
+
+def _check_learned(arguments: Arguments, steps: int) -> None:
+    """Raise a `RunError` if there were none between two checkpoints, since there may never be any."""
+    if steps == 0:
+        raise RunError(
+            f"nothing was learned between two checkpoints: with horizon={arguments.horizon} and "
+            f"checkpoint_every={arguments.checkpoint_every} games start over before what follows an action is known; "
+            f"raise them, and {START_OVER}"
+        )
+
+
+def _check_games_end(game: Game[Any], arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:
+    """Warn if games start over, at checkpoints, before they can end."""
+    steps, longest = arguments.horizon * arguments.checkpoint_every, learner.longest(game)
+    if steps < longest:
+        warn(
+            f"games start over at each checkpoint, after horizon x checkpoint_every = {steps} steps, but one of "
+            f"{game.id} may take {longest}, so that late positions may never be seen; a checkpoint_every of "
+            f"{math.ceil(longest / arguments.horizon)} is enough"
+        )

@@ -1,0 +1,364 @@
+"""Self-play by actors: processes of a Ray cluster that play with the newest weights, while the learner learns.
+
+As in Espeholt et al., "IMPALA: Scalable distributed deep-RL with importance weighted actor-learner architectures",
+2018, actors play whole rollouts and the learner takes one of each; but here always the same one, so that a run can be
+repeated. Rollout `i` after a restart is played with the weights that `i - lag` iterations made, by games whose seeds
+follow from the restart's seed and the actor's number. PPO is right with a lag as it is: its ratio is to the chances
+that the actor itself had (`Rollout.likely`), and what moved beyond the clip since then teaches nothing.
+
+An actor that plays is waited for, however long it takes, and asked now and then whether it is still there. One that
+dies is made anew; one whose process does not answer is left out until it has played on. Then what is learned depends on
+when that happened, and a run cannot be repeated exactly.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import torch
+
+from cellgames.agents.networks.networks import Network
+from cellgames.agents.networks.saved import load_network
+from cellgames.cluster.connection import ClusterError, Place, build, connected, load_ray, packed
+from cellgames.envs.core import Game
+from cellgames.training.arguments import ActorArguments
+
+from .learner import Purpose, derive
+from .opponent_mix import POOL
+from .opponent_pool import Pool
+from .remote_play import Actor, Make, Order, Part, Setup, joined, network_weights
+from .rollouts import Play, Rollout
+
+__all__ = ["MAX_STALE", "PATIENCE", "ActorPlay", "make_play"]
+
+R = TypeVar("R", bound=Rollout)
+
+PATIENCE = 30.0
+"""Seconds within which an actor's process must answer, also while it plays; then it is left out."""
+FIRST = 120.0
+"""Seconds that one has which has not played yet: machines start, packages are imported."""
+LOST = 3.0
+"""So many times that long after it was left out, an actor that still does not answer is ended and made anew."""
+BEATS = 10
+"""How often an actor that is waited for is asked within that time whether it is there."""
+PULSE = "pulse"
+"""Ray's name of the thread of an actor that answers while another one plays."""
+TRIES = 3
+"""Deaths in a row, without a rollout between them, after which an actor is given up until games start over."""
+MAX_STALE = 2
+"""Iterations that a rollout may come too late and still be learned from."""
+
+GO_ON = "the same command continues the run at its last checkpoint"
+
+
+def make_play(
+    make: Make[R],
+    game: Game[Any],
+    arguments: ActorArguments,
+    network: Network,
+    pool: Pool,
+    device: torch.device,
+    warn: Callable[[str], None],
+) -> Play[R]:
+    """Who plays for a learner: this process, or as many actors as the arguments ask for.
+
+    Args:
+        make: makes what plays in one process.
+        game: the rules.
+        arguments: of the run.
+        network: the learner's.
+        pool: the learner's past selves.
+        device: of the learner.
+        warn: gets a line when an actor dies, or does not answer.
+
+    Raises:
+        ImportError: actors are asked for, and Ray is not installed.
+    """
+    here = make(game, arguments, network, pool, arguments.lanes, device)
+    return here if not arguments.actors else ActorPlay(here, make, game, arguments, network, pool, warn)
+
+
+@dataclass
+class _Asked:
+    """A rollout that an actor is to play, or has played: which one since the restart, and Ray's reference to it."""
+
+    number: int
+    reference: Any
+
+
+@dataclass
+class _Knock:
+    """A question whether a process is there that was not answered yet: Ray's reference, and when it was asked."""
+
+    reference: Any
+    since: float
+
+
+@dataclass
+class _Member:
+    """An actor as the learner knows it.
+
+    Attributes:
+        place: its number; rollouts stand in this order.
+        handle: Ray's; None if it was given up.
+        asked: the number of the last rollout that was asked for since the restart.
+        pending: rollouts that were asked for and did not come yet, the oldest first.
+        known: files of the past selves that it has.
+        begun: it was told to begin the games of this restart.
+        life: how many actors died in this place since the restart.
+        deaths: in a row, without a rollout.
+        late: nobody waits for it, until a rollout of its comes.
+        played: a rollout of its came since it was made.
+        heard: when it last gave a sign of life (`time.monotonic`).
+        knock: the last question, if it has not answered.
+    """
+
+    place: int
+    handle: Any
+    asked: int = -1
+    pending: deque[_Asked] = field(default_factory=deque)
+    known: set[str] = field(default_factory=set)
+    begun: bool = False
+    life: int = 0
+    deaths: int = 0
+    late: bool = False
+    played: bool = False
+    heard: float = -math.inf
+    knock: _Knock | None = None
+
+
+class ActorPlay(Generic[R]):
+    """Games in progress in other processes; see `SelfPlay` for what it does, and `make_play` for its arguments.
+
+    `begin` joins or begins the cluster; `close` ends the actors, and the cluster if it was begun here.
+    """
+
+    def __init__(
+        self,
+        here: Play[R],
+        make: Make[R],
+        game: Game[Any],
+        arguments: ActorArguments,
+        network: Network,
+        pool: Pool,
+        warn: Callable[[str], None],
+    ) -> None:
+        self.device, self.mixed, self.opponents = here.device, here.mixed, here.opponents
+        self.network, self.pool, self.lag, self._warn = network, pool, arguments.lag, warn
+        self._until = arguments.checkpoint_every  # games start over then; what is played ahead would be lost
+        # bfloat16 is for GPUs; the ratio of chances is right with whatever precision the actor had.
+        plain: dict[str, Any] = {"mixed": False} if hasattr(arguments, "mixed") else {}
+        lanes = arguments.lanes // arguments.actors
+        told = dataclasses.replace(arguments, lanes=lanes, actors=0, lag=0, ray=type(arguments).ray, **plain)
+        self._ray = load_ray()
+        self._setup = packed(Setup(make, game, told, network.size, arguments.sampling, lanes))
+        self._address, self._count = arguments.ray, arguments.actors
+        self._open = ExitStack()
+        self._selves: dict[str, Any] = {}  # references to the weights of past selves, by file
+        self._numbers: dict[str, int] = {}  # of past selves, as `Ended` has them here
+        self._members: list[_Member] = []
+        self._steps = self._number = 0
+
+    def begin(self) -> None:
+        """See `Play`.
+
+        Raises:
+            ClusterError: there is no cluster, it cannot be joined, or it has fewer cores than there are actors.
+        """
+        self._open.enter_context(connected(self._address, self._count))
+        cores = int(self._ray.cluster_resources().get("CPU", 0))
+        if cores < self._count:
+            raise ClusterError(
+                f"{self._count} actors, but the cluster has {cores} core{'s' * (cores != 1)}; ask for "
+                f"actors={max(cores, 1)} or begin more machines"
+            )
+        kind = self._ray.remote(num_cpus=1, concurrency_groups={PULSE: 1})(Actor)
+        self._new = partial(kind.remote, build(), Place.here(), self._setup)
+        self._members = [_Member(place, self._new()) for place in range(self._count)]
+
+    def restart(self, seed: int) -> None:
+        """See `Play`; rollouts that were asked for before are of no use any more."""
+        self._seed, self._number = seed, 0
+        for member in self._members:
+            if member.handle is None:
+                self._make(member)
+                member.deaths = TRIES - 1
+                member.known.clear()
+            member.pending.clear()
+            member.asked, member.begun, member.life = -1, False, 0
+
+    def collect(self, steps: int) -> R:
+        """Ask for the rollouts to come, and take those that are due: those of all actors, unless some are left out.
+
+        Raises:
+            ClusterError: the game, an agent or the network failed in an actor; its versions are others than here; or
+                all actors died again and again.
+        """
+        self._steps, self._newest = steps, None
+        number, self._number = self._number, self._number + 1
+        try:
+            for member in self._members:
+                self._ask(member, number)
+            return self._joined(self._gather(number))
+        except self._ray.exceptions.RayError as error:  # not of an actor, but of the cluster, or of this machine
+            raise ClusterError(f"the Ray cluster failed: {_first_line(error)}; {GO_ON}") from error
+
+    def close(self) -> None:
+        """See `Play`."""
+        for member in self._members:
+            self._end(member)
+        self._open.close()
+
+    # ---------------------------------------------------------------- asking
+
+    def _ask(self, member: _Member, number: int) -> None:
+        """Have the actor play on, up to the rollout that is `lag` ahead of `number`."""
+        if member.handle is None:
+            return
+        last = max(number, min(number + self.lag, self._until - 1))
+        for wanted in range(max(number, member.asked + 1), last + 1):
+            if len(member.pending) <= self.lag:
+                self._order(member, wanted)
+
+    def _order(self, member: _Member, number: int) -> None:
+        if self._newest is None:
+            self._newest = self._ray.put(network_weights(self.network))  # once for all actors
+        members = self.pool.members if POOL in self.opponents.mix else []
+        files = {past.file for past in members}
+        self._selves = {file: reference for file, reference in self._selves.items() if file in files}
+        fresh = {file: self._past_self(file) for file in sorted(files - member.known)}
+        told = self.pool.state_dict() if members else []
+        order = Order(self._steps, None if member.begun else self._seed_of(member), told, fresh)
+        member.pending.append(_Asked(number, member.handle.play.remote(order, self._newest)))
+        member.known, member.begun, member.asked = files, True, number
+
+    def _past_self(self, file: str) -> Any:
+        """A reference to the weights; actors on other machines have no such files."""
+        if file not in self._selves:
+            self._selves[file] = self._ray.put(network_weights(load_network(self.pool.folder / file).network))
+        return self._selves[file]
+
+    def _seed_of(self, member: _Member) -> int:
+        """Of the games of an actor; the first one plays those that this process would play."""
+        if member.place == member.life == 0:
+            return self._seed
+        return derive(derive(self._seed, Purpose.GAMES, member.place), Purpose.GAMES, member.life)
+
+    # ---------------------------------------------------------------- taking
+
+    def _gather(self, number: int) -> list[Part[R]]:
+        """The rollouts `number`, and those that came too late for an earlier iteration; in the order of actors."""
+        got: dict[tuple[int, int], Part[R]] = {}
+        while True:
+            heads = {
+                member.pending[0].reference: member
+                for member in self._members
+                if member.pending and member.pending[0].number <= number
+            }
+            awaited = [member for member in heads.values() if not member.late]
+            if not heads or (got and not awaited and not self._ready(heads, 0.0)):
+                break
+            # Where everybody is late, whoever comes first is waited for.
+            ready = self._ready(heads, min(1.0, PATIENCE / BEATS))
+            for reference in ready:
+                self._take(heads[reference], number, got)
+            self._listen([member for reference, member in heads.items() if reference not in ready])
+        return [got[place] for place in sorted(got)]
+
+    def _ready(self, references: Iterable[Any], seconds: float) -> list[Any]:
+        ready, _ = self._ray.wait(list(references), num_returns=1, timeout=seconds)
+        return list(ready)
+
+    def _take(self, member: _Member, number: int, got: dict[tuple[int, int], Part[R]]) -> None:
+        """The oldest rollout of an actor, which is there; or the news of its death."""
+        errors, asked = self._ray.exceptions, member.pending.popleft()
+        try:
+            part = self._ray.get(asked.reference)
+        except errors.RayTaskError as error:
+            cause = error.cause
+            if isinstance(cause, ClusterError):
+                raise cause from None
+            kind = "" if isinstance(cause, ValueError) else f"{type(cause).__name__}: "  # people cause those
+            raise ClusterError(f"actor {member.place} failed: {kind}{cause}") from error
+        except errors.RayError as error:  # a process, a machine or an object is gone
+            self._renew(member, f"died ({_first_line(error)})")
+            return
+        member.late, member.played, member.deaths = False, True, 0
+        member.heard, member.knock = time.monotonic(), None
+        if number - asked.number <= MAX_STALE:
+            got[member.place, asked.number] = part
+        else:
+            self._ask(member, number)
+
+    def _listen(self, members: Iterable[_Member]) -> None:
+        """Ask those whose rollouts are missing whether they are there, and leave out or end who has not answered."""
+        for member in members:
+            now, patience = time.monotonic(), max(PATIENCE, 0.0 if member.played else FIRST)
+            if member.knock is None:
+                if now - member.heard >= PATIENCE / BEATS:
+                    alive = member.handle.alive.options(concurrency_group=PULSE)
+                    member.knock = _Knock(alive.remote(), now)
+            elif self._ready([member.knock.reference], 0.0):  # if it has died its rollout will tell
+                member.heard, member.knock = now, None
+            elif (silent := now - member.knock.since) > (1 + LOST) * patience:
+                self._renew(member, f"has not answered for {silent:.0f} s and was ended")
+            elif silent >= patience and not member.late:
+                member.late = True
+                self._warn(
+                    f"actor {member.place} has not answered for {silent:.0f} s; its games are left out until it does"
+                )
+
+    def _renew(self, member: _Member, why: str) -> None:
+        """Put a new actor in the place of one that is gone; it begins new games, with the newest weights."""
+        self._end(member)
+        member.pending.clear()
+        member.known.clear()
+        member.begun, member.life, member.deaths = False, member.life + 1, member.deaths + 1
+        if member.deaths < TRIES:
+            self._warn(f"actor {member.place} {why}; another one takes its place")
+            self._make(member)
+            number = self._number - 1
+            member.asked = number - 1
+            self._ask(member, number)
+            return
+        self._warn(f"actor {member.place} {why}, {TRIES} times in a row; it is given up until games start over")
+        if all(other.handle is None for other in self._members):
+            raise ClusterError(
+                f"all actors were given up; the last one {why}. Do its machines have this package and its extras, free "
+                f"memory, and a free core for each actor? If so, {GO_ON}"
+            )
+
+    def _make(self, member: _Member) -> None:
+        """An actor in an empty place; nobody waits for it until it has played."""
+        member.handle, member.late, member.played = self._new(), True, False
+        member.heard, member.knock = time.monotonic(), None
+
+    def _end(self, member: _Member) -> None:
+        if member.handle is not None and self._ray.is_initialized():
+            self._ray.kill(member.handle)
+        member.handle = None
+
+    def _joined(self, parts: list[Part[R]]) -> R:
+        """What the learner gets; results are told to the pool."""
+        members = {member.file: member for member in self.pool.members}
+        for part in parts:
+            for file, score, games in part.results:
+                if file in members:  # else it has gone in the meantime
+                    self.pool.record(members[file], score, games)
+        return joined(parts, self._number_of, self.device)
+
+    def _number_of(self, file: str) -> int:
+        """The number of a past self, after those of agents that stay what they are."""
+        return self._numbers.setdefault(file, len(self.opponents.agents) + len(self._numbers))
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

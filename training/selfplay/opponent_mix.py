@@ -1,0 +1,103 @@
+"""Who the learner meets: itself, past selves, fixed agents; drawn anew for every game."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.loading import load
+from cellgames.envs.core import Game
+
+from .opponent_pool import Member, Pool
+
+__all__ = ["POOL", "SELF", "Opponents", "parse_mix"]
+
+SELF, POOL = "self", "pool"
+ACTIVE = 4
+"""Past selves that new games meet at a time; more would be asked one by one about few games each."""
+
+
+def parse_mix(text: str) -> dict[str, float]:
+    """`self=0.8,pool=0.2` as names and shares of the games; shares add up to 1, and one name alone needs none.
+
+    Raises:
+        ValueError: the message says what was expected.
+    """
+    mix: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, share = part.strip().rpartition("=")
+        name, share = (name, share) if equals else (share, "1")
+        try:
+            number = float(share)
+        except ValueError:
+            number = -1.0
+        if not name or not 0 < number < float("inf"):
+            raise ValueError(f"opponents are names and shares, such as self=0.8,pool=0.2; got {text!r}")
+        if name in mix:
+            raise ValueError(f"opponent {name!r} is given twice in {text!r}")
+        mix[name] = number
+    total = sum(mix.values())
+    return {name: share / total for name, share in mix.items()}
+
+
+class Opponents:
+    """Hands out opponents by number: -1 is the current self, others are agents that stay what they are.
+
+    Args:
+        game: the rules.
+        mix: shares of the games by name: `self`, `pool`, or an agent's spec.
+        pool: where past selves come from.
+        device: of their networks.
+    """
+
+    def __init__(self, game: Game[Any], mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:
+        self.mix, self.pool, self.device = dict(mix), pool, device
+        self.agents: list[AnyAgent] = [load(name, game) for name in mix if name not in (SELF, POOL)]
+        self._fixed = len(self.agents)
+        self._members: list[Member | None] = [None] * self._fixed
+        self._active: list[int] = []
+
+    def renew(self, generator: torch.Generator) -> None:
+        """Draw the past selves that new games meet from now on."""
+        if POOL not in self.mix:
+            return
+        self._active = [self._place(member) for member in self.pool.sample(ACTIVE, generator)]
+
+    def draw(self, games: int, generator: torch.Generator) -> list[int]:
+        """The opponent of each new game; the generator is consumed."""
+        shares = torch.tensor(list(self.mix.values()), dtype=torch.float64)
+        lots = torch.rand(2, games, generator=generator, device=generator.device, dtype=torch.float64).cpu()
+        kinds = torch.searchsorted(shares.cumsum(0), lots[0]).clamp(max=len(shares) - 1).tolist()
+        names, fixed = list(self.mix), iter(range(self._fixed))
+        number = {name: -1 if name == SELF else -2 if name == POOL else next(fixed) for name in names}
+        return [
+            self._active[int(lot * len(self._active))] if number[names[kind]] == -2 else number[names[kind]]
+            for kind, lot in zip(kinds, lots[1].tolist(), strict=True)
+        ]
+
+    def record(self, number: int, score: float, games: int) -> None:
+        """Tell of games that ended; `score` is the learner's."""
+        member = self._members[number]
+        if member is not None:
+            self.pool.record(member, score, games)
+
+    def past_selves(self) -> dict[int, str]:
+        """Files of the past selves by their numbers."""
+        return {number: member.file for number, member in enumerate(self._members) if member is not None}
+
+    def forget(self) -> None:
+        """No game goes on, so that no past self is needed any more."""
+        del self.agents[self._fixed :], self._members[self._fixed :]
+        self._active = []
+
+    def _place(self, member: Member) -> int:
+        """The number of a past self; as long as one of its games may go on it keeps it."""
+        for number, other in enumerate(self._members):
+            if other is not None and other.file == member.file:
+                return number
+        self.agents.append(self.pool.agent(member, self.device))
+        self._members.append(member)
+        return len(self.agents) - 1

@@ -1,0 +1,1 @@
+"""Sweeps of settings by Ray Tune."""

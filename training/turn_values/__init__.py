@@ -1,0 +1,1 @@
+"""TD(lambda) on positions after whole turns of Cloth of Gold."""
