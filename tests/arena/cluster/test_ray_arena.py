@@ -302,8 +302,8 @@ DRIVER = """
 import sys
 sys.modules["matplotlib"] = None  # no plots
 import cellgames
-from cellgames.arena.round_robin import round_robin
-from cellgames.ray_workers import RayWorkers
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.cluster.ray_workers import RayWorkers
 address, out, store, *agents = sys.argv[1:]
 with RayWorkers(address, 1) as workers:
     game = cellgames.make("torus-v0", size=3)

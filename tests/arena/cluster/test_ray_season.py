@@ -324,7 +324,7 @@ KILLED = """
 import sys
 from pathlib import Path
 import test_ray_season
-from cellgames.arena import season_journal
+from cellgames.arena.season import journal as season_journal
 from arena_runs import die_after
 season_journal.append = die_after(2, season_journal.append)  # before the store has the batch
 test_ray_season.run_bots(Path(sys.argv[1]), test_ray_season.Pretend(2))

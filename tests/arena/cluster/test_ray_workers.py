@@ -218,7 +218,7 @@ NODES = """
 import sys
 from pathlib import Path
 from ray.cluster_utils import Cluster
-from cellgames import ray_workers
+from cellgames.cluster import ray_workers
 from ray_clusters import Told, patient
 folder = Path(sys.argv[1])
 ray_workers._PATIENCE_S = 0.1
@@ -299,7 +299,7 @@ def test_clusters_that_cannot_be_joined_are_refused_in_time(workers: RayWorkers)
 OTHER = """
 import sys
 from pathlib import Path
-from cellgames.ray_workers import RayWorkers
+from cellgames.cluster.ray_workers import RayWorkers
 from ray_clusters import Told
 with RayWorkers(sys.argv[1]) as workers:
     try:

@@ -106,7 +106,8 @@ SCRIPT = """
 import os, sys
 import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
-from cellgames.arena import chunks, report_parts, round_robin as rr
+from cellgames.arena.play import chunks, round_robin as rr
+from cellgames.arena.report import report_parts
 
 def run(moment, out):
     if moment == "inside a chunk": os.environ["MORTAL"] = "15"

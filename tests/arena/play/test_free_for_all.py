@@ -319,8 +319,9 @@ SCRIPT = f"""
 import os, sys
 import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
-from cellgames.arena import chunks, report_parts
-from cellgames.arena.free_for_all import free_for_all
+from cellgames.arena.play import chunks
+from cellgames.arena.report import report_parts
+from cellgames.arena.play.free_for_all import free_for_all
 
 def run(moment, out):
     if moment == "inside a chunk": os.environ["MORTAL"] = "4"

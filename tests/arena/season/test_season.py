@@ -333,7 +333,7 @@ SCRIPT = """
 import sys
 from arena_runs import die_after, die_within, die_writing, kill_each
 from season_coin import Coin, made_up
-from cellgames.arena import season, season_journal as journal, season_reports as reports
+from cellgames.arena.season import journal, season, season_reports as reports
 
 reports.png = lambda picture: repr(picture).encode()
 

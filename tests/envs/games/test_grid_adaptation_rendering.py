@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from test_cloth_of_gold_rendering import VISION, lab
+from colour_vision import VISION, lab
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
 from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, bits, picture, text
