@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
+from paths import ROOT
 
 import cellgames
 from cellgames.envs.registry import REGISTRY
-
-ROOT = Path(__file__).resolve().parents[1]
 
 yaml = pytest.importorskip("yaml", reason="needs PyYAML, which comes with mkdocs: pip install 'cellgames[docs]'")
 
@@ -62,7 +60,7 @@ def test_lint_types_and_tests_run_with_every_supported_python() -> None:
     assert "mypy --platform" in commands(found["types"])
     assert "-m pytest" in commands(found["tests"])
     assert "mkdocs build --strict" in commands(found["docs"])
-    assert "tests/check_distributions.py dist" in commands(found["distributions"])
+    assert "tests/support/check_distributions.py dist" in commands(found["distributions"])
 
 
 @pytest.mark.parametrize("name", ["tests", "release"])
