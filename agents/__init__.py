@@ -1,7 +1,6 @@
 """Players, and the loop in which they play.
 
-    from cellgames.agents import load
-    from cellgames.agents.play import play
+    from cellgames.agents import load, play
     agents = [load("greedy", game), load("rollout:64", game)]
     played = play(game, agents, seats, seeds, generators)
 
@@ -10,14 +9,25 @@ Names are imported when they are first used, so that lists and help texts need n
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, select
     from .loading import AGENTS, load
-    from .play import Played, moves, random_openings
+    from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "select"),
+            "loading": ("AGENTS", "load"),
+            "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
+            "policy": ("PolicyAgent",),
+        },
+    )
 
 __all__ = [
     "AGENTS",
@@ -30,23 +40,8 @@ __all__ = [
     "StateAgent",
     "load",
     "moves",
+    "parse_move",
+    "play",
     "random_openings",
     "select",
 ]
-
-_HOME = {
-    name: module
-    for module, names in {
-        "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "select"),
-        "play": ("Played", "moves", "random_openings"),  # not `play`, which is the module
-        "policy": ("PolicyAgent",),
-        "loading": ("AGENTS", "load"),
-    }.items()
-    for name in names
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 import torch
 
 import cellgames
-from cellgames.agents import play as loop
+from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.loading import load
 from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES

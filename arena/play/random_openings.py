@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents.play import random_openings
+from cellgames.agents.play_loop import random_openings
 from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 
@@ -30,7 +30,7 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
 
     Returns:
         int64 [B, plies], or [B, plies, P] or [B, plies, P, K] in simultaneous games; -1 from where an opening stops.
-        What `agents.play.play` takes as `opening`.
+        What `cellgames.agents.play` takes as `opening`.
     """
     shape = (len(seeds), plies, *game.info.action_shape)
     drawn = torch.full(shape, -1, dtype=torch.int64)
@@ -52,7 +52,7 @@ def match_openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.
     """The openings of a match, one a seed; arguments and result are those of `openings`.
 
     Without chance an opening fits every seed, so all are full and those that end the game are drawn again
-    (`agents.play.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
+    (`agents.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
     """
     if game.info.stochastic:
         return openings(game, seeds, plies, generator)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from cellgames.agents.play import parse_move
+from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.utils.run_folders import PathLike
 

@@ -115,7 +115,7 @@ class Record:
     seed:       int64, of the lane.
     agents:     names by seat.
     opening:    how many of the first moves were forced.
-    moves:      one string a turn, as the game writes actions (`cellgames.agents.play.moves`).
+    moves:      one string a turn, as the game writes actions (`cellgames.agents.moves`).
     result:     how it ended.
     pairing:    None for a game outside a match.
     position:   where it started, as the game writes positions; "" is the usual start.

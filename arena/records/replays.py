@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.agents.play import parse_move
+from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.registry import make
 from cellgames.utils.run_folders import PathLike

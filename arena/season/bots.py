@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from cellgames.agents import play as loop
+from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load

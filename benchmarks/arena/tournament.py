@@ -41,8 +41,8 @@ TRAINED = Path("results/train/round-robin-networks")
 PARTS: Mapping[str, tuple[tuple[str, str, str, int], ...]] = {
     "agents": (("agents/base.py", "answer", "", 1), ("", "observe", "agents/base.py", -1)),
     "core": (
-        ("core/game.py", "step", "agents/play.py", 1),
-        ("core/game.py", "init", "agents/play.py", 1),
+        ("core/game.py", "step", "agents/play_loop.py", 1),
+        ("core/game.py", "init", "agents/play_loop.py", 1),
         ("core/game.py", "legal_actions", "agents/base.py", 1),
         ("", "observe", "agents/base.py", 1),
     ),

@@ -19,7 +19,7 @@ from toy_games import Race, Sealed, TwoPartRace
 import cellgames
 from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.play import Played, parse_move, play
+from cellgames.agents.play_loop import Played, parse_move, play
 from cellgames.agents.random_agent import RandomAgent, random_actions, random_turn
 from cellgames.envs.core import Game, State, seeds
 

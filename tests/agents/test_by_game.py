@@ -18,7 +18,7 @@ from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout
 from cellgames.agents.cloth_of_gold.turns import ClothRandom
 from cellgames.agents.loading import GREEDY, RANDOM, ROLLOUT
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy

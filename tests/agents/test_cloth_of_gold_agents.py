@@ -18,7 +18,7 @@ from cellgames.agents.cloth_of_gold import rollout as cloth_of_gold_rollout
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy, forecast, worth
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout, finish_turns
 from cellgames.agents.cloth_of_gold.turns import TurnAgent, random_turns
-from cellgames.agents.play import play as play_agents
+from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts.halving import affordable, best_arm
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState

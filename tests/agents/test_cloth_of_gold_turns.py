@@ -15,7 +15,7 @@ from toy_games import random_actions
 import cellgames
 from cellgames.agents.cloth_of_gold.shapes import SHAPES, orientations
 from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

@@ -17,7 +17,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents.base import BaseAgent, StateAgent
 from cellgames.agents.forfeits import MOST_REASON, reason_of
-from cellgames.agents.play import Played, play
+from cellgames.agents.play_loop import Played, play
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import measure, meet
 from cellgames.arena.play.free_for_all import free_for_all

@@ -14,7 +14,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import load, random_openings
 from cellgames.agents.loading import GREEDY
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.torus.distance import CLOSED, cycle_costs, stones_to_win
 from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.envs.core import seeds

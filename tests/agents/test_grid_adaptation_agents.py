@@ -21,7 +21,7 @@ from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others
 from cellgames.agents.grid_adaptation.plans import Planner
 from cellgames.agents.grid_adaptation.rollout import GridRollout
 from cellgames.agents.grid_adaptation.shapes import placements, shapes_at
-from cellgames.agents.play import play as play_agents
+from cellgames.agents.play_loop import play as play_agents
 from cellgames.envs.core import chance, seeds
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, VOTE, GridState

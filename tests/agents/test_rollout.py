@@ -12,7 +12,7 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents import load, random_openings
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.playouts import amaf
 from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.amaf import AmafAgent

@@ -21,7 +21,7 @@ from cellgames.agents.loading import NETWORKS
 from cellgames.agents.networks import trained
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.agents.networks.saved import FORMAT, load_network, read_about, save_network
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.envs.core import Game, seeds
 from cellgames.training.selfplay.learner import start_weights
 

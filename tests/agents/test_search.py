@@ -16,7 +16,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
 from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.search_agent import SearchAgent

@@ -14,8 +14,8 @@ import cellgames
 from cellgames.agents import load, select
 from cellgames.agents.base import Seats
 from cellgames.agents.loading import IMAGINED
-from cellgames.agents.play import Played
-from cellgames.agents.play import play as play_agents
+from cellgames.agents.play_loop import Played
+from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.playouts import LANES, at_once, finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent

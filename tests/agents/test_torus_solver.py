@@ -16,7 +16,7 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load, random_openings
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.torus.perfect import TorusPerfect
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.core import seeds

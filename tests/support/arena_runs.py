@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from paths import ROOT
 
-from cellgames.agents import play as loop
+from cellgames.agents import play_loop as loop
 from cellgames.arena.records.record_lines import Line, read
 from cellgames.cli.main import main
 from cellgames.utils.run_folders import PathLike

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from cellgames.agents import load
-from cellgames.agents.play import moves, play
+from cellgames.agents.play_loop import moves, play
 from cellgames.arena.play.match import record
 from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
 from cellgames.envs.core import Game, seeds

@@ -11,7 +11,7 @@ from toy_games import TOYS
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.arena.play.match import generator, record
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs import registry

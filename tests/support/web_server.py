@@ -18,7 +18,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cell
 
 import cellgames  # noqa: E402  # after the word on what is missing
 from cellgames.agents.loading import load  # noqa: E402
-from cellgames.agents.play import play  # noqa: E402
+from cellgames.agents.play_loop import play  # noqa: E402
 from cellgames.arena.play.match import generator, record  # noqa: E402
 from cellgames.arena.records.record_lines import Record  # noqa: E402
 from cellgames.web.server import create_app  # noqa: E402

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 import cellgames
-from cellgames.agents import play as loop
+from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent, select
 from cellgames.agents.loading import RANDOM, WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.saved import load_network, read_about

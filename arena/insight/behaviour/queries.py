@@ -16,7 +16,7 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent, acting, select
 from cellgames.agents.loading import RANDOM
 from cellgames.agents.networks.network_agent import NetworkAgent
-from cellgames.agents.play import parse_move
+from cellgames.agents.play_loop import parse_move
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record

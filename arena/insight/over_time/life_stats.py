@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.agents.play import parse_move
+from cellgames.agents.play_loop import parse_move
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, start
 from cellgames.envs.core import Game, State

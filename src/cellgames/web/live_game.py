@@ -19,7 +19,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents.base import AnyAgent, select
 from cellgames.agents.forfeits import reason_of
-from cellgames.agents.play import Played, moves
+from cellgames.agents.play_loop import Played, moves
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start

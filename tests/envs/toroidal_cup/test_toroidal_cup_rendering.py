@@ -13,7 +13,7 @@ import torch
 from every_game import generator
 from toy_games import random_actions
 
-from cellgames.agents.play import play
+from cellgames.agents.play_loop import play
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play import match
 from cellgames.arena.records import replays
