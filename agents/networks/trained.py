@@ -19,7 +19,7 @@ from .saved import load_network, read_about
 
 __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
 
-WEIGHTS = Path(__file__).parent / "weights"
+WEIGHTS = Path(__file__).parents[1] / "weights"
 """What comes with the package, to play by itself."""
 
 SEARCH_WEIGHTS = WEIGHTS / "search"
