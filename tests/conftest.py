@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,10 @@ LONGEST = """
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell without job control starts commands in the background (`pytest &`) with Ctrl-C ignored. Tests that
+        # press it, here or in processes that they start, would wait forever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config.option, "loadscopereorder"):  # pytest-xdist would begin with the files that have most tests
         config.option.loadscopereorder = False
 

@@ -24,7 +24,7 @@ import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
-from cellgames.arena.season import season_reports
+from cellgames.arena.season import prefetch, season_reports
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.games import Fixture, PackedUmpire, Played, settle
@@ -68,24 +68,28 @@ class Pretend:
         self.count, self.order, self.wrong = count, order, wrong
         self.given: list[str] = []
         self.most = 0
+        self.lock = threading.Lock()  # of what follows, which the timer's thread takes
         self.waiting: list[Piece] = []
         self.timer: threading.Timer | None = None
         self.futures: list[Future[Any]] = []
 
     def submit(self, work: Work[Any, Any], item: Any) -> Future[Any]:
-        if self.timer is not None:
-            self.timer.cancel()
         future: Future[Any] = Future()
-        self.given.append(str(item))
-        self.futures.append(future)
-        self.waiting.append((pickle.dumps((work, item)), future))
-        self.most = max(self.most, sum(not future.done() for future in self.futures))
-        self.timer = threading.Timer(0.02, self._do)
-        self.timer.start()
+        piece = pickle.dumps((work, item))
+        with self.lock:
+            if self.timer is not None:
+                self.timer.cancel()
+            self.given.append(str(item))
+            self.futures.append(future)
+            self.waiting.append((piece, future))
+            self.most = max(self.most, sum(not future.done() for future in self.futures))
+            self.timer = threading.Timer(0.02, self._do)
+            self.timer.start()
         return future
 
     def _do(self) -> None:
-        waiting, self.waiting = self.waiting, []
+        with self.lock:
+            waiting, self.waiting = self.waiting, []
         for piece, future in self.order(waiting):
             work, item = pickle.loads(piece)
             if not future.set_running_or_notify_cancel():
@@ -189,15 +193,22 @@ def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, byte
         assert over.games - cut <= over.played <= over.games - cut + 4  # a torn batch again, nothing else
 
 
-def test_leaving_gives_up_what_is_outstanding(tmp_path: Path) -> None:
+def test_leaving_gives_up_what_is_outstanding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C while the season waits."""
-    workers = Pretend(2)
+    waits, pressed = threading.Event(), threading.Lock()
+
+    def wait(*arguments: Any, **options: Any) -> Any:
+        waits.set()
+        return prefetch_wait(*arguments, **options)
 
     def interrupt(pieces: list[Piece]) -> list[Piece]:
-        signal.raise_signal(signal.SIGINT)
+        if pressed.acquire(blocking=False) and waits.wait(60):  # once, however slowly the pieces come
+            signal.raise_signal(signal.SIGINT)
         return []
 
-    workers.order = interrupt
+    prefetch_wait = prefetch.wait
+    monkeypatch.setattr(prefetch, "wait", wait)
+    workers = Pretend(2, interrupt)
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "run", workers)
