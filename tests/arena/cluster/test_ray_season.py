@@ -334,11 +334,12 @@ def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorke
 KILLED = """
 import sys
 from pathlib import Path
+sys.path.append(sys.argv[1])
 import test_ray_season
 from cellgames.arena.season import journal as season_journal
 from arena_runs import die_after
 season_journal.append = die_after(2, season_journal.append)  # before the store has the batch
-test_ray_season.run_bots(Path(sys.argv[1]), test_ray_season.Pretend(2))
+test_ray_season.run_bots(Path(sys.argv[2]), test_ray_season.Pretend(2))
 """
 
 
@@ -346,7 +347,7 @@ test_ray_season.run_bots(Path(sys.argv[1]), test_ray_season.Pretend(2))
 def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     """The season goes on, and nothing is there twice."""
     out, games = tmp_path / "run", 4 + 8
-    with driver(KILLED, out) as killed:
+    with driver(KILLED, Path(__file__).parent, out) as killed:
         _, error = killed.communicate(timeout=120)
     assert killed.returncode == -signal.SIGKILL, error
     kept = (out / "games.jsonl").read_bytes()

@@ -254,8 +254,8 @@ def test_a_piece_outlives_its_machine(tmp_path: Path) -> None:
 
 ADDRESSES = """
 import json, socket, sys, time
-from cellgames import cluster
-from cellgames.cluster import connected
+from cellgames.cluster import connection
+from cellgames.cluster.connection import connected
 said = {}
 def attempt(address):
     began = time.monotonic()
@@ -266,10 +266,10 @@ def attempt(address):
         return f"{type(error).__name__}: {error}" if time.monotonic() - began < 10 else "too late"
 for address in ("127.0.0.1:1", "auto", "nonsense", "ray://127.0.0.1:10001", "no.such.host.invalid:6379"):
     said[address] = attempt(address)
-cluster._ANSWER_S = 0.5
+connection._ANSWER_S = 0.5
 with socket.create_server(("127.0.0.1", 0)) as silent:
     said["silent"] = attempt("127.0.0.1:%d" % silent.getsockname()[1])
-cluster._ANSWER_S = 5
+connection._ANSWER_S = 5
 import ray
 version, ray.__version__ = ray.__version__, "1.2.3"
 said["other Ray"] = attempt(sys.argv[1])
