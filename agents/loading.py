@@ -54,7 +54,7 @@ ROLLOUT: dict[str, str] = {
 PLAYOUTS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:finish_turns"}
 """What finishes games where random actions make no turns, by a game's id; takes what `playouts.finish` takes."""
 
-PRIORS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:likely_units"}
+PRIORS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:unit_prior"}
 """What says which of thousands of actions a tree search should try, by a game's id, where no network does.
 
 A function of the game, `X` states and a generator to logits, float [X, A].
@@ -78,7 +78,7 @@ NETWORKS: dict[str, dict[str, str]] = {
 }
 """Networks by kind and by a game's id: classes of a game and a `networks.Size`.
 
-A `policy` says what to do, and every game without one gets a flat one; `turns` judge positions after whole turns.
+A `policy` says what to do, and every game without one gets a flat one; `turns` evaluate positions after whole turns.
 """
 
 WEIGHTS_SUFFIX = ".safetensors"

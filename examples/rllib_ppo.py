@@ -77,10 +77,10 @@ def train(algorithm: Algorithm, iterations: int) -> None:
     """Iterations of PPO, a line each."""
     begun = time.monotonic()
     for _ in range(iterations):
-        told = algorithm.train()
-        played, learned = told["env_runners"], told["learners"][POLICY]
+        result = algorithm.train()
+        played, learned = result["env_runners"], result["learners"][POLICY]
         print(
-            f"iteration {told['training_iteration']:3}  steps {int(played['num_env_steps_sampled_lifetime']):8,}  "
+            f"iteration {result['training_iteration']:3}  steps {int(played['num_env_steps_sampled_lifetime']):8,}  "
             f"moves a game {played.get('episode_len_mean', math.nan):5.1f}  entropy {learned['entropy']:5.2f}  "
             f"value loss {learned['vf_loss']:6.3f}  {time.monotonic() - begun:4.0f} s",
             flush=True,

@@ -1,7 +1,7 @@
 """Self-play with Tianshou: DQN on the PettingZoo environment, with masks.
 
     pip install "cellgames[tianshou]"
-    python examples/tianshou_dqn.py --game torus-v0 --size 3 --steps 60000
+    python examples/tianshou_dqn.py --game torus-v0 --size 3 --total-steps 60000
 
 One network plays both seats of a zero-sum game for two in which turns alternate (Torus). Three things make that right:
 
@@ -40,7 +40,7 @@ from cellgames.agents.base import BaseAgent
 from cellgames.arena.play.evaluation import measure, meet
 from cellgames.envs.core import Game
 
-HORIZON = 8  # four moves and their answers
+N_STEP = 8  # four moves and their answers
 
 
 def make_env(game: Game[Any]) -> PettingZooEnv:
@@ -63,7 +63,7 @@ class ActionValues(nn.Module):
 
 
 def make_algorithm(
-    game: Game[Any], *, learning_rate: float = 1e-3, horizon: int = HORIZON
+    game: Game[Any], *, learning_rate: float = 1e-3, n_step: int = N_STEP
 ) -> MultiAgentOffPolicyAlgorithm:
     """One DQN for both seats."""
     env = make_env(game)
@@ -71,7 +71,7 @@ def make_algorithm(
         policy=DiscreteQLearningPolicy(model=ActionValues(game), action_space=env.action_space),
         optim=AdamOptimizerFactory(lr=learning_rate),
         gamma=0.99,
-        n_step_return_horizon=horizon,
+        n_step_return_horizon=n_step,
         target_update_freq=50,
         is_double=True,
     )
@@ -85,47 +85,47 @@ def policy_of(algorithm: MultiAgentOffPolicyAlgorithm) -> DiscreteQLearningPolic
 
 def train(
     game: Game[Any],
-    steps: int,
+    total_steps: int,
     seed: int = 0,
     *,
-    lanes: int = 16,
+    num_envs: int = 16,
     batch: int = 256,
     updates: float = 0.1,
-    horizon: int = HORIZON,
+    n_step: int = N_STEP,
 ) -> ActionValues:
-    """Play against itself for `steps` actions and learn from them; the seed decides everything on one machine."""
+    """Play against itself for `total_steps` actions and learn from them; the seed decides everything on one machine."""
     info = game.info
-    if steps < 1:
-        raise ValueError(f"expected at least 1 step to learn from, got {steps}")
+    if total_steps < 1:
+        raise ValueError(f"expected at least 1 step to learn from, got {total_steps}")
     if info.simultaneous or info.num_players != 2 or not info.zero_sum or len(info.action_nvec) > 1:
         raise ValueError(f"expected a zero-sum game for two, in turns, with one number an action; got {game}")
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002  # Tianshou explores with NumPy's global generator
     logging.getLogger("tianshou").setLevel(logging.ERROR)  # it remarks in every step that there are two returns
-    algorithm = make_algorithm(game, horizon=horizon)
+    algorithm = make_algorithm(game, n_step=n_step)
     policy = policy_of(algorithm)
-    envs = DummyVectorEnv([lambda: make_env(game)] * lanes)
+    envs = DummyVectorEnv([lambda: make_env(game)] * num_envs)
     envs.seed(seed)
-    buffer = VectorReplayBuffer(20_000, lanes)
+    buffer = VectorReplayBuffer(20_000, num_envs)
     collector = Collector(algorithm, envs, buffer, exploration_noise=True)
     collector.reset()
 
-    told, began = 0, time.perf_counter()
+    reported, began = 0, time.perf_counter()
 
     def before_step(epoch: int, step: int) -> None:
-        nonlocal told
-        policy.set_eps_inference(max(0.1, 1.0 - 4 * step / steps))
-        if epoch > told:
-            told = epoch
+        nonlocal reported
+        policy.set_eps_inference(max(0.1, 1.0 - 4 * step / total_steps))
+        if epoch > reported:
+            reported = epoch
             print(f"{step:9,} steps  {time.perf_counter() - began:5.0f} s  exploration {policy.eps_inference:.2f}")
 
-    chunk = 10 * lanes  # actions between two updates
-    epochs = max(1, min(10, steps // chunk))
+    chunk = 10 * num_envs  # actions between two updates
+    epochs = max(1, min(10, total_steps // chunk))
     algorithm.run_training(
         OffPolicyTrainerParams(
             training_collector=collector,
             max_epochs=epochs,
-            epoch_num_steps=-(-steps // epochs),
+            epoch_num_steps=-(-total_steps // epochs),
             collection_step_num_env_steps=chunk,
             batch_size=batch,
             update_step_num_gradient_steps_per_sample=updates,
@@ -158,7 +158,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="DQN by self-play with Tianshou, measured against other agents.")
     parser.add_argument("--game", default="torus-v0", help="id of a zero-sum game for two, in turns")
     parser.add_argument("--size", type=int, help="of the board; default: the game's own")
-    parser.add_argument("--steps", type=int, default=60_000, help="actions to learn from")
+    parser.add_argument("--total-steps", type=int, default=60_000, help="actions to learn from")
     parser.add_argument("--games", type=int, default=400, help="to play against each other agent; even")
     parser.add_argument("--against", nargs="*", default=["random", "greedy"], help="the other agents")
     parser.add_argument("--seed", type=int, default=0)
@@ -174,7 +174,7 @@ def main() -> None:
     try:
         game = cellgames.make(arguments.game, **({} if arguments.size is None else {"size": arguments.size}))
         others = {name: load(name, game) for name in arguments.against}
-        agent = Learned(train(game, arguments.steps, arguments.seed))
+        agent = Learned(train(game, arguments.total_steps, arguments.seed))
     except ValueError as error:
         line.error(str(error))
     for name, other in others.items():

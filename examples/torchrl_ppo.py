@@ -1,7 +1,7 @@
 """Self-play with TorchRL: masked PPO out of its own parts, on games that never leave their device.
 
     pip install "cellgames[torchrl]"
-    python examples/torchrl_ppo.py --game torus-small-v0 --steps 600000
+    python examples/torchrl_ppo.py --game torus-small-v0 --total-steps 600000
 
 One network plays both seats of a game for two, in turns and zero-sum (Torus). TorchRL's GAE takes it that whoever acts
 next wants the same, which is wrong where the opponent acts next. So the critic values every position for the first
@@ -35,9 +35,9 @@ from cellgames.envs.core import Game
 from cellgames.training.machine import choose_device
 
 
-def make_env(game: Game[Any], lanes: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
-    """`lanes` games side by side, with observations as floats."""
-    games = TorchRLGame(game, lanes, seed=seed, device=device)
+def make_env(game: Game[Any], num_envs: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
+    """`num_envs` games at the same time, with observations as floats."""
+    games = TorchRLGame(game, num_envs, seed=seed, device=device)
     return TransformedEnv(games, DTypeCastTransform(torch.int8, torch.float32, in_keys=["observation"]))
 
 
@@ -90,21 +90,21 @@ def add_advantages(batch: TensorDictBase, gae: GAE) -> None:
 
 def train(
     game: Game[Any],
-    steps: int,
+    total_steps: int,
     seed: int = 0,
     *,
     device: torch.device | str = "cpu",
-    lanes: int = 64,
-    horizon: int = 32,
-    epochs: int = 4,
-    minibatch: int = 512,
+    num_envs: int = 64,
+    num_steps: int = 32,
+    num_epochs: int = 4,
+    minibatch_size: int = 512,
     learning_rate: float = 1e-3,
     entropy: float = 0.01,
 ) -> ProbabilisticActor:
-    """Play against itself for `steps` actions and learn from them; the seed decides everything on one machine."""
+    """Play against itself for `total_steps` actions and learn from them; the seed decides everything on one machine."""
     info = game.info
-    if steps < 1:
-        raise ValueError(f"expected at least 1 step to learn from, got {steps}")
+    if total_steps < 1:
+        raise ValueError(f"expected at least 1 step to learn from, got {total_steps}")
     if info.simultaneous or info.num_players != 2 or not info.zero_sum or len(info.action_nvec) > 1:
         raise ValueError(f"expected a zero-sum game for two, in turns, with one number an action; got {game}")
     torch.manual_seed(seed)
@@ -112,18 +112,23 @@ def train(
     gae = GAE(gamma=1.0, lmbda=0.95, value_network=critic)
     loss = ClipPPOLoss(actor, critic, clip_epsilon=0.2, entropy_coeff=entropy, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), learning_rate)
-    env, frames = make_env(game, lanes, seed, device), lanes * horizon
-    steps = -(-steps // frames) * frames
+    env, frames = make_env(game, num_envs, seed, device), num_envs * num_steps
+    total_steps = -(-total_steps // frames) * frames
     collector = Collector(
-        env, actor, frames_per_batch=frames, total_frames=steps, device=device, auto_register_policy_transforms=False
+        env,
+        actor,
+        frames_per_batch=frames,
+        total_frames=total_steps,
+        device=device,
+        auto_register_policy_transforms=False,
     )
     taken, shown, began = 0, 0, time.perf_counter()
     for batch in collector:
         with torch.no_grad():
             add_advantages(batch, gae)
         rows, losses = batch.reshape(-1), []
-        for _ in range(epochs):
-            for picked in torch.randperm(len(rows), device=device).split(minibatch):
+        for _ in range(num_epochs):
+            for picked in torch.randperm(len(rows), device=device).split(minibatch_size):
                 parts = loss(rows[picked])
                 total = parts["loss_objective"] + parts["loss_critic"] + parts["loss_entropy"]
                 optimizer.zero_grad()
@@ -132,8 +137,8 @@ def train(
                 optimizer.step()
                 losses.append(total.detach())
         taken += len(rows)
-        if taken * 10 // steps > shown:  # ten lines a run
-            shown, spent = taken * 10 // steps, time.perf_counter() - began
+        if taken * 10 // total_steps > shown:  # ten lines a run
+            shown, spent = taken * 10 // total_steps, time.perf_counter() - began
             games = int(batch["next", "done"].sum())
             print(f"{taken:9,} steps  {spent:5.0f} s  loss {torch.stack(losses).mean():6.3f}  {games} games ended")
     collector.shutdown()
@@ -159,7 +164,7 @@ def parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description="PPO by self-play with TorchRL, measured against other agents.")
     parser.add_argument("--game", default="torus-small-v0", help="id of a zero-sum game for two, in turns")
     parser.add_argument("--size", type=int, help="of the board; default: the game's own")
-    parser.add_argument("--steps", type=int, default=600_000, help="actions to learn from")
+    parser.add_argument("--total-steps", type=int, default=600_000, help="actions to learn from")
     parser.add_argument("--games", type=int, default=400, help="to play against each other agent; even")
     parser.add_argument("--against", nargs="*", default=["random", "greedy"], help="the other agents")
     parser.add_argument("--seed", type=int, default=0)
@@ -177,7 +182,7 @@ def main() -> None:
         game = cellgames.make(arguments.game, **({} if arguments.size is None else {"size": arguments.size}))
         others = {name: load(name, game) for name in arguments.against}
         device = choose_device(arguments.device)
-        agent = Learned(train(game, arguments.steps, arguments.seed, device=device))
+        agent = Learned(train(game, arguments.total_steps, arguments.seed, device=device))
     except ValueError as error:
         line.error(str(error))
     for name, other in others.items():

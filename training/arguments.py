@@ -43,7 +43,7 @@ Text = tuple[str, ...]
 
 FREE = ("threads", "device", "ray")
 """What a run that is continued may have otherwise; of weights that are equal in every bit there is then no promise."""
-GROWS = "steps"
+GROWS = "total_steps"
 """What it may have more of."""
 
 
@@ -112,7 +112,7 @@ def setting(default: Any, help: str, **limits: float) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments:
-    """What all algorithms are told. `Arguments.fitted` fills in what suits a game.
+    """Arguments that all algorithms take; `Arguments.fitted` fills in what suits a game.
 
     Attributes:
         game: an id.
@@ -128,29 +128,29 @@ class Arguments:
     parameters: dict[str, Any] = field(default_factory=dict)
 
     seed: int = setting(0, "of all chance", low=-(2**63), high=2**63 - 1)
-    steps: int = setting(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
-    lanes: int = setting(256, "games played side by side", low=1)
-    horizon: int = setting(64, "steps of every game in an iteration", low=1)
-    epochs: int = setting(1, "times that an iteration's actions are learned from", low=1)
-    minibatch: int = setting(2048, "actions in a step of the optimizer, about", low=2)
+    total_steps: int = setting(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
+    num_envs: int = setting(256, "games played at the same time", low=1)
+    num_steps: int = setting(64, "steps of every game in an iteration", low=1)
+    num_epochs: int = setting(1, "times that an iteration's actions are learned from", low=1)
+    minibatch_size: int = setting(2048, "actions in a step of the optimizer, about", low=2)
     learning_rate: float = setting(7e-4, "of Adam; falls to a tenth of it, along a line", above=0, high=1)
-    discount: float = setting(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
-    trace: float = setting(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
-    max_norm: float = setting(0.5, "of the gradient; longer ones are shortened to it", above=0)
+    gamma: float = setting(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
+    gae_lambda: float = setting(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
+    max_grad_norm: float = setting(0.5, "of the gradient; longer ones are shortened to it", above=0)
     channels: int = setting(32, "of every layer of the network")
     layers: int = setting(3, "of the network after the first one")
     start_from: str = setting("", "weights to begin with, a .safetensors file of a network of this size")
 
-    opponents: str = setting("self=0.8,pool=0.2", "shares of the games: self, pool (past selves), or any agent")
+    opponents: str = setting("self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or any agent")
     sampling: Sampling = setting(  # noqa: RUF009  # makes a field
-        "prioritized", "which past selves are met: all alike, the latest, or the hardest most"
+        "prioritized", "which snapshots of the pool are met: all alike, the latest, or the hardest most"
     )
-    pool_limit: int = setting(20, "past selves that are kept", low=1)
-    snapshot_every: int = setting(20, "iterations between two past selves", low=1)
+    pool_limit: int = setting(20, "snapshots that the pool keeps", low=1)
+    snapshot_every: int = setting(20, "iterations between two snapshots for the pool", low=1)
 
-    evaluate_every: int = setting(5, "iterations between two evaluations", low=1)
-    games: int = setting(100, "of an evaluation against each yardstick, even", low=2)
-    yardsticks: Text = setting(  # noqa: RUF009  # makes a field
+    eval_every: int = setting(5, "iterations between two evaluations", low=1)
+    eval_games: int = setting(100, "of an evaluation against each of its opponents, even", low=2)
+    eval_opponents: Text = setting(  # noqa: RUF009  # makes a field
         (), "agents to be measured against (default random, and greedy where there is one)"
     )
 
@@ -161,10 +161,12 @@ class Arguments:
     def __post_init__(self) -> None:
         for option in options(type(self)):
             option.check(getattr(self, option.name))
-        if self.games % 2:
-            raise ValueError(f"games must be even, since each is played with seats exchanged, got {self.games}")
-        if len(set(self.yardsticks)) < len(self.yardsticks):
-            raise ValueError(f"yardsticks must differ, got {', '.join(self.yardsticks)}")
+        if self.eval_games % 2:
+            raise ValueError(
+                f"eval_games must be even, since each is played with seats exchanged, got {self.eval_games}"
+            )
+        if len(set(self.eval_opponents)) < len(self.eval_opponents):
+            raise ValueError(f"eval_opponents must differ, got {', '.join(self.eval_opponents)}")
 
     @classmethod
     def fitted(cls, game: Game[Any], **given: Any) -> Self:
@@ -177,8 +179,8 @@ class Arguments:
         if unknown := [name for name in given if name not in known]:
             raise ValueError(f"unknown setting {unknown[0]!r}; {cls.algorithm} has {', '.join(known)}")
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}
-        if not values.get("yardsticks"):
-            values["yardsticks"] = ("random", *(["greedy"] if game.id in GREEDY else []))
+        if not values.get("eval_opponents"):
+            values["eval_opponents"] = ("random", *(["greedy"] if game.id in GREEDY else []))
         return cls(game=game.id, parameters=game.parameters, **values)
 
     def to_data(self) -> dict[str, Any]:
@@ -189,17 +191,19 @@ class Arguments:
 
 @dataclass(frozen=True, kw_only=True)
 class PolicyArguments(Arguments):
-    """What algorithms are told that learn a policy by PPO."""
+    """Arguments of algorithms that learn a policy by PPO."""
 
-    clip: float = setting(0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1)
-    entropy: float = setting(0.01, "weight of the policy's entropy", low=0)
-    value_weight: float = setting(0.5, "weight of the value's error", low=0)
+    clip_range: float = setting(
+        0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1
+    )
+    ent_coef: float = setting(0.01, "weight of the policy's entropy", low=0)
+    vf_coef: float = setting(0.5, "weight of the value's error", low=0)
     sample: bool = setting(False, "whether the trained agent plays by chance, else always the likeliest action")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActorArguments(Arguments):
-    """What algorithms are told that may have their games played by others (`training.actors`)."""
+    """Arguments of algorithms that may have their games played by others (`training.actors`)."""
 
     actors: int = setting(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
     lag: int = setting(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
@@ -207,10 +211,10 @@ class ActorArguments(Arguments):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.actors and self.lanes % self.actors:
+        if self.actors and self.num_envs % self.actors:
             raise ValueError(
-                f"lanes must be a multiple of actors, who share them alike; got {self.lanes} lanes for {self.actors} "
-                f"actors, try {math.ceil(self.lanes / self.actors) * self.actors}"
+                f"num_envs must be a multiple of actors, who share them alike; got {self.num_envs} environments for "
+                f"{self.actors} actors, try {math.ceil(self.num_envs / self.actors) * self.actors}"
             )
         if not self.actors and self.ray != LOCAL:
             raise ValueError(f"ray is where actors play, and there are none; got ray={self.ray!r}, try actors=4")
@@ -224,7 +228,7 @@ class PPOArguments(PolicyArguments, ActorArguments):
 
     algorithm: ClassVar[str] = "ppo"
 
-    mixed: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
+    mixed_precision: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
 
 
 def options(kind: type[Arguments]) -> list[Option]:

@@ -1,8 +1,8 @@
 """Several processes that learn as one, each on a device of its own: data-parallel training by torch.distributed.
 
-Every process (rank) plays its part of the lanes, and all take the same steps of the optimizer together: the gradient of
-a step is that of the minibatches of all ranks, as if they were one (Goyal et al., "Accurate, large minibatch SGD",
-2017, section 3). So weights are equal everywhere in every bit, and only what is played differs.
+Every process (rank) plays its part of the environments, and all take the same steps of the optimizer together: the
+gradient of a step is that of the minibatches of all ranks, as if they were one (Goyal et al., "Accurate, large
+minibatch SGD", 2017, section 3). So weights are equal everywhere in every bit, and only what is played differs.
 
     torchrun --nproc-per-node=4 -m cellgames train torus-v0 ...
 
@@ -147,10 +147,10 @@ class Group:
         digest = hashlib.sha256(repr(also).encode())
         for weight in network.state_dict().values():
             digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
-        told = self.exchange(digest.hexdigest())
-        if wrong := [rank for rank, other in enumerate(told) if other != told[0]]:
+        digests = self.exchange(digest.hexdigest())
+        if wrong := [rank for rank, other in enumerate(digests) if other != digests[0]]:
             raise GroupError(
-                f"weights or past selves of process {wrong[0]} differ from those of process 0, which must not be; are "
+                f"weights or snapshots of process {wrong[0]} differ from those of process 0, which must not be; are "
                 "all devices of one kind, and all versions of torch the same? What was learned since the last "
                 "checkpoint is lost; the same command goes on from there"
             )
@@ -199,10 +199,10 @@ class Group:
             if self.world == 1:
                 raise
             failure = error
-        told = self.exchange(None if failure is None else str(failure) or type(failure).__name__)
-        if failure is not None and (self.first or told[0] != told[self.rank]):  # else rank 0 says the same
+        failures = self.exchange(None if failure is None else str(failure) or type(failure).__name__)
+        if failure is not None and (self.first or failures[0] != failures[self.rank]):  # else rank 0 says the same
             raise failure
-        for rank, text in enumerate(told):
+        for rank, text in enumerate(failures):
             if text is not None:
                 raise ElsewhereError(f"process {rank} of the run: {text}")
 
@@ -344,7 +344,7 @@ def _current(device: torch.device) -> Iterator[None]:
 
 
 def divided(arguments: A, world: int, **shares: Any) -> A:
-    """The part of each of several processes: so many of the lanes.
+    """The part of each of several processes: so many of the environments.
 
     Args:
         arguments: of the run.
@@ -352,15 +352,17 @@ def divided(arguments: A, world: int, **shares: Any) -> A:
         shares: other settings that are the processes' own.
 
     Raises:
-        ValueError: the lanes are not a multiple of the processes.
+        ValueError: the environments are not a multiple of the processes.
     """
     if getattr(arguments, "actors", 0):
         raise ValueError(
             f"actors play for one learner, but {world} processes learn together; ask for actors=0 or begin one process"
         )
-    if arguments.lanes % world:
-        raise ValueError(f"lanes must be a multiple of the {world} processes that share them, got {arguments.lanes}")
-    return dataclasses.replace(arguments, lanes=arguments.lanes // world, **shares)
+    if arguments.num_envs % world:
+        raise ValueError(
+            f"num_envs must be a multiple of the {world} processes that share them, got {arguments.num_envs}"
+        )
+    return dataclasses.replace(arguments, num_envs=arguments.num_envs // world, **shares)
 
 
 # ---------------------------------------------------------------- what travels

@@ -1,4 +1,4 @@
-"""The networks for Cloth of Gold: one that places unit by unit, one that judges positions.
+"""The networks for Cloth of Gold: one that places unit by unit, one that evaluates positions.
 
 Letters: `L` rows, `H, W` world, `C` channels.
 """

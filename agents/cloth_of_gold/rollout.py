@@ -16,7 +16,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 
 from .turns import TurnAgent, random_turns
 
-__all__ = ["ClothRollout", "finish_turns", "likely_units"]
+__all__ = ["ClothRollout", "finish_turns", "unit_prior"]
 
 _TURNS = 48  # drawn to see how turns may begin
 _END = 8  # of so many turns that would be one that ends at once
@@ -84,7 +84,7 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
         state = game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
 
 
-def likely_units(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
+def unit_prior(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
     """Logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
 
     Args:

@@ -1,4 +1,4 @@
-"""Cloth of Gold by judgement: many turns are tried, and a network says what the positions after them are worth.
+"""Cloth of Gold by evaluation: many turns are tried, and a network says what the positions after them are worth.
 
 Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn.
 """
@@ -23,7 +23,7 @@ from cellgames.envs.core import Game
 from .network import LEAD, NUMBERS, PLANES, ClothTrunk, numbers_of, planes_of
 from .turns import TurnAgent, random_turns
 
-__all__ = ["CANDIDATES", "ClothJudge", "ClothValues", "after_turns"]
+__all__ = ["CANDIDATES", "ClothEvaluator", "ClothValues", "after_turns"]
 
 CANDIDATES = 48
 """Turns that are tried."""
@@ -36,7 +36,7 @@ _LEAD = len(seen.BOARDS) + seen.NUMBERS.index("own score of the last round")
 class ClothValues(Network):
     """What a position is worth to a player whose turn has ended, from -1 to 1: its chance to win, less that to lose.
 
-    Its only action is none: it plays by `ClothJudge`.
+    Its only action is none: it plays by `ClothEvaluator`.
     """
 
     kind: ClassVar[str] = "turns"
@@ -50,7 +50,7 @@ class ClothValues(Network):
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
     def worth(self, observation: Tensor) -> Tensor:
-        """Float [L], -1 to 1, of observations [L, ...] of the player who judges."""
+        """Float [L], -1 to 1, of observations [L, ...] of the player whose view it is."""
         ahead, lead = self._ahead(observation)
         planes = torch.cat((planes_of(observation), planes_of(ahead)[:, :2]), 1)
         numbers = torch.cat((numbers_of(observation), lead), 1)
@@ -78,7 +78,7 @@ class ClothValues(Network):
 
     def agent(self, name: str, *, sample: bool) -> AnyAgent:
         """See `Network`; chance lies in the turns that are tried, so `sample` changes nothing."""
-        return ClothJudge(self, name=name)
+        return ClothEvaluator(self, name=name)
 
 
 def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
@@ -87,18 +87,19 @@ def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothSta
     return game.play_turn(state[lanes], plans.flatten(0, 1))
 
 
-class ClothJudge(TurnAgent):
+class ClothEvaluator(TurnAgent):
     """Plays the turn that leads to the position of most worth; where the game ends with it, by how it ends.
 
-    The player who places last so judges what the round has made of its turn, the other one what the opponent will find.
+    The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
+    find.
 
     Args:
-        network: the judge.
+        network: evaluates positions.
         candidates: turns of shapes, half of them at the edge of one's own territory, as `greedy` tries them.
         name: as in `Agent`.
     """
 
-    def __init__(self, network: ClothValues, *, candidates: int = CANDIDATES, name: str = "judge") -> None:
+    def __init__(self, network: ClothValues, *, candidates: int = CANDIDATES, name: str = "values") -> None:
         super().__init__(name)
         if candidates < 1:
             raise ValueError(f"expected at least 1 candidate, got {candidates}")
@@ -106,11 +107,11 @@ class ClothJudge(TurnAgent):
 
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         """See `TurnAgent`."""
-        plans, worth, _ = self.judged(state, generator)
+        plans, worth, _ = self.evaluate(state, generator)
         return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
 
     @torch.no_grad()
-    def judged(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
+    def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
         """Candidates, int64 [L, C, K], what they are worth, float [L, C], and the positions after them, `L * C`."""
         game, rows = self.game, torch.arange(len(state), device=state.device)
         seeds = draw_seeds(len(state), generator, state.device)

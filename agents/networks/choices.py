@@ -40,18 +40,18 @@ class Choices:
         """The likeliest choice of each component, given those before: int64 [L], or [L, K]."""
         return self._choose(lambda logits: logits)
 
-    def judge(self, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Log probability of actions, and entropy, float [L] both.
+    def evaluate_actions(self, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the log-probability of actions and the entropy of the policy, float [L] both.
 
         With a relation the entropy is that of each component given the choices before it, as they are in `actions`.
         """
         chosen = actions.view(len(actions), -1)
-        likely, entropy = [], []
+        log_prob, entropy = [], []
         for k in range(len(self._parts)):
             logs = self._logits(k, chosen[:, :k]).log_softmax(1)
-            likely.append(logs.gather(1, chosen[:, k : k + 1]).squeeze(1))
+            log_prob.append(logs.gather(1, chosen[:, k : k + 1]).squeeze(1))
             entropy.append(-(logs.exp() * logs).sum(1))
-        return torch.stack(likely).sum(0), torch.stack(entropy).sum(0)
+        return torch.stack(log_prob).sum(0), torch.stack(entropy).sum(0)
 
     def probabilities(self) -> Tensor:
         """Of an action of one component: float [L, A].
@@ -60,7 +60,9 @@ class Choices:
             ValueError: the action has several.
         """
         if len(self._parts) > 1:
-            raise ValueError(f"expected an action of one component, got {len(self._parts)}; judge() takes several")
+            raise ValueError(
+                f"expected an action of one component, got {len(self._parts)}; evaluate_actions() takes several"
+            )
         return self._logits(0, self._masks[0].new_empty((len(self._masks[0]), 0), dtype=torch.int64)).softmax(1)
 
     def _choose(self, wish: Callable[[Tensor], Tensor]) -> Tensor:

@@ -45,5 +45,5 @@ class NetworkAgent(BaseAgent):
         """See `Agent`; runs where the network is, and draws from a generator on any device."""
         self.network.eval()
         device = next(self.network.parameters()).device
-        choices = self.network.judge(observation.to(device), action_mask.to(device)).choices
+        choices = self.network.policy_and_value(observation.to(device), action_mask.to(device)).choices
         return choices.sample(generator) if self.sample else choices.mode()

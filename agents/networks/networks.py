@@ -25,7 +25,7 @@ from .choices import Choices, Relation
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
 
-__all__ = ["FlatNetwork", "Judgement", "Network", "Size", "Trunk", "make_network", "pooled", "spread"]
+__all__ = ["FlatNetwork", "Network", "PolicyAndValue", "Size", "Trunk", "make_network", "pooled", "spread"]
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Size:
                 raise ValueError(f"a network's {field.name} must be a whole number from 1 to 1024, got {value!r}")
 
 
-class Judgement(NamedTuple):
-    """What a network says about `L` positions.
+class PolicyAndValue(NamedTuple):
+    """Policy and value of `L` positions.
 
     choices: what to do.
     value:   float [L], the expected sum of the rewards to come of the seat that sees them, over `Network.unit`.
@@ -83,15 +83,15 @@ class Network(nn.Module, ABC):
 
         return NetworkAgent(self, sample=sample, name=name)
 
-    def judge(self, observation: Tensor, action_mask: Tensor) -> Judgement:
-        """See `Judgement`.
+    def policy_and_value(self, observation: Tensor, action_mask: Tensor) -> PolicyAndValue:
+        """Return `PolicyAndValue`: `forward`, with illegal actions masked.
 
         Args:
             observation: [L, ...], as `game.info.observation` says.
             action_mask: bool [L, A].
         """
         logits, value, relation = self.forward(observation)
-        return Judgement(Choices(logits, action_mask, self.nvec, relation), value.float())
+        return PolicyAndValue(Choices(logits, action_mask, self.nvec, relation), value.float())
 
     def check_game(self, game: Game[Any]) -> None:
         """Raise a `ValueError` unless the weights serve this game; networks whose weights fit other sizes say so."""

@@ -23,7 +23,7 @@ WEIGHTS = Path(__file__).parents[1] / "weights"
 """What comes with the package, to play by itself."""
 
 SEARCH_WEIGHTS = WEIGHTS / "search"
-"""The same, to judge positions for a tree search."""
+"""The same, to evaluate positions in a tree search."""
 
 
 class WeightsAgent(ByGame):

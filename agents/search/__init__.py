@@ -1,4 +1,4 @@
-"""Tree search in which everything is batched: trees, simulations, judgements."""
+"""Tree search in which everything is batched: trees, simulations, evaluations."""
 
 from .evaluators import Evaluation, Evaluator, NetworkEvaluator, PlayoutEvaluator
 from .gumbel import GumbelSearch

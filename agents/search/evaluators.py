@@ -1,4 +1,4 @@
-"""What judges the positions at which a search tree grows.
+"""Evaluators of the positions at which a search tree grows.
 
 Letters: `X` positions, `A` actions, `P` players.
 """
@@ -20,7 +20,7 @@ __all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
 
 
 class Evaluation(NamedTuple):
-    """A judgement of `X` positions.
+    """Evaluation of `X` positions.
 
     logits: float [X, A], of a prior over actions; illegal ones count for nothing.
     value:  float [X, P], what each player can expect, from -1 to 1.
@@ -31,9 +31,9 @@ class Evaluation(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Judges positions."""
+    """Evaluates positions."""
 
-    def judge(self, game: Game[Any], state: Any, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game[Any], state: Any, generator: torch.Generator) -> Evaluation:
         """See `Evaluation`; `state` holds `X` unfinished games, and the generator is consumed."""
 
 
@@ -49,7 +49,7 @@ class PlayoutEvaluator:
             raise ValueError(f"expected at least 1 playout, got {playouts}")
         self.playouts = playouts
 
-    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
         lanes = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[lanes]
@@ -64,14 +64,14 @@ class NetworkEvaluator:
 
     Args:
         network: of the game. In zero-sum games for two its value is the mover's, and the opponent's is the opposite;
-            in others each player's own view is judged.
+            in others each player's own view is evaluated.
     """
 
     def __init__(self, network: Network) -> None:
         self.network = network
 
     @torch.no_grad()
-    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
         info, mover = game.info, state.current_player
         self.network.eval()

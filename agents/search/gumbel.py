@@ -34,7 +34,7 @@ class GumbelSearch(Search):
 
     Args:
         game: see `Search`.
-        evaluator: judges new nodes, with a prior.
+        evaluator: evaluates new nodes, with a prior.
         simulations: of each search.
         considered: candidates at the root, at most.
         noise: 1 draws candidates by chance, as training wants it; 0 takes those of the best prior.

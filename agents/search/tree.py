@@ -41,9 +41,9 @@ class Tree:
         parent:       int32 [B M], the place of the node's parent.
         parent_edge:  int32 [B M], the edge that leads here.
         mover:        int64 [B M], who is to move.
-        visits:       float32 [B M]: the node's own judgement, and every simulation that came to it afterwards.
+        visits:       float32 [B M]: the node's own value, and every simulation that came to it afterwards.
         total:        float32 [B M, P], of the results of these, from -1 to 1.
-        raw:          float32 [B M, P], its own judgement.
+        raw:          float32 [B M, P], its own value.
         resolved:     bool [B M], the result is certain.
         worth:        float32 [B M, P], that result, where it is.
         whole:        bool [B M], there is an edge for every legal action that does not lose at once.
@@ -110,7 +110,7 @@ class Tree:
             mask: bool [L, A], legal actions, or those worth an edge.
             logits: float [L, A], of the prior; where a node has fewer edges than there are actions, those with the
                 highest are kept.
-            value: float [L, P], what the position is judged, or how the game ends.
+            value: float [L, P], the value of the position, or how the game ends.
             resolved: bool [L], whether it ends so for certain.
         """
         place = self.count[trees]

@@ -34,7 +34,7 @@ class Search(ABC):
 
     Args:
         game: in turns, with perfect information and plain actions.
-        evaluator: judges new nodes.
+        evaluator: evaluates new nodes.
         simulations: of each search.
     """
 
@@ -140,7 +140,7 @@ class Search(ABC):
         return path, tuple(torch.cat(part) for part in zip(*ends, strict=True))
 
     def _add(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> Tensor:
-        """Judge positions and put them into trees; the nodes' numbers.
+        """Evaluate positions and put them into trees; the nodes' numbers.
 
         If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
         opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
@@ -162,10 +162,10 @@ class Search(ABC):
         value = value + torch.where(mine, own[:, None], -own[:, None])
         asked = ~(over | won | lost)
         if asked.all():
-            logits, value = self.evaluator.judge(game, state, generator)
+            logits, value = self.evaluator.evaluate(game, state, generator)
         elif asked.any():
             lanes = asked.nonzero().squeeze(1)
-            logits[lanes], value[lanes] = self.evaluator.judge(game, state[lanes], generator)
+            logits[lanes], value[lanes] = self.evaluator.evaluate(game, state[lanes], generator)
         if wins is not None:
             logits = logits.masked_fill(wins, _SURE)
         nodes = tree.add(trees, state, mask, logits, value, ~asked)

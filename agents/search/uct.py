@@ -45,7 +45,7 @@ class UCTSearch(Search):
     Args:
         game: see `Search`.
         simulations: of each search.
-        evaluator: judges new nodes; by default the mean of some random playouts.
+        evaluator: evaluates new nodes; by default the mean of some random playouts.
         exploration: weight of the bound.
     """
 

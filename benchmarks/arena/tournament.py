@@ -1,6 +1,6 @@
 """How long a round robin of ten agents takes, and on what: `python -m benchmarks.arena.tournament`.
 
-Random, greedy, rollout:32 and seven networks, past selves of a short run of training, play torus-small-v0 (size 5),
+Random, greedy, rollout:32 and seven networks, snapshots of a short run of training, play torus-small-v0 (size 5),
 all pairs. Each round is a whole `cellgames round-robin`, from the start of the process to the last plot, with its
 games kept in a folder and in a store. A run under a profiler tells what the time went to. A page and its numbers go
 to results/benchmarks/round_robin.md and round_robin.json.
@@ -61,19 +61,19 @@ REST = "the loop, imports and all the rest"
 
 
 def networks(count: int = NETWORKS, folder: Path = TRAINED) -> list[Path]:
-    """Past selves of a run of training, which is played where it is missing: the files of their weights."""
+    """Snapshots of a run of training, which is played where it is missing: the files of their weights."""
     iterations = 4 * count
     code = command_line(
         [
-            *("train", GAME, "--steps", str(iterations * 128 * 32), "--seed", "1", "--threads", "1"),
-            *("--snapshot-every", "4", "--evaluate-every", str(iterations), "--games", "20", "--out", str(folder)),
+            *("train", GAME, "--total-steps", str(iterations * 128 * 32), "--seed", "1", "--threads", "1"),
+            *("--snapshot-every", "4", "--evaluate-every", str(iterations), "--eval-games", "20", "--out", str(folder)),
         ]
     )
     if code:
         sys.exit(code)
     found = sorted((folder / "pool").glob("*.safetensors"))[-count:]
     if len(found) < count:
-        sys.exit(f"expected {count} past selves in {folder / 'pool'}, got {len(found)}; remove the folder")
+        sys.exit(f"expected {count} snapshots in {folder / 'pool'}, got {len(found)}; remove the folder")
     return found
 
 
@@ -140,7 +140,7 @@ def _write(options: argparse.Namespace, rounds: Sequence[tuple[float, float]], p
     table = [["part of the time, under a profiler", "%"], *([name, percent(share)] for name, share in parts.items())]
     page = [
         "# A round robin of ten agents",
-        f"`{options.command}`: {', '.join(OTHERS)} and {options.networks} networks (past selves of a short run of "
+        f"`{options.command}`: {', '.join(OTHERS)} and {options.networks} networks (snapshots of a short run of "
         f"training) on {GAME}, {options.games} games a pair, {pairs * options.games} games in all, {options.chunk} "
         f"openings side by side; cellgames {cellgames.__version__}, {cpu_model()}, {os.cpu_count()} cores.",
         f"The whole command takes **{wall:.0f} s** (median of {len(rounds)}: "

@@ -32,7 +32,7 @@ TUTORIAL = Settings(rollout=2048, batch=64, epochs=10)  # MaskablePPO's defaults
 LARGE_BATCHES = Settings(rollout=8192, batch=1024, epochs=4)
 
 
-def learn(name: str, library: str, env: Any, lanes: int, settings: Settings, seconds: float) -> Measurement:
+def learn(name: str, library: str, env: Any, num_envs: int, settings: Settings, seconds: float) -> Measurement:
     """Agent steps a second of `MaskablePPO("MlpPolicy", env).learn`, the first iteration left out.
 
     An agent step is an action of the policy that learns, with its share of the updates.
@@ -41,7 +41,7 @@ def learn(name: str, library: str, env: Any, lanes: int, settings: Settings, sec
         name: of the contestant.
         library: that the environments come from.
         env: what MaskablePPO takes.
-        lanes: environments in it; they divide the rollout.
+        num_envs: environments in it; they divide the rollout.
         settings: see there.
         seconds: to measure; an iteration is always finished.
     """
@@ -50,7 +50,7 @@ def learn(name: str, library: str, env: Any, lanes: int, settings: Settings, sec
     model = MaskablePPO(
         "MlpPolicy",
         env,
-        n_steps=settings.rollout // lanes,
+        n_steps=settings.rollout // num_envs,
         batch_size=settings.batch,
         n_epochs=settings.epochs,
         seed=0,
@@ -68,7 +68,7 @@ def learn(name: str, library: str, env: Any, lanes: int, settings: Settings, sec
         name,
         library,
         f"{version(library)} (sb3-contrib {version('sb3-contrib')})",
-        lanes,
+        num_envs,
         "agent steps",
         steps,
         elapsed,

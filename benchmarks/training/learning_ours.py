@@ -20,10 +20,10 @@ from benchmarks.training.learning_maskable import LARGE_BATCHES, Settings, learn
 __all__ = ["OURS", "PRESET", "QUICK"]
 
 SIZE = 5
-LANES = 512
+NUM_ENVS = 512
 STEPS_PER_CALL = 20
 
-_HORIZON = 32
+_NUM_STEPS = 32
 
 
 @dataclass(frozen=True)
@@ -31,23 +31,23 @@ class Learning:
     """How the PPO on the device is run.
 
     Attributes:
-        lanes: games side by side.
+        num_envs: games at the same time.
         channels: of its network.
         layers: of it.
         settings: as for its rivals.
     """
 
-    lanes: int
+    num_envs: int
     channels: int
     layers: int
     settings: Settings
 
     def __str__(self) -> str:
-        return f"{self.lanes} lanes; {self.channels} channels, {self.layers} layers; {self.settings}"
+        return f"{self.num_envs} games; {self.channels} channels, {self.layers} layers; {self.settings}"
 
 
-QUICK = Learning(LANES, 16, 2, Settings(rollout=LANES * _HORIZON, batch=2048, epochs=1))
-PRESET = Learning(128, 32, 4, Settings(rollout=128 * _HORIZON, batch=512, epochs=4))  # of `cellgames train`
+QUICK = Learning(NUM_ENVS, 16, 2, Settings(rollout=NUM_ENVS * _NUM_STEPS, batch=2048, epochs=1))
+PRESET = Learning(128, 32, 4, Settings(rollout=128 * _NUM_STEPS, batch=512, epochs=4))  # of `cellgames train`
 
 
 def _game() -> Any:
@@ -56,11 +56,11 @@ def _game() -> Any:
     return cellgames.make("torus-v0", size=SIZE)
 
 
-def _measured(name: str, moves: int, elapsed: float, lanes: int = LANES) -> Measurement:
+def _measured(name: str, moves: int, elapsed: float, num_envs: int = NUM_ENVS) -> Measurement:
     import cellgames
 
     about = f"{cellgames.__version__} (torch {version('torch')})"
-    return Measurement(name, "cellgames", about, lanes, "agent steps", moves, elapsed)
+    return Measurement(name, "cellgames", about, num_envs, "agent steps", moves, elapsed)
 
 
 def _random_legal(mask: npt.NDArray[np.bool_], random: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -74,7 +74,7 @@ def core(seconds: float) -> Measurement:
     import torch
 
     game = _game()
-    vector = game.vector(LANES, compile="never")
+    vector = game.vector(NUM_ENVS, compile="never")
     random, generator = np.random.default_rng(0), torch.Generator().manual_seed(0)
 
     def play() -> int:
@@ -83,7 +83,7 @@ def core(seconds: float) -> Measurement:
             actions = _random_legal(vector.legal_actions.numpy(), random)
             vector.step(torch.from_numpy(actions), checked=False)
             vector.step_random(generator)
-        return STEPS_PER_CALL * LANES
+        return STEPS_PER_CALL * NUM_ENVS
 
     play()
     return _measured("core", *timed(play, seconds))
@@ -93,25 +93,25 @@ def adapter(seconds: float) -> Measurement:
     """The same through the `VecEnv` for Stable-Baselines3, with a random opponent inside."""
     from cellgames.envs.adapters.sb3 import SeatVecEnv
 
-    env = SeatVecEnv(_game(), LANES, seed=0)
+    env = SeatVecEnv(_game(), NUM_ENVS, seed=0)
     env.reset()
     random = np.random.default_rng(0)
 
     def play() -> int:
         for _ in range(STEPS_PER_CALL):
             env.step(_random_legal(np.stack(env.env_method("action_masks")), random))
-        return STEPS_PER_CALL * LANES
+        return STEPS_PER_CALL * NUM_ENVS
 
     play()
     return _measured("sb3_adapter", *timed(play, seconds))
 
 
-def maskable_ppo(seconds: float, *, name: str, lanes: int, settings: Settings) -> Measurement:
+def maskable_ppo(seconds: float, *, name: str, num_envs: int, settings: Settings) -> Measurement:
     """MaskablePPO on that `VecEnv`, against a random opponent, whose moves are not counted."""
     from cellgames.envs.adapters.sb3 import SeatVecEnv
 
-    env = SeatVecEnv(_game(), lanes, seed=0)
-    return learn(name, "cellgames", env, lanes, settings, seconds)
+    env = SeatVecEnv(_game(), num_envs, seed=0)
+    return learn(name, "cellgames", env, num_envs, settings, seconds)
 
 
 def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
@@ -128,19 +128,19 @@ def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
     game, device = _game(), torch.device("cpu")
     network = make_network(game, Size(how.channels, how.layers))
     hyperparameters = Hyperparameters(
-        horizon=_HORIZON,
-        epochs=how.settings.epochs,
-        minibatch=how.settings.batch,
+        num_steps=_NUM_STEPS,
+        num_epochs=how.settings.epochs,
+        minibatch_size=how.settings.batch,
         learning_rate=1e-3,
-        discount=1.0,
-        trace=0.9,
-        clip=0.2,
-        entropy=0.01,
-        value_weight=0.5,
-        max_norm=0.5,
+        gamma=1.0,
+        gae_lambda=0.9,
+        clip_range=0.2,
+        ent_coef=0.01,
+        vf_coef=0.5,
+        max_grad_norm=0.5,
     )
     with TemporaryDirectory() as folder:
-        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.lanes, device)
+        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.num_envs, device)
         play.restart(0)
         ppo = PPO(network, play, hyperparameters)
 
@@ -149,11 +149,11 @@ def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
             return learned
 
         iterate()
-        return _measured(name, *timed(iterate, seconds), lanes=how.lanes)
+        return _measured(name, *timed(iterate, seconds), num_envs=how.num_envs)
 
 
-def _maskable(name: str, lanes: int, settings: Settings) -> dict[str, Callable[[float], Measurement]]:
-    return {name: partial(maskable_ppo, name=name, lanes=lanes, settings=settings)}
+def _maskable(name: str, num_envs: int, settings: Settings) -> dict[str, Callable[[float], Measurement]]:
+    return {name: partial(maskable_ppo, name=name, num_envs=num_envs, settings=settings)}
 
 
 OURS: dict[str, Callable[[float], Measurement]] = {
@@ -161,7 +161,7 @@ OURS: dict[str, Callable[[float], Measurement]] = {
     "sb3_adapter": adapter,
     "device_ppo": partial(device_ppo, name="device_ppo", how=QUICK),
     "device_ppo_preset": partial(device_ppo, name="device_ppo_preset", how=PRESET),
-    **_maskable("maskable_ppo", LANES, LARGE_BATCHES),
+    **_maskable("maskable_ppo", NUM_ENVS, LARGE_BATCHES),
 }
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ def test_log_probability_and_entropy_of_one_component_are_those_of_torch() -> No
     mask[:, 0] = True
     known = torch.distributions.Categorical(logits=logits.masked_fill(~mask, -math.inf))
     actions = known.sample()
-    likely, entropy = Choices(logits, mask, (7,)).judge(actions)
-    assert torch.allclose(likely, known.log_prob(actions), atol=1e-5)
+    log_prob, entropy = Choices(logits, mask, (7,)).evaluate_actions(actions)
+    assert torch.allclose(log_prob, known.log_prob(actions), atol=1e-5)
     terms = torch.where(known.probs > 0, -known.probs * known.probs.clamp(min=1e-30).log(), 0.0)
     assert torch.allclose(entropy, terms.sum(1), atol=1e-5)
 
@@ -52,29 +52,29 @@ def test_later_components_depend_on_those_before() -> None:
     choices = Choices(LOGITS, MASK, NVEC, follow)
     first = LOGITS[0, [0, 2]].softmax(0)
     second = (LOGITS[0, 3:] + torch.tensor([0.0, 5.0])).softmax(0)
-    likely, _ = choices.judge(torch.tensor([[2, 1]]))
-    assert float(likely) == pytest.approx(math.log(first[1] * second[1]), abs=1e-5)
+    log_prob, _ = choices.evaluate_actions(torch.tensor([[2, 1]]))
+    assert float(log_prob) == pytest.approx(math.log(first[1] * second[1]), abs=1e-5)
     assert choices.mode().tolist() == [[2, 1]]
 
 
 def test_all_actions_together_have_probability_one() -> None:
     choices = Choices(LOGITS, MASK, NVEC, follow)
-    total = sum(float(choices.judge(torch.tensor([[a, b]]))[0].exp()) for a in range(3) for b in range(2))
+    total = sum(float(choices.evaluate_actions(torch.tensor([[a, b]]))[0].exp()) for a in range(3) for b in range(2))
     assert total == pytest.approx(1.0, abs=1e-5)
 
 
 def test_nothing_legal_gives_finite_numbers() -> None:
     logits = torch.zeros(1, 4, requires_grad=True)
-    likely, entropy = Choices(logits, torch.zeros(1, 4, dtype=torch.bool), (4,)).judge(torch.tensor([1]))
-    (likely + entropy).sum().backward()
+    log_prob, entropy = Choices(logits, torch.zeros(1, 4, dtype=torch.bool), (4,)).evaluate_actions(torch.tensor([1]))
+    (log_prob + entropy).sum().backward()
     assert logits.grad is not None
     assert torch.isfinite(logits.grad).all()
 
 
 def test_an_illegal_action_gets_no_gradient() -> None:
     logits = torch.zeros(1, 3, requires_grad=True)
-    likely, entropy = Choices(logits, torch.tensor([[True, True, False]]), (3,)).judge(torch.tensor([0]))
-    (likely + entropy).sum().backward()
+    log_prob, entropy = Choices(logits, torch.tensor([[True, True, False]]), (3,)).evaluate_actions(torch.tensor([0]))
+    (log_prob + entropy).sum().backward()
     assert logits.grad is not None
     assert logits.grad[0, 2] == 0
     assert logits.grad[0, 0] != 0

@@ -43,14 +43,14 @@ def test_every_game_has_a_network_whose_actions_are_legal(game: Game[Any]) -> No
     made = network(game)
     for player in range(game.info.num_players):
         observation, mask = views(game, state, player)
-        choices, value = made.judge(observation, mask)
+        choices, value = made.policy_and_value(observation, mask)
         for actions in (choices.sample(generator()), choices.mode()):
             parts = actions.view(len(state), -1)
             masked = mask.any(1)  # some games may be over
             assert game.info.admits(mask, parts)[masked].all()
-            likely, entropy = choices.judge(actions)
-            assert (likely <= 1e-6).all()
-            assert torch.isfinite(likely).all()
+            log_prob, entropy = choices.evaluate_actions(actions)
+            assert (log_prob <= 1e-6).all()
+            assert torch.isfinite(log_prob).all()
             assert (entropy >= -1e-5).all()
         assert value.shape == (len(state),)
 
@@ -60,10 +60,12 @@ def test_rows_do_not_depend_on_the_rows_beside_them(game: Game[Any]) -> None:
     state = midway(game, 4)
     made = network(game)
     observation, mask = views(game, state, 0)
-    together, alone = made.judge(observation, mask), made.judge(observation[2:3], mask[2:3])
+    together, alone = made.policy_and_value(observation, mask), made.policy_and_value(observation[2:3], mask[2:3])
     assert torch.allclose(together.value[2:3], alone.value, atol=1e-4)
     actions = together.choices.mode()
-    assert torch.allclose(together.choices.judge(actions)[0][2:3], alone.choices.judge(actions[2:3])[0], atol=1e-3)
+    assert torch.allclose(
+        together.choices.evaluate_actions(actions)[0][2:3], alone.choices.evaluate_actions(actions[2:3])[0], atol=1e-3
+    )
 
 
 @every_game
@@ -74,9 +76,9 @@ def test_all_weights_learn(game: Game[Any]) -> None:
     total = torch.zeros(())
     for position in (state, played):
         observation, mask = views(game, position, 0)
-        choices, value = made.judge(observation, mask)
-        likely, entropy = choices.judge(choices.sample(generator(1)))
-        total = total + (likely + entropy + value).sum()
+        choices, value = made.policy_and_value(observation, mask)
+        log_prob, entropy = choices.evaluate_actions(choices.sample(generator(1)))
+        total = total + (log_prob + entropy + value).sum()
     total.backward()
     missing = [name for name, parameter in made.named_parameters() if parameter.grad is None]
     assert missing == []
@@ -193,15 +195,15 @@ def test_grid_adaptation_the_next_space_depends_on_the_tiles_chosen_before() -> 
     game = GridAdaptation(size=9, players=4, rounds=6, flip_rounds=(3, 5))
     made, state = network(game), game.init(seeds(1, 1))
     observation, mask = views(game, state, 0)
-    choices = made.judge(observation, mask).choices
+    choices = made.policy_and_value(observation, mask).choices
     actions = choices.mode()
     moved = actions.clone()
     moved[:, 0] = (actions[:, 0] + 40) % game.spaces
-    assert not torch.allclose(choices.judge(moved)[1], choices.judge(actions)[1])
+    assert not torch.allclose(choices.evaluate_actions(moved)[1], choices.evaluate_actions(actions)[1])
     twice = actions.clone()
     twice[:, 1] = twice[:, 0]
-    fresh = make_network(game, SMALL).judge(observation, mask).choices
-    assert fresh.judge(twice)[0] < fresh.judge(actions)[0] - 5  # nobody names a space twice
+    fresh = make_network(game, SMALL).policy_and_value(observation, mask).choices
+    assert fresh.evaluate_actions(twice)[0] < fresh.evaluate_actions(actions)[0] - 5  # nobody names a space twice
 
 
 # ---------------------------------------------------------------- the Toroidal Cup
@@ -236,7 +238,9 @@ def test_cloth_of_gold_turns_begin_with_about_five_units() -> None:
     state = game.step(state, torch.tensor([40]))
     observation, mask = views(game, state, 0)
     mask = torch.ones_like(mask)
-    end = float(make_network(game, SMALL).judge(observation, mask).choices.probabilities()[0, game.end_turn].detach())
+    end = float(
+        make_network(game, SMALL).policy_and_value(observation, mask).choices.probabilities()[0, game.end_turn].detach()
+    )
     assert 0.1 < end < 0.3
 
 

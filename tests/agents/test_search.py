@@ -37,7 +37,7 @@ def generator(seed: int = 0) -> torch.Generator:
 class Counted:
     """Judges by a function of the position alone, so that searches are the same in any company."""
 
-    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         board = game.board(state).flatten(1).double()
         places = torch.arange(1, board.shape[1] + 1, device=board.device)
         value = (board * places.sqrt()).sum(1).sin().float() * 0.5
@@ -365,7 +365,7 @@ def test_where_players_move_twice_and_both_may_lose_certain_results_are_those_of
 class Flat:
     """Knows nothing."""
 
-    def judge(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         return Evaluation(torch.zeros(len(state), game.info.num_actions), torch.zeros(len(state), 2))
 
 
@@ -409,7 +409,7 @@ def test_the_root_tries_its_candidates_by_halving() -> None:
 
 def test_candidates_are_the_best_of_the_prior_or_drawn_by_it() -> None:
     state = SMALL.init(seeds(0, 1))
-    prior = Counted().judge(SMALL, state, generator()).logits[0]
+    prior = Counted().evaluate(SMALL, state, generator()).logits[0]
     plain = GumbelSearch(SMALL, Counted(), 4, considered=4).run(state, generator())
     assert set(plain.visits[0].nonzero().squeeze(1).tolist()) == set(prior.topk(4).indices.tolist())
     many = state.map(lambda field: field.expand(4000, *field.shape[1:]).clone())
@@ -524,7 +524,7 @@ def test_games_with_thousands_of_actions_keep_some_edges_a_node() -> None:
     tree = grown(search, state)
     assert tree.edges < cloth.info.num_actions
     result = search._result(tree)
-    prior = evaluator.judge(cloth, state, generator()).logits.masked_fill(~cloth.legal_actions(state), -torch.inf)
+    prior = evaluator.evaluate(cloth, state, generator()).logits.masked_fill(~cloth.legal_actions(state), -torch.inf)
     assert torch.equal(result.actions.sort(1).values, prior.topk(tree.edges, dim=1).indices.sort(1).values)
     assert cloth.legal_actions(state).gather(1, result.chosen[:, None]).all()
     dense = result.dense(result.policy, cloth.info.num_actions)

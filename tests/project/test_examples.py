@@ -42,12 +42,12 @@ Train = Callable[[int, int], tuple[nn.Module, Any]]
 
 
 def ppo(steps: int, seed: int) -> tuple[nn.Module, Any]:
-    actor = torchrl_ppo.train(GAME, steps, seed, lanes=16, horizon=16, minibatch=64, learning_rate=3e-3)
+    actor = torchrl_ppo.train(GAME, steps, seed, num_envs=16, num_steps=16, minibatch_size=64, learning_rate=3e-3)
     return actor, torchrl_ppo.Learned(actor)
 
 
 def dqn(steps: int, seed: int) -> tuple[nn.Module, Any]:
-    network = tianshou_dqn.train(GAME, steps, seed, lanes=8, batch=64)
+    network = tianshou_dqn.train(GAME, steps, seed, num_envs=8, batch=64)
     return network, tianshou_dqn.Learned(network)
 
 
@@ -78,17 +78,17 @@ def test_as_a_script(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
         runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
 
-    run("--game", "torus-v0", "--size", "2", "--steps", "200", "--games", "4", "--against", "random")
+    run("--game", "torus-v0", "--size", "2", "--total-steps", "200", "--games", "4", "--against", "random")
     assert re.search(r"^against random: [01]\.\d{3} \(.*\), [0-4] of 4 won$", capsys.readouterr().out, re.MULTILINE)
     with pytest.raises(SystemExit, match="0"):
         run("--help")
-    told = capsys.readouterr().out
-    assert all(option in told for option in ("--game", "--steps", "--games", "--against", "--seed"))
+    shown = capsys.readouterr().out
+    assert all(option in shown for option in ("--game", "--total-steps", "--games", "--against", "--seed"))
     for words, said in (
         (["--game", "torus-v9"], "torus-v0"),
         (["--against", "nobody"], "nobody"),
         (["--games", "3"], "even"),
-        (["--steps", "0"], "at least 1 step"),
+        (["--total-steps", "0"], "at least 1 step"),
         *([(["--device", "gpu"], "expected device auto, cpu, cuda or cuda:N")] if name == "torchrl_ppo" else []),
     ):
         with pytest.raises(SystemExit, match="2"):
@@ -170,7 +170,7 @@ def test_advantages_of_whole_games_are_results_over_what_was_expected() -> None:
 def test_two_steps_are_a_move_and_the_answer() -> None:
     """Black closes a ring with the third move: what each move is worth, and illegal actions never are."""
     env = tianshou_dqn.make_env(GAME)
-    algorithm = tianshou_dqn.make_algorithm(GAME, horizon=2)
+    algorithm = tianshou_dqn.make_algorithm(GAME, n_step=2)
     network = tianshou_dqn.policy_of(algorithm).model
     torch.manual_seed(0)
     for weights in network.parameters():

@@ -48,9 +48,10 @@ def small() -> PPOArguments:
 def searching() -> AlphaZeroArguments:
     """A run of about six iterations with AlphaZero, whose replays go round."""
     settings: dict[str, Any] = {
-        **{"steps": 140, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 4, "layers": 1, "simulations": 4},
-        **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
-        **{"opponents": "self=0.5,pool=0.3,random=0.2", "buffer": 80, "threads": 1, "device": "cpu"},
+        **{"total_steps": 140, "num_envs": 8, "num_steps": 8, "minibatch_size": 32},
+        **{"channels": 4, "layers": 1, "num_simulations": 4},
+        **{"snapshot_every": 2, "eval_every": 2, "checkpoint_every": 2, "eval_games": 4, "eval_opponents": ("random",)},
+        **{"opponents": "self=0.5,pool=0.3,random=0.2", "buffer_size": 80, "threads": 1, "device": "cpu"},
     }
     return AlphaZeroArguments.fitted(GAME, **settings)
 
@@ -58,9 +59,10 @@ def searching() -> AlphaZeroArguments:
 def strong() -> PPOArguments:
     """Enough to beat random play on the smallest board worth the name."""
     settings: dict[str, Any] = {
-        **{"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16},
-        **{"steps": 11_000, "layers": 1, "sample": True, "threads": 1, "device": "cpu", "games": 200},
-        **{"yardsticks": ("random",), "evaluate_every": 100},
+        **{"num_envs": 64, "num_steps": 18, "num_epochs": 3},
+        **{"minibatch_size": 256, "learning_rate": 3e-3, "channels": 16},
+        **{"total_steps": 11_000, "layers": 1, "sample": True, "threads": 1, "device": "cpu", "eval_games": 200},
+        **{"eval_opponents": ("random",), "eval_every": 100},
     }
     return PPOArguments.fitted(cellgames.make("torus-v0", size=3), **settings)
 
@@ -101,22 +103,23 @@ def stop_after(iterations: int, signal_number: int | None = None) -> Callable[[P
 # ---------------------------------------------------------------- pieces
 
 
-def learner(lanes: int, folder: Path, rank: int, **changes: Any) -> PPO:
+def learner(num_envs: int, folder: Path, rank: int, **changes: Any) -> PPO:
     """One that has begun its games."""
     settings: dict[str, Any] = {
-        **{"horizon": 12, "epochs": 2, "minibatch": 40, "learning_rate": 0.01, "discount": 1.0, "trace": 0.9},
-        **{"clip": 0.2, "entropy": 0.3, "value_weight": 0.7, "max_norm": 0.5},
+        **{"num_steps": 12, "num_epochs": 2, "minibatch_size": 40},
+        **{"learning_rate": 0.01, "gamma": 1.0, "gae_lambda": 0.9},
+        **{"clip_range": 0.2, "ent_coef": 0.3, "vf_coef": 0.7, "max_grad_norm": 0.5},
     }
     network, device = network_for(GAME), torch.device("cpu")
-    play = SelfPlay(GAME, network, Opponents(GAME, {SELF: 1.0}, Pool(folder), device), lanes, device)
+    play = SelfPlay(GAME, network, Opponents(GAME, {SELF: 1.0}, Pool(folder), device), num_envs, device)
     play.restart(3 + rank)
     ppo = PPO(network, play, Hyperparameters(**{**settings, **changes}))
-    ppo.shuffles.manual_seed(rank)
+    ppo.generator.manual_seed(rank)
     return ppo
 
 
 def pieces(root: Path, group: Group) -> dict[str, Any]:
-    """An iteration of two processes with lanes of their own, and steps in which one has nothing."""
+    """An iteration of two processes with games of their own, and steps in which one has nothing."""
     found: dict[str, Any] = {}
     ppo = learner((3, 5)[group.rank], root, group.rank)
     ppo.group = group
@@ -132,9 +135,9 @@ def pieces(root: Path, group: Group) -> dict[str, Any]:
     found["batches"], found["losses"], found["steps"] = batches, vars(losses), steps
     found["weights"] = {name: value.clone() for name, value in ppo.network.state_dict().items()}
     rows = batches[0] if group.first else [part[:0] for part in batches[0]]
-    found["lonely rows"], found["lonely told"] = rows, learn(*rows)
+    found["lonely rows"], found["lonely metrics"] = rows, learn(*rows)
     found["lonely weights"] = {name: value.clone() for name, value in ppo.network.state_dict().items()}
-    found["empty told"] = learn(*(part[:0] for part in batches[0]))
+    found["empty metrics"] = learn(*(part[:0] for part in batches[0]))
     found |= searched(root / f"{group.rank}", group)
     group.check_equal(ppo.network, [1, 2])
     if group.rank == 1:
@@ -180,12 +183,12 @@ def searched(folder: Path, group: Group) -> dict[str, Any]:
     learner = searcher(folder)
     learner.join(group)
     learner.network.train()
-    found: dict[str, Any] = {"searched told": learner._learn(positions((6, 10)[group.rank], group.rank))}
+    found: dict[str, Any] = {"searched metrics": learner._learn(positions((6, 10)[group.rank], group.rank))}
     found["searched weights"] = {name: value.clone() for name, value in learner.network.state_dict().items()}
     if group.first:
         learner.replay.add(positions(20, 5))
     found["part"] = learner._part()
-    found["half told"] = learner._learn(learner._minibatch() if learner._part() else None)
+    found["half metrics"] = learner._learn(learner._minibatch() if learner._part() else None)
     group.check_equal(learner.network, None)
     return found
 
@@ -228,8 +231,9 @@ def stopped(root: Path, rank: int) -> Any:
         return "stopped"
 
 
-WORDS = "train torus-v0 --size 2 --lanes 16 --horizon 8 --minibatch 64 --channels 4 --layers 1 --games 4 --steps 300"
-WORDS += " --yardsticks random --device cpu --checkpoint-every 1"
+WORDS = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1"
+WORDS += " --eval-games 4 --total-steps 300"
+WORDS += " --eval-opponents random --device cpu --checkpoint-every 1"
 
 
 def typed(root: str) -> list[int]:
@@ -297,7 +301,7 @@ def play_all(root: str) -> None:
     """All `SCENES`, one after the other; the findings go to files `RANK NAME.pt`."""
     signal.alarm(2 * PATIENCE)
     block_extras(sys.modules.__setitem__)
-    train(tiny(steps=1), Path(root) / "alone")
+    train(tiny(total_steps=1), Path(root) / "alone")
     for name, scene in SCENES.items():
         _fork(name, scene, Path(root))
     by_torchrun(Path(root) / "typed")

@@ -43,7 +43,7 @@ VARY = ("learning_rate=0.003,0.03", "opponents=self|self=0.5,nobody=0.5")
 def base() -> PPOArguments:
     """Of all of them."""
     usual = PPOArguments.fitted(cellgames.make("torus-v0", size=2))
-    return tiny(opponents=usual.opponents, yardsticks=("sweep_runs:Fatal",), evaluate_every=1, steps=400)
+    return tiny(opponents=usual.opponents, eval_opponents=("sweep_runs:Fatal",), eval_every=1, total_steps=400)
 
 
 def sweep_until_killed(out: str, address: str) -> None:

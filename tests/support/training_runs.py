@@ -26,10 +26,11 @@ TIMES = ("seconds", "steps_per_second")
 
 
 def tiny(**changes: Any) -> PPOArguments:
-    """About seven iterations on the smallest board: checkpoints after 3, 6 and the last, a past self every 2."""
+    """About seven iterations on the smallest board: checkpoints after 3, 6 and the last, a snapshot every 2."""
     settings: dict[str, Any] = {
-        **{"steps": 480, "lanes": 16, "horizon": 8, "epochs": 2, "minibatch": 32, "channels": 4, "layers": 1},
-        **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 3, "games": 4, "yardsticks": ("random",)},
+        **{"total_steps": 480, "num_envs": 16, "num_steps": 8, "num_epochs": 2},
+        **{"minibatch_size": 32, "channels": 4, "layers": 1},
+        **{"snapshot_every": 2, "eval_every": 2, "checkpoint_every": 3, "eval_games": 4, "eval_opponents": ("random",)},
         **{"opponents": "self=0.4,pool=0.4,random=0.2", "threads": 1, "device": "cpu"},
     }
     return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
@@ -52,13 +53,13 @@ def block_extras(set_module: Callable[[str, Any], None]) -> None:
 
 
 def content(folder: Path) -> dict[str, Any]:
-    """All that equal runs share: the last checkpoint without times, and past selves."""
+    """All that equal runs share: the last checkpoint without times, and snapshots."""
     found: dict[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True)
     del found["at"]["seconds"]
     found["at"]["history"] = [
         {name: repr(value) for name, value in line.items() if name not in TIMES} for line in found["at"]["history"]
     ]
-    found["past selves"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
+    found["snapshots"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
     return found
 
 

@@ -10,7 +10,7 @@ from paths import ROOT
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Option, options
 from cellgames.training.presets import PRESETS
-from cellgames.training.runs.logs import RUN_METRICS, yardstick_metrics
+from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 
 PAGE = ROOT / "docs" / "training.md"
 
@@ -68,14 +68,14 @@ def _presets() -> str:
 
 
 def _metrics() -> str:
-    """Those of every run, of a yardstick, and of each algorithm; explained once."""
+    """Those of every run, of an evaluation opponent, and of each algorithm; explained once."""
     rows = [(f"`{name}`", "run", text) for name, text in RUN_METRICS.items()]
-    rows += [(f"`{name}`", "against", text) for name, text in yardstick_metrics("greedy").items()]
-    told: dict[tuple[str, str], list[str]] = {}
+    rows += [(f"`{name}`", "against", text) for name, text in eval_metrics("greedy").items()]
+    algorithms: dict[tuple[str, str], list[str]] = {}
     for algorithm, entry in ALGORITHMS.items():
         for metric, text in entry.learner.METRICS.items():
-            told.setdefault((metric, text), []).append(algorithm)
-    for (metric, text), names in told.items():
+            algorithms.setdefault((metric, text), []).append(algorithm)
+    for (metric, text), names in algorithms.items():
         only = "" if len(names) == len(ALGORITHMS) else f" (only {', '.join(names)})"
         rows.append((f"`{metric}`", "learning", text + only))
     return _table(("column", "group in TensorBoard", ""), rows)

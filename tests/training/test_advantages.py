@@ -16,18 +16,18 @@ def one_game(
     values: list[float],
     rewards: list[list[float]],
     players: list[int],
-    over: list[bool],
-    discount: float = 1.0,
-    trace: float = 1.0,
+    done: list[bool],
+    gamma: float = 1.0,
+    gae_lambda: float = 1.0,
 ) -> Estimates:
-    """A rollout of one lane."""
+    """A rollout of one game."""
     return estimate(
         column(*values),
         torch.tensor(rewards)[:, None],
         torch.tensor(players)[:, None],
-        torch.tensor(over)[:, None],
-        discount=discount,
-        trace=trace,
+        torch.tensor(done)[:, None],
+        gamma=gamma,
+        gae_lambda=gae_lambda,
     )
 
 
@@ -40,12 +40,12 @@ def test_the_result_reaches_both_players_through_the_others_move() -> None:
 
 
 def test_without_traces_a_move_is_followed_by_ones_own_next_value() -> None:
-    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], trace=0.0)
+    found = one_game([0.2, 0.1, 0.4], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], gae_lambda=0.0)
     assert found.advantage[:, 0].tolist() == pytest.approx([0.4 - 0.2, -1 - 0.1, 1 - 0.4])
 
 
-def test_discount_counts_ones_own_moves() -> None:
-    found = one_game([0.0, 0.0, 0.0], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], discount=0.5)
+def test_gamma_counts_ones_own_moves() -> None:
+    found = one_game([0.0, 0.0, 0.0], [[0, 0], [0, 0], [1, -1]], [0, 1, 0], [False, False, True], gamma=0.5)
     assert found.target[:, 0].tolist() == pytest.approx([0.5, -1, 1])
 
 
@@ -56,7 +56,7 @@ def test_a_player_may_act_several_times_in_a_row() -> None:
         [[0, 0], [0, 0], [0, 0], [1, -1]],
         [0, 0, 1, 1],
         [False, False, False, True],
-        trace=0.0,
+        gae_lambda=0.0,
     )
     assert found.target[:, 0].tolist() == pytest.approx([0.5, 1, 0.5, -1])
 
@@ -79,15 +79,15 @@ def test_games_in_a_lane_do_not_touch() -> None:
 
 
 def slowly(
-    value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, over: torch.Tensor, discount: float, trace: float
+    value: torch.Tensor, reward: torch.Tensor, player: torch.Tensor, done: torch.Tensor, gamma: float, gae_lambda: float
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """For each lane and seat the list of its actions, and returns out of all n-step returns, weighted by lambda."""
+    """For each game and seat the list of its actions, and returns out of all n-step returns, weighted by lambda."""
     steps, rows, seats = reward.shape
-    target, known = value.clone(), torch.zeros_like(over)
+    target, known = value.clone(), torch.zeros_like(done)
     for row in range(rows):
         for seat in range(seats):
             start = 0
-            for end in [t for t in range(steps) if over[t, row]] + [steps]:
+            for end in [t for t in range(steps) if done[t, row]] + [steps]:
                 span = range(start, min(end + 1, steps))
                 acts = [t for t in span if player[t, row] == seat]
                 finished = end < steps
@@ -99,29 +99,29 @@ def slowly(
                 for i in range(last):
                     result, weight, total = 0.0, 1.0, 0.0
                     for n in range(i, last):
-                        total += discount ** (n - i) * paid[n]
+                        total += gamma ** (n - i) * paid[n]
                         ends = finished and n == len(acts) - 1
                         after = 0.0 if ends else float(value[acts[n + 1], row])
-                        share = weight if n == last - 1 else weight * (1 - trace)
-                        result += share * (total + discount ** (n - i + 1) * after)
-                        weight *= trace
+                        share = weight if n == last - 1 else weight * (1 - gae_lambda)
+                        result += share * (total + gamma ** (n - i + 1) * after)
+                        weight *= gae_lambda
                     target[acts[i], row] = result
                     known[acts[i], row] = True
                 start = end + 1
     return target, known
 
 
-@pytest.mark.parametrize(("discount", "trace"), [(1.0, 0.95), (0.9, 0.5), (1.0, 1.0), (0.8, 0.0)])
+@pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.5), (1.0, 1.0), (0.8, 0.0)])
 @pytest.mark.parametrize("seats", [1, 2, 3])
-def test_it_is_the_mean_of_all_n_step_returns(seats: int, discount: float, trace: float) -> None:
+def test_it_is_the_mean_of_all_n_step_returns(seats: int, gamma: float, gae_lambda: float) -> None:
     generator = torch.Generator().manual_seed(seats)
     shape = (17, 6)
     value = torch.rand(shape, generator=generator)
     reward = torch.randn(*shape, seats, generator=generator)
     player = torch.randint(seats, shape, generator=generator)
-    over = torch.rand(shape, generator=generator) < 0.15
-    found = estimate(value, reward, player, over, discount=discount, trace=trace)
-    target, known = slowly(value, reward, player, over, discount, trace)
+    done = torch.rand(shape, generator=generator) < 0.15
+    found = estimate(value, reward, player, done, gamma=gamma, gae_lambda=gae_lambda)
+    target, known = slowly(value, reward, player, done, gamma, gae_lambda)
     assert torch.equal(found.known, known)
     assert torch.allclose(found.target[known], target[known], atol=1e-4)
     assert found.advantage[~known].eq(0).all()

@@ -37,9 +37,10 @@ def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tiny(game: Game[Any] = GAME, **changes: Any) -> AlphaZeroArguments:
     settings: dict[str, Any] = {
-        **{"steps": 140, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 4, "layers": 1, "simulations": 4},
-        **{"snapshot_every": 2, "evaluate_every": 2, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
-        **{"opponents": "self=0.5,pool=0.3,random=0.2", "buffer": 80, "threads": 1, "device": "cpu"},
+        **{"total_steps": 140, "num_envs": 8, "num_steps": 8, "minibatch_size": 32},
+        **{"channels": 4, "layers": 1, "num_simulations": 4},
+        **{"snapshot_every": 2, "eval_every": 2, "checkpoint_every": 2, "eval_games": 4, "eval_opponents": ("random",)},
+        **{"opponents": "self=0.5,pool=0.3,random=0.2", "buffer_size": 80, "threads": 1, "device": "cpu"},
     }
     return AlphaZeroArguments.fitted(game, **{**settings, **changes})
 
@@ -111,16 +112,17 @@ def test_the_file_of_a_run_is_the_policy_as_an_agent(whole: Finished) -> None:
 def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -> None:
     """At size 2 the first move wins on an octagon and loses on a square."""
     settings: dict[str, Any] = {
-        **{"steps": 3000, "lanes": 64, "simulations": 8, "minibatch": 64, "epochs": 4, "buffer": 2000, "channels": 8},
-        **{"opponents": "self", "learning_rate": 1e-2, "evaluate_every": 20, "random_plies": 1, "games": 200},
+        **{"total_steps": 3000, "num_envs": 64, "num_simulations": 8, "minibatch_size": 64},
+        **{"num_epochs": 4, "buffer_size": 2000, "channels": 8},
+        **{"opponents": "self", "learning_rate": 1e-2, "eval_every": 20, "random_plies": 1, "eval_games": 200},
     }
     finished = train(tiny(**settings), tmp_path)
     network = load(str(finished.agent), GAME).playing(GAME).network  # type: ignore[union-attr]  # of a file
     empty = GAME.init(torch.tensor([0]))
     with torch.no_grad():
-        told = network.judge(GAME.observe(empty, 0), GAME.legal_actions(empty))
-    assert float(told.choices.probabilities()[0, : CELLS // 2].sum()) > 0.75
-    assert float(told.value) > 0.5
+        prediction = network.policy_and_value(GAME.observe(empty, 0), GAME.legal_actions(empty))
+    assert float(prediction.choices.probabilities()[0, : CELLS // 2].sum()) > 0.75
+    assert float(prediction.value) > 0.5
     assert finished.history[-1]["random"] > 0.8
     assert finished.history[-1]["explained_variance"] > 0.5
 
@@ -129,17 +131,17 @@ def test_it_learns_to_open_on_octagons_and_to_beat_random_play(tmp_path: Path) -
 
 
 def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With trace 1 nothing but results: 1 before every move of the winner, -1 before the loser's, in either seat."""
-    learner = learner_of(tmp_path, trace=1.0, horizon=12, opponents="self", random_plies=0)
+    """With `gae_lambda` 1 nothing but results: 1 before every move of the winner, -1 before the loser's."""
+    learner = learner_of(tmp_path, gae_lambda=1.0, num_steps=12, opponents="self", random_plies=0)
     rollout, learned, _ = noted(learner, monkeypatch)()
     aims = torch.full_like(rollout.value, torch.nan)  # where the end is not within the rollout
     winner = torch.full((8,), -1)
     for t in range(11, -1, -1):
-        winner = torch.where(rollout.over[t], rollout.player[t], winner)  # who moves last wins
+        winner = torch.where(rollout.done[t], rollout.player[t], winner)  # who moves last wins
         aims[t] = torch.where(winner < 0, torch.nan, torch.where(rollout.player[t] == winner, 1.0, -1.0))
-    assert set(rollout.player[rollout.over].tolist()) == {0, 1}
-    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.over, discount=1.0, trace=1.0)
-    aims = aims[rollout.own & found.known]
+    assert set(rollout.player[rollout.done].tolist()) == {0, 1}
+    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.done, gamma=1.0, gae_lambda=1.0)
+    aims = aims[rollout.learner_mask & found.known]
     decided = ~aims.isnan()
     assert decided.sum() > 50
     assert torch.allclose(learned.value[decided], aims[decided], atol=1e-5)
@@ -148,9 +150,17 @@ def test_values_aim_at_results_for_the_seat_to_move(tmp_path: Path, monkeypatch:
 
 def test_search_values_are_those_of_the_mover(tmp_path: Path) -> None:
     """Who has won a step later has found it, and is sure; who has lost two steps later is not hopeful."""
-    learner = learner_of(tmp_path, simulations=16, considered=8, lanes=24, horizon=10, opponents="self", random_plies=0)
+    learner = learner_of(
+        tmp_path,
+        num_simulations=16,
+        max_num_considered_actions=8,
+        num_envs=24,
+        num_steps=10,
+        opponents="self",
+        random_plies=0,
+    )
     rollout = learner.play.collect(10)
-    last = rollout.over
+    last = rollout.done
     assert int(last.sum()) > 20
     assert rollout.value[last].mean() > 0.95
     before = rollout.value[:-1][last[1:] & ~last[:-1]]
@@ -158,37 +168,37 @@ def test_search_values_are_those_of_the_mover(tmp_path: Path) -> None:
 
 
 def test_own_moves_whose_sequel_is_known_are_learned_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = learner_of(tmp_path, horizon=12, random_plies=3)
+    learner = learner_of(tmp_path, num_steps=12, random_plies=3)
     turns, plies, owners = [], [], []
     play = learner.play
     assert isinstance(play, SearchPlay)
     decide = play._decide
 
-    def spied(state: Any, observation: Tensor, mask: Tensor, own: Tensor) -> Any:
+    def spied(state: Any, observation: Tensor, mask: Tensor, learner_mask: Tensor) -> Any:
         turns.append(state.turn.clone())
         plies.append(play._plies.clone())
-        owners.append(own.clone())
-        return decide(state, observation, mask, own)
+        owners.append(learner_mask.clone())
+        return decide(state, observation, mask, learner_mask)
 
     monkeypatch.setattr(play, "_decide", spied)
     rollout, learned, steps = noted(learner, monkeypatch)()
     opening = torch.stack(turns) < torch.stack(plies)
     assert set(torch.stack(plies).unique().tolist()) == {0, 1, 2, 3}
-    assert torch.equal(rollout.own, torch.stack(owners) & ~opening)
+    assert torch.equal(rollout.learner_mask, torch.stack(owners) & ~opening)
     assert (opening & torch.stack(owners)).any()
     assert (~torch.stack(owners)).any()
-    assert len(learned.value) == steps < int(rollout.own.sum())
+    assert len(learned.value) == steps < int(rollout.learner_mask.sum())
     assert rollout.mask.gather(2, rollout.action[..., None]).all()
     legal = torch.where(rollout.mask, 0.0, rollout.policy)
     assert legal.eq(0).all()
-    assert torch.allclose(rollout.policy.sum(2)[rollout.own], torch.ones(1), atol=1e-3)
+    assert torch.allclose(rollout.policy.sum(2)[rollout.learner_mask], torch.ones(1), atol=1e-3)
     free = learned.observation[:, :4].flatten(1).view(steps, 2, CELLS).sum(1) == 0
     assert torch.equal(learned.mask, free)
     assert (learned.policy[~free] == 0).all()
 
 
 def test_moves_are_learned_from_as_often_as_epochs_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    learner = learner_of(tmp_path, epochs=3, minibatch=16, simulations=2, considered=2)
+    learner = learner_of(tmp_path, num_epochs=3, minibatch_size=16, num_simulations=2, max_num_considered_actions=2)
     rows: list[int] = []
     learn = learner._learn
 
@@ -209,7 +219,7 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     """The policy here is how many of the mover's stones touch a cell, which only holds if all moved alike."""
     game = cellgames.make("torus-v0", size=3)
     with torch.random.fork_rng():
-        learner = AlphaZeroLearner(game, tiny(game, minibatch=300), tmp_path, torch.device("cpu"))
+        learner = AlphaZeroLearner(game, tiny(game, minibatch_size=300), tmp_path, torch.device("cpu"))
     touching = torch.zeros(18, 18)
     for cell, edges in enumerate(neighbours(3)):
         for edge in edges:
@@ -244,6 +254,6 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     ],
 )
 def test_games_that_it_cannot_search_are_refused(id: str, message: str, tmp_path: Path) -> None:
-    arguments = AlphaZeroArguments(game=id, yardsticks=("random",))
+    arguments = AlphaZeroArguments(game=id, eval_opponents=("random",))
     with pytest.raises(ValueError, match=message):
         AlphaZeroLearner(GAMES[id], arguments, tmp_path, torch.device("cpu"))

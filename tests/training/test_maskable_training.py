@@ -36,7 +36,7 @@ from sb3_contrib.common.maskable.distributions import make_masked_proba_distribu
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor
 
-from cellgames.training.maskable.callbacks import SelfPlayCallback, YardstickCallback
+from cellgames.training.maskable.callbacks import EvalCallback, SelfPlayCallback
 from cellgames.training.maskable.maskable_checkpoints import CheckpointCallback, continue_from
 from cellgames.training.maskable.maskable_learner import MaskableLearner
 from cellgames.training.maskable.maskable_ppo import BoardDistribution, BoardPolicy, LearnerVecEnv
@@ -87,11 +87,11 @@ def test_an_illegal_action_has_probability_zero(game: Game[Any]) -> None:
         masks = env.action_masks()
         assert not masks.all()
         seen = torch.as_tensor(observation)
-        actions, _, likely = policy(seen, action_masks=masks)
+        actions, _, log_prob = policy(seen, action_masks=masks)
         parts = torch.as_tensor(masks).split(list(nvec), 1)
         chosen = actions.view(len(masks), -1)
         assert all(part.gather(1, chosen[:, k : k + 1]).all() for k, part in enumerate(parts))
-        assert (likely > -50).all()
+        assert (log_prob > -50).all()
         for k, part in enumerate(parts):
             if len(rows := (~part).any(1).nonzero().flatten()):
                 wrong = chosen.clone()
@@ -110,7 +110,7 @@ def test_an_illegal_action_has_probability_zero_in_the_other_trainer(tmp_path: P
     observation, mask, action = (x.flatten(0, 1) for x in (rollout.observation, rollout.mask, rollout.action))
     assert not mask.all()
     assert mask.gather(1, action[:, None]).all()
-    assert (network.judge(observation, mask).choices.probabilities()[~mask] == 0).all()
+    assert (network.policy_and_value(observation, mask).choices.probabilities()[~mask] == 0).all()
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
@@ -124,8 +124,8 @@ def test_distributions_are_those_of_sb3_contrib(game: Game[Any]) -> None:
     theirs.proba_distribution(action_logits=logits)
     theirs.apply_masking(masks)
     actions = theirs.sample()
-    _, likely, entropy = policy.evaluate_actions(seen, actions, torch.as_tensor(masks))
-    torch.testing.assert_close(likely.detach(), theirs.log_prob(actions))
+    _, log_prob, entropy = policy.evaluate_actions(seen, actions, torch.as_tensor(masks))
+    torch.testing.assert_close(log_prob.detach(), theirs.log_prob(actions))
     torch.testing.assert_close(entropy.detach(), theirs.entropy())
     ours = policy.get_distribution(seen, masks)
     assert torch.equal(ours.mode(), theirs.mode())
@@ -161,25 +161,25 @@ def test_rewards_are_in_the_units_of_the_network_and_limits_are_ends() -> None:
         ]
         _, rewards, dones, infos = env.step(np.array(actions))
         earned += rewards
-        for lane in dones.nonzero()[0]:
-            assert infos[lane]["episode"]["r"] == pytest.approx(30 * earned[lane], abs=1e-3)
-            assert infos[lane]["TimeLimit.truncated"] is False
-            earned[lane], games = 0, games + 1
+        for env_id in dones.nonzero()[0]:
+            assert infos[env_id]["episode"]["r"] == pytest.approx(30 * earned[env_id], abs=1e-3)
+            assert infos[env_id]["TimeLimit.truncated"] is False
+            earned[env_id], games = 0, games + 1
         assert (env.ended is not None) == dones.any()
     assert games >= 8
     assert env.unit == 30
 
 
 class Recorded(Pool):
-    """Remembers what it was told."""
+    """Remembers the scores that it was given."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder, "uniform")
-        self.told: list[float] = []
+        self.scores: list[float] = []
 
     def record(self, member: Member, score: float, games: int) -> None:
         assert any(member is one for one in self.members)
-        self.told += [score] * games
+        self.scores += [score] * games
 
 
 def test_results_are_booked_for_whom_the_learner_met(tmp_path: Path) -> None:
@@ -196,13 +196,15 @@ def test_results_are_booked_for_whom_the_learner_met(tmp_path: Path) -> None:
     self_play = SelfPlayCallback(pool, "self=0.2,pool=0.5,random=0.3", snapshot_every=1)
     model.learn(16 * 32 * 3, [self_play, Keep()])
     assert [member.steps for member in pool.members] == [0, 512, 1024]
-    results = {name: [score for told, _, _ in kept for score in told[name]] for name in ("self", "pool", "random")}
+    results = {
+        name: [score for results, _, _ in kept for score in results[name]] for name in ("self", "pool", "random")
+    }
     count = sum(map(len, results.values()))
-    assert results["pool"] == pool.told
+    assert results["pool"] == pool.scores
     shares = [len(results[name]) / count for name in ("self", "pool", "random")]
     assert shares == pytest.approx([0.2, 0.5, 0.3], abs=0.12)
-    for told, returns, turns in kept:  # in a game for two without draws a win pays 1 and a loss -1
-        assert sorted(score for scores in told.values() for score in scores) == sorted((r + 1) / 2 for r in returns)
+    for results, returns, turns in kept:  # in a game for two without draws a win pays 1 and a loss -1
+        assert sorted(score for scores in results.values() for score in scores) == sorted((r + 1) / 2 for r in returns)
         assert all(5 <= turn <= 18 for turn in turns)
 
 
@@ -211,7 +213,7 @@ def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
     self_play = SelfPlayCallback(Pool(tmp_path), "self=0.5,greedy=0.5")
     found: list[float] = []
 
-    class Judge(BaseCallback):
+    class Checker(BaseCallback):
         """Compares points seat by seat."""
 
         def _on_step(self) -> bool:
@@ -221,7 +223,7 @@ def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
                     found.extend(0.5 if scores[player] == other else float(scores[player] > other) for other in others)
             return True
 
-    model.learn(16 * 16, [self_play, Judge()])
+    model.learn(16 * 16, [self_play, Checker()])
     assert len(found) == 3 * len(self_play.turns) >= 48
     assert sorted(found) == sorted(self_play.results["self"] + self_play.results["greedy"])
     assert min(len(scores) for scores in self_play.results.values()) > 10
@@ -234,10 +236,10 @@ def test_in_a_game_of_four_every_other_seat_is_met(tmp_path: Path) -> None:
 def test_it_learns_to_beat_random_and_its_file_plays(tmp_path: Path) -> None:
     game = cellgames.make("torus-v0", size=2)
     model = new_model(LearnerVecEnv(game, 64, seed=1), batch_size=128, n_epochs=4)
-    yardsticks = YardstickCallback(["random"], every=3, games=100, sample=True)
-    model.learn(64 * 8 * 6, [SelfPlayCallback(Pool(tmp_path / "pool"), seed=1), yardsticks])
-    assert [steps for steps, _ in yardsticks.history] == [0, 1536, 3072]
-    first, *_, last = (found["random"].ahead for _, found in yardsticks.history)
+    eval_opponents = EvalCallback(["random"], every=3, games=100, sample=True)
+    model.learn(64 * 8 * 6, [SelfPlayCallback(Pool(tmp_path / "pool"), seed=1), eval_opponents])
+    assert [steps for steps, _ in eval_opponents.history] == [0, 1536, 3072]
+    first, *_, last = (found["random"].ahead for _, found in eval_opponents.history)
     assert first < 0.6
     assert last > 0.7
 
@@ -303,7 +305,7 @@ def test_a_model_that_was_killed_learns_what_it_would_have_learned(tmp_path: Pat
     model, pool, self_play, checkpoint = parts("whole")
     (tmp_path / "whole").mkdir()
     # Measuring draws as well, and must change nothing.
-    model.learn(total, [checkpoint, self_play, YardstickCallback(games=4, every=3)])
+    model.learn(total, [checkpoint, self_play, EvalCallback(games=4, every=3)])
 
     killed, _, self_play, checkpoint = parts("killed")
     (tmp_path / "killed").mkdir()
@@ -331,9 +333,17 @@ def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
         if kill_at is not None and progress.steps >= kill_at:
             raise KilledError
 
-    settings = {"steps": 64 * 7, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 8, "layers": 1, "games": 10}
-    every = {"checkpoint_every": 3, "snapshot_every": 2, "evaluate_every": 2}
-    mix = {"opponents": "self=0.4,pool=0.4,random=0.2", "yardsticks": ("random",)}
+    settings = {
+        "total_steps": 64 * 7,
+        "num_envs": 8,
+        "num_steps": 8,
+        "minibatch_size": 32,
+        "channels": 8,
+        "layers": 1,
+        "eval_games": 10,
+    }
+    every = {"checkpoint_every": 3, "snapshot_every": 2, "eval_every": 2}
+    mix = {"opponents": "self=0.4,pool=0.4,random=0.2", "eval_opponents": ("random",)}
     return train(MaskableArguments.fitted(TORUS, **settings | every | mix | given), folder, report=report)
 
 
@@ -406,12 +416,12 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected restart_every of at least 1 iteration, got 0"):
         SelfPlayCallback(Pool(tmp_path), restart_every=0)
     with pytest.raises(ValueError, match="every 1 iterations or more, got 0"):
-        YardstickCallback(every=0)
+        EvalCallback(every=0)
 
 
 def test_a_minibatch_of_a_single_action_is_refused(tmp_path: Path) -> None:
-    arguments = MaskableArguments.fitted(TORUS, lanes=7, horizon=1, minibatch=2)
-    with pytest.raises(ValueError, match="leave a single one of lanes x horizon = 7 actions, got 2"):
+    arguments = MaskableArguments.fitted(TORUS, num_envs=7, num_steps=1, minibatch_size=2)
+    with pytest.raises(ValueError, match="leave a single one of num_envs x num_steps = 7 actions, got 2"):
         MaskableLearner(TORUS, arguments, tmp_path, torch.device("cpu"))
 
 

@@ -1,4 +1,4 @@
-"""The pool of past selves: who is met, who is kept, and what a checkpoint brings back."""
+"""The opponent pool: who is met, who is kept, and what a checkpoint brings back."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_checkpoint_brings_back_members_and_forgets_later_ones(tmp_path: Path)
     assert again.state_dict() == kept
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(member.file for member in again.members)
     (tmp_path / kept[1]["file"]).unlink()
-    with pytest.raises(ValueError, match=r"past selves 000000000100\.safetensors, found none"):
+    with pytest.raises(ValueError, match=r"snapshots 000000000100\.safetensors, found none"):
         Pool(tmp_path).load_state_dict(kept)
 
 
@@ -103,7 +103,7 @@ def test_those_who_went_stay_on_disk_until_a_checkpoint_knows_it(tmp_path: Path)
 def test_bad_settings_and_an_empty_pool_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="sampling out of uniform, latest, prioritized, got 'best'"):
         Pool(tmp_path, "best")  # type: ignore[arg-type]  # for the test's sake
-    with pytest.raises(ValueError, match="at least 1 past self"):
+    with pytest.raises(ValueError, match="at least 1 snapshot"):
         Pool(tmp_path, limit=0)
     with pytest.raises(ValueError, match="empty; add one first"):
         Pool(tmp_path).sample(1, generator())

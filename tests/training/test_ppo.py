@@ -20,13 +20,14 @@ from cellgames.training.selfplay.rollouts import SelfPlay
 
 GAME = cellgames.make("torus-v0", size=2)
 LANES, HORIZON = 8, 12
-TOLD = ("policy", "value", "entropy", "divergence", "clipped", "norm")
+METRICS = ("policy", "value", "entropy", "approx_kl", "clip_fraction", "grad_norm")
 
 
 def learner(folder: Path, **changes: Any) -> PPO:
     settings: dict[str, Any] = {
-        **{"horizon": HORIZON, "epochs": 3, "minibatch": 20, "learning_rate": 0.01, "discount": 1.0, "trace": 0.9},
-        **{"clip": 0.2, "entropy": 0.3, "value_weight": 0.7, "max_norm": 100.0},
+        **{"num_steps": HORIZON, "num_epochs": 3, "minibatch_size": 20},
+        **{"learning_rate": 0.01, "gamma": 1.0, "gae_lambda": 0.9},
+        **{"clip_range": 0.2, "ent_coef": 0.3, "vf_coef": 0.7, "max_grad_norm": 100.0},
     }
     network, device = network_for(GAME), torch.device("cpu")
     play = SelfPlay(GAME, network, Opponents(GAME, {SELF: 1.0}, Pool(folder), device), LANES, device)
@@ -37,14 +38,14 @@ def learner(folder: Path, **changes: Any) -> PPO:
 def batch(ppo: PPO) -> list[Tensor]:
     """What `_learn` takes, of a rollout whose chances have moved since: some by more than `clip`, either way."""
     rollout, chance = ppo.play.collect(HORIZON), generator(7)
-    parts = (rollout.observation, rollout.mask, rollout.action, rollout.likely)
-    observation, mask, action, likely = (part.flatten(0, 1) for part in parts)
-    moved = 0.4 * torch.randn(len(likely), generator=chance)
-    advantage, target = (torch.randn(len(likely), generator=chance) for _ in range(2))
-    return [observation, mask, action, likely + moved, advantage * 3 + 1, target]
+    parts = (rollout.observation, rollout.mask, rollout.action, rollout.log_prob)
+    observation, mask, action, log_prob = (part.flatten(0, 1) for part in parts)
+    moved = 0.4 * torch.randn(len(log_prob), generator=chance)
+    advantage, target = (torch.randn(len(log_prob), generator=chance) for _ in range(2))
+    return [observation, mask, action, log_prob + moved, advantage * 3 + 1, target]
 
 
-def judged(network: Any, rows: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
+def policy_of(network: Any, rows: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
     """Ratio of chances, value and entropy, position by position; only legal actions have a chance."""
     observation, mask, action, before = rows[:4]
     logits, value, _ = network.forward(observation)
@@ -58,37 +59,37 @@ def judged(network: Any, rows: list[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def by_hand(ppo: PPO, rows: list[Tensor]) -> tuple[list[Tensor], list[Tensor], dict[str, float]]:
-    """Gradients of PPO's equation 9, parameters after Adam's first step by them, and what is told."""
+    """Gradients of PPO's equation 9, parameters after Adam's first step by them, and what is metrics."""
     h, network = ppo.h, copy.deepcopy(ppo.network)
     advantage, target = rows[4:]
     advantage = (advantage - advantage.mean()) / advantage.std(correction=0)
-    ratio, value, entropy = judged(network, rows)
+    ratio, value, entropy = policy_of(network, rows)
     # No gain for going further than the clip where the advantage points; all of the loss for the wrong way.
-    gains = torch.where(advantage > 0, ratio.clamp(max=1 + h.clip), ratio.clamp(min=1 - h.clip)) * advantage
+    gains = torch.where(advantage > 0, ratio.clamp(max=1 + h.clip_range), ratio.clamp(min=1 - h.clip_range)) * advantage
     policy, error = -gains.mean(), ((value - target) ** 2).mean()
     parameters = list(network.parameters())
-    loss = policy + h.value_weight * error - h.entropy * entropy.mean()
+    loss = policy + h.vf_coef * error - h.ent_coef * entropy.mean()
     gradients = torch.autograd.grad(loss, parameters)
-    norm = float(torch.cat([g.flatten() for g in gradients]).square().sum().sqrt())
-    cut = [g * min(1.0, h.max_norm / norm) for g in gradients]
+    grad_norm = float(torch.cat([g.flatten() for g in gradients]).square().sum().sqrt())
+    cut = [g * min(1.0, h.max_grad_norm / grad_norm) for g in gradients]
     with torch.no_grad():
         after = [p - h.learning_rate * g / (g.abs() + 1e-5) for p, g in zip(parameters, cut, strict=True)]
-        divergence = (ratio - 1 - ratio.log()).mean()
-        clipped = ((ratio < 1 - h.clip) | (ratio > 1 + h.clip)).float().mean()
-        told = [float(x) for x in (policy, error, entropy.mean(), divergence, clipped, norm)]
-    return cut, after, dict(zip(TOLD, told, strict=True))
+        approx_kl = (ratio - 1 - ratio.log()).mean()
+        clip_fraction = ((ratio < 1 - h.clip_range) | (ratio > 1 + h.clip_range)).float().mean()
+        metrics = [float(x) for x in (policy, error, entropy.mean(), approx_kl, clip_fraction, grad_norm)]
+    return cut, after, dict(zip(METRICS, metrics, strict=True))
 
 
-@pytest.mark.parametrize("max_norm", [100.0, 0.05])
-def test_a_step_is_the_one_of_the_formula(max_norm: float, tmp_path: Path) -> None:
-    ppo = learner(tmp_path, max_norm=max_norm)
+@pytest.mark.parametrize("max_grad_norm", [100.0, 0.05])
+def test_a_step_is_the_one_of_the_formula(max_grad_norm: float, tmp_path: Path) -> None:
+    ppo = learner(tmp_path, max_grad_norm=max_grad_norm)
     rows = batch(ppo)
     gradients, after, figures = by_hand(ppo, rows)
-    assert 0.2 < figures["clipped"] < 0.8
-    assert 0.05 < figures["norm"] < 100
+    assert 0.2 < figures["clip_fraction"] < 0.8
+    assert 0.05 < figures["grad_norm"] < 100
     ppo.network.train()
-    told = ppo._learn(*rows)
-    assert dict(zip(TOLD, told.tolist(), strict=True)) == pytest.approx(figures, rel=1e-3)
+    metrics = ppo._learn(*rows)
+    assert dict(zip(METRICS, metrics.tolist(), strict=True)) == pytest.approx(figures, rel=1e-3)
     for (name, found), gradient, moved in zip(ppo.network.named_parameters(), gradients, after, strict=True):
         assert found.grad is not None
         assert torch.allclose(found.grad, gradient, rtol=1e-3, atol=1e-6), name
@@ -96,10 +97,10 @@ def test_a_step_is_the_one_of_the_formula(max_norm: float, tmp_path: Path) -> No
 
 
 def test_chances_that_are_clipped_teach_the_policy_nothing(tmp_path: Path) -> None:
-    ppo = learner(tmp_path, entropy=0.0, value_weight=0.0)
+    ppo = learner(tmp_path, ent_coef=0.0, vf_coef=0.0)
     rows = batch(ppo)
     with torch.no_grad():
-        ratio, *_ = judged(ppo.network, rows)
+        ratio, *_ = policy_of(ppo.network, rows)
     rows[4] = torch.where(ratio > 1, 1.0, -1.0)
     far = ((ratio - 1).abs() > 0.2).nonzero().squeeze(1)
     assert rows[4][far].unique().tolist() == [-1.0, 1.0]  # normalizing changes no sign

@@ -13,13 +13,13 @@ GAME = cellgames.make("torus-v0", size=2)
 
 
 def positions(*numbers: int) -> Positions:
-    """A position for each number, of which every part tells it."""
-    told = torch.tensor(numbers)
+    """A position for each number, which every part of it holds."""
+    value = torch.tensor(numbers)
     return Positions(
-        observation=(told % 2).to(torch.int8).view(-1, 1, 1, 1).repeat(1, 5, 2, 2),
-        mask=torch.nn.functional.one_hot(told % 8, 8).bool(),
-        policy=torch.nn.functional.one_hot(told % 8, 8).float() * 0.5,
-        value=told.float(),
+        observation=(value % 2).to(torch.int8).view(-1, 1, 1, 1).repeat(1, 5, 2, 2),
+        mask=torch.nn.functional.one_hot(value % 8, 8).bool(),
+        policy=torch.nn.functional.one_hot(value % 8, 8).float() * 0.5,
+        value=value.float(),
     )
 
 
@@ -30,8 +30,8 @@ def ring(capacity: int) -> Replay:
 def held(replay: Replay) -> list[int]:
     """The numbers in a replay, as many draws tell."""
     drawn = replay.sample(500, generator())
-    told = positions(*drawn.value.int().tolist())
-    for part, other in zip(drawn, told, strict=True):
+    expected = positions(*drawn.value.int().tolist())
+    for part, other in zip(drawn, expected, strict=True):
         assert part.dtype == other.dtype
         assert torch.equal(part, other)  # the parts of a position stay together
     return sorted(set(drawn.value.int().tolist()))

@@ -20,33 +20,33 @@ from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
 
-LANES = 6
+NUM_ENVS = 6
 
 
 def at_play(
-    game: Game[Any], folder: Path, mix: str = "self", lanes: int = LANES, seed: int = 5, kind: str = "policy"
+    game: Game[Any], folder: Path, mix: str = "self", num_envs: int = NUM_ENVS, seed: int = 5, kind: str = "policy"
 ) -> SelfPlay:
     network = network_for(game, kind=kind)
     pool = Pool(folder / "pool")
     pool.add(network, 0)
     play = SelfPlay(
-        game, network, Opponents(game, parse_mix(mix), pool, torch.device("cpu")), lanes, torch.device("cpu")
+        game, network, Opponents(game, parse_mix(mix), pool, torch.device("cpu")), num_envs, torch.device("cpu")
     )
     play.restart(seed)
     return play
 
 
 def played_again(game: Game[Any], rollout: Rollout, seed: int) -> list[tuple[Tensor, Tensor, Tensor]]:
-    """Players, rewards [B, P] and ends [B] of the same actions, by the contract alone, lane by lane."""
-    state, told = game.init(seeds(seed, LANES)), []
+    """Players, rewards [B, P] and ends [B] of the same actions, by the contract alone, game by game."""
+    state, steps = game.init(seeds(seed, NUM_ENVS)), []
     for actions in rollout.action:
         player = state.current_player.clone()
-        state = game.step(state, actions.view(LANES, *game.info.action_shape))
-        told.append((player, state.rewards.clone(), state.over.clone()))
+        state = game.step(state, actions.view(NUM_ENVS, *game.info.action_shape))
+        steps.append((player, state.rewards.clone(), state.over.clone()))
         if state.over.any():
-            lanes = state.over.nonzero().squeeze(1)
-            state = state.put(lanes, game.init(next_seed(state.seed[lanes])))
-    return told
+            env_ids = state.over.nonzero().squeeze(1)
+            state = state.put(env_ids, game.init(next_seed(state.seed[env_ids])))
+    return steps
 
 
 @every_game
@@ -56,31 +56,31 @@ def test_a_rollout_is_the_games_and_pays_every_seat_its_own(game: Game[Any], tmp
     play = at_play(game, tmp_path, "self=0.5,random=0.5")
     rollout = play.collect(steps)
     unit = play.network.unit
-    for t, (player, rewards, over) in enumerate(played_again(game, rollout, 5)):
+    for t, (player, rewards, done) in enumerate(played_again(game, rollout, 5)):
         if info.simultaneous:
-            assert torch.allclose(rollout.reward[t].view(LANES, -1) * unit, rewards)
-            assert torch.equal(rollout.over[t].view(LANES, -1)[:, 0], over)
+            assert torch.allclose(rollout.reward[t].view(NUM_ENVS, -1) * unit, rewards)
+            assert torch.equal(rollout.done[t].view(NUM_ENVS, -1)[:, 0], done)
         else:
             assert torch.equal(rollout.player[t], player)
             assert torch.allclose(rollout.reward[t] * unit, rewards)
-            assert torch.equal(rollout.over[t], over)
+            assert torch.equal(rollout.done[t], done)
 
 
 def test_targets_are_results_of_the_seat_that_acted(tmp_path: Path) -> None:
     """Torus is won by the mover, so the winner's moves aim at 1 and the loser's at -1, in either seat."""
     game = cellgames.make("torus-v0", size=2)
     rollout = at_play(game, tmp_path).collect(30)
-    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.over, discount=1.0, trace=1.0)
+    found = estimate(rollout.value, rollout.reward, rollout.player, rollout.done, gamma=1.0, gae_lambda=1.0)
     winners = set()
-    for lane in range(LANES):
-        ends = rollout.over[:, lane].nonzero().squeeze(1).tolist()
+    for env_id in range(NUM_ENVS):
+        ends = rollout.done[:, env_id].nonzero().squeeze(1).tolist()
         for start, end in zip([0, *(e + 1 for e in ends)], ends, strict=False):
-            winner = int(rollout.player[end, lane])
+            winner = int(rollout.player[end, env_id])
             winners.add(winner)
             span = slice(start, end + 1)
-            expected = torch.where(rollout.player[span, lane] == winner, 1.0, -1.0)
-            assert torch.allclose(found.target[span, lane], expected, atol=1e-5)
-            assert found.known[span, lane].all()
+            expected = torch.where(rollout.player[span, env_id] == winner, 1.0, -1.0)
+            assert torch.allclose(found.target[span, env_id], expected, atol=1e-5)
+            assert found.known[span, env_id].all()
     assert winners == {0, 1}
 
 
@@ -90,9 +90,9 @@ def test_illegal_actions_have_no_chance_and_are_not_played(tmp_path: Path) -> No
     rollout = play.collect(20)
     for t in range(20):
         assert rollout.mask[t].gather(1, rollout.action[t][:, None]).all()
-        choices = play.network.judge(rollout.observation[t], rollout.mask[t]).choices
+        choices = play.network.policy_and_value(rollout.observation[t], rollout.mask[t]).choices
         assert choices.probabilities()[~rollout.mask[t]].eq(0).all()
-        assert torch.allclose(choices.judge(rollout.action[t])[0], rollout.likely[t], atol=1e-5)
+        assert torch.allclose(choices.evaluate_actions(rollout.action[t])[0], rollout.log_prob[t], atol=1e-5)
 
 
 class Spy(RandomAgent):
@@ -129,17 +129,17 @@ def test_opponents_act_in_their_own_lanes_and_seats_only(id: str, tmp_path: Path
     assert before == set(first.began) | set(second.began)
     assert not {lane for lane, _ in first.began} & {lane for lane, _ in second.began}
     rollout = play.collect(3)
-    if not rollout.over.any():
+    if not rollout.done.any():
         asked = set(first.asked) | set(second.asked)
         assert asked <= {lane for lane, _ in before}
-    assert rollout.own.any()
-    assert not rollout.own.all()
+    assert rollout.learner_mask.any()
+    assert not rollout.learner_mask.all()
 
 
 def test_the_learner_has_one_seat_of_two_and_half_of_many(tmp_path: Path) -> None:
     for id, seats in (("torus-small-v0", 1), ("grid-adaptation-small-v0", None)):
         game = GAMES[id]
-        play = at_play(game, tmp_path / id, "random", lanes=40)
+        play = at_play(game, tmp_path / id, "random", num_envs=40)
         own = (play._owner < 0).sum(1)
         assert own.eq(seats if seats is not None else game.info.num_players // 2).all()
         assert (play._owner < 0).float().mean(0).min() > 0.2  # in every seat
@@ -147,7 +147,7 @@ def test_the_learner_has_one_seat_of_two_and_half_of_many(tmp_path: Path) -> Non
 
 def test_scores_against_others_are_told_by_opponent(tmp_path: Path) -> None:
     game = cellgames.make("torus-v0", size=2)
-    play = at_play(game, tmp_path, "self=0.5,pool=0.5", lanes=32)
+    play = at_play(game, tmp_path, "self=0.5,pool=0.5", num_envs=32)
     ended = play.collect(24).ended
     assert ended.games == sum(games for _, games in ended.results.values())
     score, games = next(result for number, result in ended.results.items() if number >= 0)

@@ -32,8 +32,8 @@ from cellgames.training.arguments import options
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.utils.status_line import StatusLine
 
-_TINY = "train torus-v0 --size 2 --lanes 16 --horizon 8 --minibatch 64 --channels 4 --layers 1 --games 4"
-TINY = f"{_TINY} --yardsticks random --checkpoint-every 2 --threads 1 --device cpu"
+_TINY = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
+TINY = f"{_TINY} --eval-opponents random --checkpoint-every 2 --threads 1 --device cpu"
 """An iteration gives at most 128 steps, mostly about 80."""
 
 
@@ -89,28 +89,28 @@ def test_list_shows_trained_agents(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*TINY.split(), "--steps", "200", "--quiet"]) == 0
+    assert main([*TINY.split(), "--total-steps", "200", "--quiet"]) == 0
     out, err = capsys.readouterr()
     (folder,) = Path("results/train").iterdir()
     assert folder.name == (
-        "torus-v0-size=2-ppo-seed=0-lanes=16-horizon=8-minibatch=64-channels=4-layers=1-games=4-yardsticks=random-"
+        "torus-v0-size=2-ppo-seed=0-num_envs=16-num_steps=8-minibatch_size=64-channels=4-layers=1-eval_games=4-eval_opponents=random-"
         "checkpoint_every=2"
     )
     assert re.match(r"Learned from \d+ steps\.\n  ahead of random in [\d.]+% of 4 games \(100% of them decided\)", out)
     assert f"play torus-v0 --param size=2 --agent {folder}/agent.safetensors" in out
     assert all(line.startswith("cellgames: no ") for line in err.splitlines())  # packages that are blocked
     made = read_about(folder / "agent.safetensors")["made"]
-    assert made["command"] == f"cellgames {TINY} --steps 200 --quiet"
+    assert made["command"] == f"cellgames {TINY} --total-steps 200 --quiet"
     assert main(["evaluate", str(folder), "--games", "2", "--against", "random", "--quiet"]) == 0
     assert f"{folder} in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
-    assert main([*TINY.split(), "--steps", "200"]) == 0
+    assert main([*TINY.split(), "--total-steps", "200"]) == 0
     assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
 
 
 def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest.CaptureFixture[str]) -> None:
     game = ["grid-adaptation-small-v0", "--size", "6", "--param", "flip_rounds=[3, 5]", "--param", "rounds=6"]
     arguments = parser().parse_args(["train", *game])
-    asked = PPOArguments.fitted(make_game(arguments), yardsticks=("random",))
+    asked = PPOArguments.fitted(make_game(arguments), eval_opponents=("random",))
     last = {"random": 0.5, "random decided": 1.0}
     _report(Finished(Path("my run"), Path("my run/agent.safetensors"), 9, 0, 1.0, (last,)), asked, arguments)
     lines = capsys.readouterr().out.splitlines()
@@ -123,16 +123,30 @@ def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest
 
 
 def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["train", "torus-small-v0", "--size", "2", "--steps", "1", "--quiet", "--horizon", "4", "--games", "2"]
-    assert main([*words, "--lanes", "128", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
+    words = [
+        "train",
+        "torus-small-v0",
+        "--size",
+        "2",
+        "--total-steps",
+        "1",
+        "--quiet",
+        "--num-steps",
+        "4",
+        "--eval-games",
+        "2",
+    ]
+    assert main([*words, "--num-envs", "128", "--device", "cpu", "--threads", "1", "--seed", "3"]) == 0
     (folder,) = Path("results/train").iterdir()
-    assert folder.name == "torus-small-v0-size=2-ppo-seed=3-horizon=4-games=2"  # 128 lanes are the preset's
+    assert (
+        folder.name == "torus-small-v0-size=2-ppo-seed=3-num_steps=4-eval_games=2"
+    )  # 128 environments are the preset's
 
 
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main([*TINY.split(), "--steps", "500", "--quiet", "--out", "undisturbed"]) == 0
+    assert main([*TINY.split(), "--total-steps", "500", "--quiet", "--out", "undisturbed"]) == 0
     iterate, calls = PPOLearner.iterate, []
 
     def stop(self: PPOLearner, progress: float) -> Any:
@@ -141,7 +155,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
             raise KeyboardInterrupt
         return iterate(self, progress)
 
-    words = [*TINY.split(), "--steps", "500", "--quiet", "--out", "my run"]
+    words = [*TINY.split(), "--total-steps", "500", "--quiet", "--out", "my run"]
     with monkeypatch.context() as patch:
         patch.setattr(PPOLearner, "iterate", stop)
         capsys.readouterr()
@@ -156,7 +170,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
 
 
 def test_progress_comes_in_lines_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*TINY.split(), "--steps", "200"]) == 0
+    assert main([*TINY.split(), "--total-steps", "200"]) == 0
     lines = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("cellgames: ")]
     assert re.fullmatch(r"  0%  0 steps, 0 games, \d+ % against random", lines[0])
     assert re.fullmatch(r"100%  \d+ steps, [\d,]+ a second, \d+ games, \d+ % against random", lines[-1])
@@ -189,12 +203,12 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         ("train", "the following arguments are required: GAME"),
         ("train tours-v0", "unknown game 'tours-v0'"),
         ("train torus-v0 --algo dqn", "argument --algo: invalid choice: 'dqn'"),
-        ("train torus-v0 --lanes many", "argument --lanes: invalid int value: 'many'"),
+        ("train torus-v0 --num-envs many", "argument --num-envs: invalid int value: 'many'"),
         ("train torus-v0 --learning-rate 7", "learning_rate must be a number above 0 and at most 1, got 7.0"),
-        ("train torus-v0 --games 3", "games must be even"),
-        ("train torus-v0 --mixed --algo maskable-ppo", "--mixed is not an option of maskable-ppo"),
+        ("train torus-v0 --eval-games 3", "eval_games must be even"),
+        ("train torus-v0 --mixed-precision --algo maskable-ppo", "--mixed-precision is not an option of maskable-ppo"),
         ("train torus-v0 --opponents nobody", "unknown agent 'nobody'"),
-        ("train torus-v0 --yardsticks nobody", "unknown agent 'nobody'"),
+        ("train torus-v0 --eval-opponents nobody", "unknown agent 'nobody'"),
         ("train torus-v0 --threads 100000000", "threads must be a whole number from 0 to 1024, got 100000000"),
         ("train torus-v0 --device abacus", "expected device auto, cpu, cuda or cuda:N, got 'abacus'"),
         ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),

@@ -41,7 +41,7 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     game = cellgames.make(id)
     arguments = ALGORITHMS[name].arguments.fitted(game)
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
-    assert arguments.yardsticks == ("random", "greedy")
+    assert arguments.eval_opponents == ("random", "greedy")
     assert game.id in GREEDY
     assert cellgames.make(arguments.game, **arguments.parameters) == game
     data = json.loads(json.dumps(arguments.to_data()))
@@ -61,24 +61,24 @@ def test_importing_the_settings_imports_no_torch() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"steps": 0}, r"steps must be a whole number of at least 1, got 0"),
-        ({"lanes": 2.0}, r"lanes must be a whole number of at least 1, got 2\.0"),
-        ({"lanes": True}, r"lanes must be a whole number of at least 1, got True"),
+        ({"total_steps": 0}, r"total_steps must be a whole number of at least 1, got 0"),
+        ({"num_envs": 2.0}, r"num_envs must be a whole number of at least 1, got 2\.0"),
+        ({"num_envs": True}, r"num_envs must be a whole number of at least 1, got True"),
         ({"learning_rate": 0}, r"learning_rate must be a number above 0 and at most 1, got 0"),
         ({"learning_rate": "high"}, r"learning_rate must be a number above 0 and at most 1, got 'high'"),
         ({"learning_rate": float("nan")}, r"learning_rate must be a number above 0 and at most 1, got nan"),
-        ({"discount": 1.1}, r"discount must be a number from 0 to 1, got 1\.1"),
-        ({"max_norm": -1}, r"max_norm must be a number above 0, got -1"),
-        ({"entropy": -0.1}, r"entropy must be a number of at least 0, got -0\.1"),
+        ({"gamma": 1.1}, r"gamma must be a number from 0 to 1, got 1\.1"),
+        ({"max_grad_norm": -1}, r"max_grad_norm must be a number above 0, got -1"),
+        ({"ent_coef": -0.1}, r"ent_coef must be a number of at least 0, got -0\.1"),
         ({"sampling": "best"}, r"sampling must be one of uniform, latest, prioritized, got 'best'"),
-        ({"mixed": 1}, r"mixed must be true or false, got 1"),
+        ({"mixed_precision": 1}, r"mixed_precision must be true or false, got 1"),
         ({"opponents": 7}, r"opponents must be a string, got 7"),
-        ({"yardsticks": ["random"]}, r"yardsticks must be a tuple of strings, got \['random'\]"),
-        ({"yardsticks": ("random", "random")}, r"yardsticks must differ, got random, random"),
-        ({"games": 5}, r"games must be even, since each is played with seats exchanged, got 5"),
+        ({"eval_opponents": ["random"]}, r"eval_opponents must be a tuple of strings, got \['random'\]"),
+        ({"eval_opponents": ("random", "random")}, r"eval_opponents must differ, got random, random"),
+        ({"eval_games": 5}, r"eval_games must be even, since each is played with seats exchanged, got 5"),
         ({"seed": 2**63}, r"seed must be a whole number from -9\.2.*, got 9223372036854775808"),
         ({"threads": 100_000_000}, r"threads must be a whole number from 0 to 1024, got 100000000"),
-        ({"lernrate": 1}, r"unknown setting 'lernrate'; ppo has seed, steps, lanes"),
+        ({"lernrate": 1}, r"unknown setting 'lernrate'; ppo has seed, total_steps, num_envs"),
     ],
 )
 def test_what_makes_no_sense_is_refused(settings: dict[str, Any], message: str) -> None:
@@ -88,17 +88,17 @@ def test_what_makes_no_sense_is_refused(settings: dict[str, Any], message: str) 
 
 def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
     presets = (
-        Preset("ppo", "torus-v0", {"lanes": 3, "horizon": 4, "epochs": 5}),
-        Preset("ppo", "torus-v0", {"lanes": 6, "horizon": 7}, parameters={"size": 5}),
-        Preset("maskable-ppo", "torus-v0", {"lanes": 8}),
-        Preset("ppo", "toroidal-cup-v0", {"lanes": 9}),
+        Preset("ppo", "torus-v0", {"num_envs": 3, "num_steps": 4, "num_epochs": 5}),
+        Preset("ppo", "torus-v0", {"num_envs": 6, "num_steps": 7}, parameters={"size": 5}),
+        Preset("maskable-ppo", "torus-v0", {"num_envs": 8}),
+        Preset("ppo", "toroidal-cup-v0", {"num_envs": 9}),
     )
     monkeypatch.setattr("cellgames.training.presets.PRESETS", presets)
-    small = PPOArguments.fitted(cellgames.make("torus-small-v0"), horizon=1)
-    assert (small.lanes, small.horizon, small.epochs) == (6, 1, 5)
-    assert small.clip == PPOArguments(game="torus-v0").clip
+    small = PPOArguments.fitted(cellgames.make("torus-small-v0"), num_steps=1)
+    assert (small.num_envs, small.num_steps, small.num_epochs) == (6, 1, 5)
+    assert small.clip_range == PPOArguments(game="torus-v0").clip_range
     large = PPOArguments.fitted(cellgames.make("torus-v0"))
-    assert (large.lanes, large.horizon) == (3, 4)
+    assert (large.num_envs, large.num_steps) == (3, 4)
     assert preset("ppo", "grid-adaptation-v0", {}) == {}
 
 

@@ -32,7 +32,7 @@ def changed(folder: Path, change: Any) -> None:
 @pytest.fixture
 def begun(tmp_path: Path) -> Path:
     """The folder of a run of one iteration."""
-    train(tiny(steps=1), tmp_path / "run")
+    train(tiny(total_steps=1), tmp_path / "run")
     return tmp_path / "run"
 
 
@@ -43,23 +43,23 @@ def begun(tmp_path: Path) -> Path:
             {"learning_rate": 0.01},
             rf"another run's\. learning_rate: expected {tiny().learning_rate}, got 0.01; choose another folder",
         ),
-        ({"seed": 3, "clip": 0.3}, r"seed: expected 0, got 3; clip: expected 0.2, got 0.3"),
+        ({"seed": 3, "clip_range": 0.3}, r"seed: expected 0, got 3; clip_range: expected 0.2, got 0.3"),
         ({"checkpoint_every": 7}, "checkpoint_every: expected 3, got 7"),
-        ({"yardsticks": ("random", "greedy")}, "yardsticks: expected random, got random, greedy"),
+        ({"eval_opponents": ("random", "greedy")}, "eval_opponents: expected random, got random, greedy"),
     ],
 )
 def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message: str, begun: Path) -> None:
     before = content(begun)
     with pytest.raises(RunError, match=message):
-        train(tiny(steps=1, **settings), begun)
+        train(tiny(total_steps=1, **settings), begun)
     assert equal(content(begun), before)
 
 
 def test_a_run_of_another_game_is_refused(begun: Path, tmp_path: Path) -> None:
-    bigger = PPOArguments.fitted(cellgames.make("torus-v0", size=3), steps=1)
+    bigger = PPOArguments.fitted(cellgames.make("torus-v0", size=3), total_steps=1)
     with pytest.raises(RunError, match=r"parameters: expected \{'size': 2\}, got \{'size': 3\}"):
         train(bigger, begun)
-    cup = PPOArguments.fitted(cellgames.make("toroidal-cup-small-v0", max_generations=10), steps=1)
+    cup = PPOArguments.fitted(cellgames.make("toroidal-cup-small-v0", max_generations=10), total_steps=1)
     with pytest.raises(RunError, match="game: expected torus-v0, got toroidal-cup-v0"):
         train(cup, begun)
 
@@ -68,7 +68,7 @@ def test_a_checkpoint_from_elsewhere_is_refused(begun: Path) -> None:
     """Also where arguments.json would let it pass."""
     changed(begun, lambda data: data["arguments"].update(parameters={"size": 4}))
     with pytest.raises(RunError, match=r"checkpoint.pt is another run's\. parameters: expected \{'size': 4\}"):
-        train(tiny(steps=1), begun)
+        train(tiny(total_steps=1), begun)
 
 
 def test_a_run_that_is_older_than_a_setting_goes_on(begun: Path) -> None:
@@ -78,10 +78,10 @@ def test_a_run_that_is_older_than_a_setting_goes_on(begun: Path) -> None:
     path.write_text(json.dumps(asked))
     changed(begun, lambda data: data.update(arguments=asked))
     before = content(begun)["at"]["steps"]
-    train(tiny(steps=before + 1), begun)
+    train(tiny(total_steps=before + 1), begun)
     assert content(begun)["at"]["steps"] > before
     with pytest.raises(RunError, match="lag: expected 0, got 1"):
-        train(tiny(steps=before + 1, lag=1, actors=2), begun)
+        train(tiny(total_steps=before + 1, lag=1, actors=2), begun)
 
 
 def test_an_older_checkpoint_is_refused(begun: Path) -> None:
@@ -89,26 +89,26 @@ def test_an_older_checkpoint_is_refused(begun: Path) -> None:
     with pytest.raises(
         RunError, match=rf"expected a checkpoint of format {FORMAT}, got {FORMAT - 1} of cellgames 0.0.1"
     ):
-        train(tiny(steps=1), begun)
+        train(tiny(total_steps=1), begun)
 
 
 def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
-    train(tiny(steps=100), tmp_path)
+    train(tiny(total_steps=100), tmp_path)
     with pytest.raises(RunError, match="of a longer run: expected at least 100 steps, got 99"):
-        train(tiny(steps=99), tmp_path)
+        train(tiny(total_steps=99), tmp_path)
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "arguments.json"])
 def test_a_file_that_cannot_be_read_is_refused(name: str, begun: Path) -> None:
     (begun / name).write_bytes(b"neither one nor the other")
     with pytest.raises(RunError, match=rf"{name} cannot be read .*; choose another folder"):
-        train(tiny(steps=1), begun)
+        train(tiny(total_steps=1), begun)
 
 
 def test_code_in_a_checkpoint_is_not_run(begun: Path) -> None:
     torch.save({"format": FORMAT, "learner": np.random.default_rng}, begun / CHECKPOINT)
     with pytest.raises(RunError, match=r"checkpoint.pt cannot be read"):
-        train(tiny(steps=1), begun)
+        train(tiny(total_steps=1), begun)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_arguments_of_another_program_are_left_alone(theirs: str, tmp_path: Path
     (tmp_path / "pool").mkdir()
     for resume in (True, False):
         with pytest.raises(RunError, match=r"arguments.json (is of no run of training|cannot be read)"):
-            train(tiny(steps=1), tmp_path, resume=resume)
+            train(tiny(total_steps=1), tmp_path, resume=resume)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["arguments.json", "checkpoint.pt", "pool"]
     assert (tmp_path / "arguments.json").read_text() == theirs
 
@@ -129,7 +129,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "precious.txt").write_text("mine")
     for resume in (True, False):
         with pytest.raises(RunError, match=r"is not empty and holds no arguments.json, but precious.txt"):
-            train(tiny(steps=1), tmp_path, resume=resume)
+            train(tiny(total_steps=1), tmp_path, resume=resume)
     assert [path.name for path in tmp_path.iterdir()] == ["precious.txt"]
 
 
@@ -139,7 +139,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
         ({"opponents": "self=0.5,nobody=0.5"}, "unknown agent 'nobody'"),
         ({"opponents": "self=1=2"}, "unknown agent 'self=1'"),
         ({"opponents": "self=much"}, "names and shares, such as self=0.8,pool=0.2"),
-        ({"yardsticks": ("nobody",)}, "unknown agent 'nobody'"),
+        ({"eval_opponents": ("nobody",)}, "unknown agent 'nobody'"),
         ({"device": "tpu"}, "expected device auto, cpu, cuda or cuda:N, got 'tpu'"),
         ({"device": "cpu:3"}, "expected device auto, cpu, cuda or cuda:N, got 'cpu:3'"),
         ({"device": "cuda:99"}, r"device 'cuda:99': torch finds \d+ CUDA devices"),
@@ -162,11 +162,11 @@ def test_without_the_package_for_weights_there_is_no_folder(tmp_path: Path, monk
 
 def test_a_run_that_can_learn_nothing_says_so(tmp_path: Path) -> None:
     """No game of Torus ends within four steps, and what follows an action is known after two more."""
-    with pytest.raises(RunError, match=r"nothing was learned .* horizon=2 and checkpoint_every=2 .* raise them"):
-        train(tiny(opponents="self", horizon=2, checkpoint_every=2), tmp_path)
+    with pytest.raises(RunError, match=r"nothing was learned .* num_steps=2 and checkpoint_every=2 .* raise them"):
+        train(tiny(opponents="self", num_steps=2, checkpoint_every=2), tmp_path)
 
 
 def test_games_that_cannot_end_between_checkpoints_are_warned_of(tmp_path: Path) -> None:
     warnings: list[str] = []
-    train(tiny(steps=1, horizon=3, checkpoint_every=2), tmp_path, warn=warnings.append)
+    train(tiny(total_steps=1, num_steps=3, checkpoint_every=2), tmp_path, warn=warnings.append)
     assert any("= 6 steps, but one of torus-v0 may take 8" in line and "of 3 is enough" in line for line in warnings)

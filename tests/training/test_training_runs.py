@@ -22,7 +22,7 @@ from cellgames.training import Finished, PPOArguments, Progress, train
 from cellgames.training.machine import alone
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
-from cellgames.training.runs.logs import RUN_METRICS, yardstick_metrics
+from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.selfplay.learner import Purpose, derive
 
 SCRIPT = "import sys; from arena_runs import kill_each; from training_runs import train_until_killed as run\n"
@@ -54,17 +54,24 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_short_run_learns_to_beat_random_play(tmp_path: Path) -> None:
     """By chance, as it learns: before the first iteration it plays at random itself."""
     game = cellgames.make("torus-v0", size=3)
-    settings = {"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16}
+    settings = {
+        "num_envs": 64,
+        "num_steps": 18,
+        "num_epochs": 3,
+        "minibatch_size": 256,
+        "learning_rate": 3e-3,
+        "channels": 16,
+    }
     arguments = PPOArguments.fitted(
         game,
-        steps=11_000,
+        total_steps=11_000,
         layers=1,
         sample=True,
         threads=1,
         device="cpu",
-        games=200,
-        yardsticks=("random",),
-        evaluate_every=100,
+        eval_games=200,
+        eval_opponents=("random",),
+        eval_every=100,
         **settings,
     )
     history = train(arguments, tmp_path).history
@@ -104,7 +111,7 @@ def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_another_seed_learns_something_else(whole: Finished, tmp_path: Path) -> None:
-    train(tiny(seed=1, steps=1), tmp_path)
+    train(tiny(seed=1, total_steps=1), tmp_path)
     one, other = (load_network(folder / "pool" / f"{0:012d}.safetensors").network for folder in (whole.out, tmp_path))
     assert not equal(one.state_dict(), other.state_dict())
 
@@ -122,10 +129,10 @@ def test_every_purpose_and_number_has_chance_of_its_own() -> None:
 def test_a_line_of_the_table_for_every_evaluation(whole: Finished) -> None:
     lines = list(csv.DictReader((whole.out / "progress.csv").read_text().splitlines()))
     assert [int(line["iteration"]) for line in lines][:4] == [0, 2, 4, 6]
-    assert list(lines[0]) == [*RUN_METRICS, *yardstick_metrics("random"), *PPOLearner.METRICS]
-    for line, told in zip(lines, whole.history, strict=True):
-        assert int(line["steps"]) == told["steps"]
-        assert float(line["random"]) == pytest.approx(told["random"], abs=1e-5)
+    assert list(lines[0]) == [*RUN_METRICS, *eval_metrics("random"), *PPOLearner.METRICS]
+    for line, kept in zip(lines, whole.history, strict=True):
+        assert int(line["steps"]) == kept["steps"]
+        assert float(line["random"]) == pytest.approx(kept["random"], abs=1e-5)
     assert int(lines[-1]["steps"]) == whole.steps >= 480
     steps, seconds = ([float(line[name]) for line in lines] for name in ("steps", "seconds"))
     assert sorted(steps) == steps
@@ -149,10 +156,10 @@ def test_the_folder_says_what_was_asked_and_who_came_out(whole: Finished) -> Non
     assert load(str(whole.agent), game).name == str(whole.agent)
 
 
-def test_past_selves_are_taken_at_the_start_and_on_the_way(whole: Finished) -> None:
+def test_snapshots_are_taken_at_the_start_and_on_the_way(whole: Finished) -> None:
     data = torch.load(whole.out / CHECKPOINT, weights_only=True)
     selves = [member["steps"] for member in data["learner"]["pool"]]
-    measured = {line["iteration"]: line["steps"] for line in whole.history}  # every second iteration, as past selves
+    measured = {line["iteration"]: line["steps"] for line in whole.history}  # every second iteration, as snapshots
     assert selves == [measured[number] for number in range(0, data["at"]["iteration"] + 1, 2)]
     assert any(member["games"] > 0 for member in data["learner"]["pool"])
 
@@ -160,7 +167,7 @@ def test_past_selves_are_taken_at_the_start_and_on_the_way(whole: Finished) -> N
 def test_what_packages_draw_and_log_is_there_if_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     warnings: list[str] = []
-    train(tiny(steps=100), tmp_path, warn=warnings.append)
+    train(tiny(total_steps=100), tmp_path, warn=warnings.append)
     assert warnings == []
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
     (events,) = (tmp_path / "tensorboard").iterdir()
@@ -186,9 +193,9 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
         (path,) = (tmp_path / "tensorboard").iterdir()
         assert (b"learning/policy_loss" in path.read_bytes()) == (progress.steps > 0)
 
-    first = train(tiny(steps=1, checkpoint_every=1), tmp_path, report=is_written)
+    first = train(tiny(total_steps=1, checkpoint_every=1), tmp_path, report=is_written)
     after = first.steps  # stopped after an iteration that no checkpoint knows
-    more = tiny(steps=300, checkpoint_every=1)
+    more = tiny(total_steps=300, checkpoint_every=1)
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoint, "write", lambda *_: None)
         with pytest.raises(KeyboardInterrupt):
@@ -197,14 +204,14 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     files = sorted((tmp_path / "tensorboard").iterdir())
     train(more, tmp_path)  # nothing to do
     assert sorted((tmp_path / "tensorboard").iterdir()) == files
-    told = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
-    assert [event.value for event in told] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
-    assert first.steps in [event.step for event in told]
+    found = events.EventAccumulator(str(tmp_path / "tensorboard")).Reload().Scalars("run/iteration")
+    assert [event.value for event in found] == list(range(1, int(whole.history[-1]["iteration"]) + 1))
+    assert first.steps in [event.step for event in found]
 
 
 def test_what_packages_are_missed_for_is_said_once(tmp_path: Path) -> None:
     warnings: list[str] = []
-    train(tiny(steps=300, checkpoint_every=1), tmp_path, warn=warnings.append)
+    train(tiny(total_steps=300, checkpoint_every=1), tmp_path, warn=warnings.append)
     assert sorted(line.split(" (")[0] for line in warnings if line.startswith("no ")) == [
         "no TensorBoard events",
         "no curve.png",
@@ -214,7 +221,7 @@ def test_what_packages_are_missed_for_is_said_once(tmp_path: Path) -> None:
 
 def test_a_run_reports_every_iteration(tmp_path: Path) -> None:
     seen: list[Progress] = []
-    train(tiny(steps=300), tmp_path, report=seen.append)
+    train(tiny(total_steps=300), tmp_path, report=seen.append)
     assert [progress.steps for progress in seen] == sorted({progress.steps for progress in seen})
     assert seen[0].steps == 0
     assert math.isnan(seen[0].steps_per_second)
@@ -234,7 +241,7 @@ def test_a_run_that_was_killed_ends_like_one_that_was_not(moment: str, killed: P
     assert finished.steps == whole.steps
     assert (finished.before > 0) == (moment != MOMENTS[0])
     one, other = content(folder), content(whole.out)
-    assert one["learner"].keys() == other["learner"].keys() == {"network", "optimizer", "shuffles", "pool"}
+    assert one["learner"].keys() == other["learner"].keys() == {"network", "optimizer", "generator", "pool"}
     for part, value in other.items():
         assert equal(one[part], value), part
     assert (folder / "progress.csv").read_text().count("\n") == 1 + len(whole.history)
@@ -248,8 +255,15 @@ def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) ->
             raise KeyboardInterrupt
 
     game = cellgames.make("grid-adaptation-small-v0", size=6, rounds=2, flip_rounds=())
-    settings = {**tiny().to_data(), "steps": 250, "horizon": 4, "lanes": 8, "checkpoint_every": 2, "snapshot_every": 1}
-    settings |= {"opponents": "self=0.2,pool=0.4,rollout:2=0.4", "yardsticks": ("random",), "evaluate_every": 9}
+    settings = {
+        **tiny().to_data(),
+        "total_steps": 250,
+        "num_steps": 4,
+        "num_envs": 8,
+        "checkpoint_every": 2,
+        "snapshot_every": 1,
+    }
+    settings |= {"opponents": "self=0.2,pool=0.4,rollout:2=0.4", "eval_opponents": ("random",), "eval_every": 9}
     for name in ("algorithm", "game", "parameters"):
         del settings[name]
     arguments = PPOArguments.fitted(game, **settings)
@@ -260,7 +274,7 @@ def test_games_of_several_who_act_at_once_are_continued_alike(tmp_path: Path) ->
     assert equal(content(tmp_path / "parts"), content(tmp_path / "whole"))
 
 
-def test_past_selves_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
+def test_snapshots_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None:
     """Also where one has gone since the last checkpoint, which a run that goes on from there would miss."""
     iterations = itertools.count()
 
@@ -277,8 +291,8 @@ def test_past_selves_on_disk_are_those_of_the_checkpoint(tmp_path: Path) -> None
     (tmp_path / "parts" / "pool" / "mine.safetensors").unlink()
     one, other = content(tmp_path / "parts"), content(tmp_path / "whole")
     assert equal(one, other)
-    assert list(one["past selves"]) == [member["file"] for member in one["learner"]["pool"]]
-    assert len(one["past selves"]) == 2
+    assert list(one["snapshots"]) == [member["file"] for member in one["learner"]["pool"]]
+    assert len(one["snapshots"]) == 2
 
 
 def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
@@ -289,19 +303,19 @@ def test_a_run_that_is_done_does_nothing_more(whole: Finished) -> None:
 
 
 def test_more_steps_go_on_from_where_it_was(tmp_path: Path) -> None:
-    first = train(tiny(steps=300), tmp_path)
+    first = train(tiny(total_steps=300), tmp_path)
     warnings: list[str] = []
-    more = train(tiny(steps=500), tmp_path, warn=warnings.append)
+    more = train(tiny(total_steps=500), tmp_path, warn=warnings.append)
     assert more.before == first.steps
     assert more.steps >= 500
     assert list(map(repr, more.history[: len(first.history)])) == list(map(repr, first.history))
-    assert any(line.startswith("steps grow from 300 to 500, and the learning rate") for line in warnings)
-    assert json.loads((tmp_path / "arguments.json").read_text())["steps"] == 500
+    assert any(line.startswith("total_steps grow from 300 to 500, and the learning rate") for line in warnings)
+    assert json.loads((tmp_path / "arguments.json").read_text())["total_steps"] == 500
 
 
 def test_fresh_begins_anew(tmp_path: Path) -> None:
-    train(tiny(steps=300, seed=5), tmp_path)
-    anew = train(tiny(steps=100), tmp_path, resume=False)
+    train(tiny(total_steps=300, seed=5), tmp_path)
+    anew = train(tiny(total_steps=100), tmp_path, resume=False)
     assert anew.before == 0
     assert read_about(anew.agent)["made"]["seed"] == 0
     data = torch.load(tmp_path / CHECKPOINT, weights_only=True)
@@ -311,7 +325,7 @@ def test_fresh_begins_anew(tmp_path: Path) -> None:
 
 
 def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: Path) -> None:
-    arguments = tiny(steps=1, start_from=str(whole.agent))
+    arguments = tiny(total_steps=1, start_from=str(whole.agent))
     train(arguments, tmp_path / "run")
     first = load_network(tmp_path / "run" / "pool" / f"{0:012d}.safetensors").network
     assert equal(dict(first.state_dict()), dict(load_network(whole.agent).network.state_dict()))
@@ -320,9 +334,9 @@ def test_a_run_may_begin_with_the_weights_of_another(whole: Finished, tmp_path: 
 def test_what_a_run_began_with_is_not_needed_to_go_on(whole: Finished, tmp_path: Path) -> None:
     copy = tmp_path / "w.safetensors"
     copy.write_bytes(whole.agent.read_bytes())
-    train(tiny(steps=1, start_from=str(copy)), tmp_path / "run")
+    train(tiny(total_steps=1, start_from=str(copy)), tmp_path / "run")
     copy.unlink()
-    more = tiny(steps=100, start_from=str(copy))
+    more = tiny(total_steps=100, start_from=str(copy))
     assert train(more, tmp_path / "run").before > 0
     with pytest.raises(ValueError, match=r"w\.safetensors: expected a file of weights, found none"):
         train(more, tmp_path / "run", resume=False)
@@ -330,13 +344,13 @@ def test_what_a_run_began_with_is_not_needed_to_go_on(whole: Finished, tmp_path:
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("mixed", [False, True])
-def test_a_run_on_cuda_that_was_stopped_ends_like_one_that_was_not(mixed: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize("mixed_precision", [False, True])
+def test_a_run_on_cuda_that_was_stopped_ends_like_one_that_was_not(mixed_precision: bool, tmp_path: Path) -> None:
     def stop(progress: Progress) -> None:
         if progress.steps >= 300:
             raise KeyboardInterrupt
 
-    arguments = tiny(device="cuda", mixed=mixed)
+    arguments = tiny(device="cuda", mixed_precision=mixed_precision)
     history = train(arguments, tmp_path / "whole").history
     assert all(math.isfinite(history[-1][name]) for name in PPOLearner.METRICS)
     with pytest.raises(KeyboardInterrupt):

@@ -15,7 +15,7 @@ import cellgames
 from cellgames.agents import BaseAgent, load
 from cellgames.envs.core import Game, seeds
 from cellgames.training import compare
-from cellgames.training.selfplay.eval_opponents import _judged, seatings
+from cellgames.training.selfplay.eval_opponents import _comparison, seatings
 
 TORUS = cellgames.make("torus-v0", size=3)
 
@@ -75,13 +75,13 @@ def test_seats_are_drawn_and_then_exchanged(players: int, mine: set[int]) -> Non
 def test_of_larger_games_pairs_of_seats_count() -> None:
     """Two seats each: 3 and 1 against 2 and 1 are ahead twice, behind once and level once."""
     scores = torch.tensor([[3.0, 2.0, 1.0, 1.0]], dtype=torch.float64)
-    found = _judged(scores, scores, torch.tensor([[True, False, True, False]]))
+    found = _comparison(scores, scores, torch.tensor([[True, False, True, False]]))
     assert dataclasses.astuple(found) == (0.625, 0.75, 2.0, 1.5)
 
 
 def test_level_games_and_those_that_both_lose_count_half() -> None:
     outcome = torch.tensor([[1.0, -1.0], [0.0, 0.0], [-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0]], dtype=torch.float64)
-    found = _judged(outcome, outcome, torch.tensor([[True, False]] * 5))
+    found = _comparison(outcome, outcome, torch.tensor([[True, False]] * 5))
     assert found.ahead == pytest.approx(0.6)
     assert found.decided == pytest.approx(0.6)
 

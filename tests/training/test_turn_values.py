@@ -1,4 +1,4 @@
-"""Judgements of whole turns in Cloth of Gold: who learns them, and who plays by them."""
+"""Values of whole turns in Cloth of Gold: who learns them, and who plays by them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from training_runs import block_extras, content, equal, network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
-from cellgames.agents.cloth_of_gold.values import ClothJudge, ClothValues
+from cellgames.agents.cloth_of_gold.values import ClothEvaluator, ClothValues
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import seeds
 from cellgames.training import Finished, Progress, train
@@ -33,17 +33,18 @@ def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def tiny(**changes: Any) -> TurnArguments:
     settings: dict[str, Any] = {
-        **{"steps": 130, "lanes": 8, "horizon": 6, "minibatch": 16, "channels": 4, "layers": 1, "candidates": 4},
-        **{"snapshot_every": 2, "evaluate_every": 4, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
+        **{"total_steps": 130, "num_envs": 8, "num_steps": 6, "minibatch_size": 16},
+        **{"channels": 4, "layers": 1, "candidates": 4},
+        **{"snapshot_every": 2, "eval_every": 4, "checkpoint_every": 2, "eval_games": 4, "eval_opponents": ("random",)},
         **{"opponents": "self=0.4,pool=0.3,greedy=0.3", "threads": 1, "device": "cpu"},
     }
     return TurnArguments.fitted(GAME, **{**settings, **changes})
 
 
-def judge(candidates: int, game: ClothOfGold = GAME) -> ClothJudge:
+def evaluator(candidates: int, game: ClothOfGold = GAME) -> ClothEvaluator:
     network = network_for(game, kind="turns")
     assert isinstance(network, ClothValues)
-    player = ClothJudge(network, candidates=candidates)
+    player = ClothEvaluator(network, candidates=candidates)
     player.start(game, torch.tensor([0]), torch.tensor([0]))
     return player
 
@@ -72,7 +73,7 @@ def learner_of(folder: Path, **changes: Any) -> TurnLearner:
 def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    learner = learner_of(tmp_path, horizon=12)
+    learner = learner_of(tmp_path, num_steps=12)
     owners, ends, learned = [], [], []
     turn, end, learn = learner._turn, learner._end, learner._learn
 
@@ -80,9 +81,9 @@ def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
         owners.append(learner._owner.gather(1, learner._state.current_player[:, None]).squeeze(1))
         return turn(temperature)
 
-    def noted_end(lanes: torch.Tensor, outcome: torch.Tensor) -> None:
-        ends.append((lanes, GAME.outcome(learner._state[lanes])))
-        end(lanes, outcome)
+    def noted_end(env_ids: torch.Tensor, outcome: torch.Tensor) -> None:
+        ends.append((env_ids, GAME.outcome(learner._state[env_ids])))
+        end(env_ids, outcome)
 
     def noted_learn(seen: torch.Tensor, target: torch.Tensor) -> Any:
         learned.append(len(seen))
@@ -92,30 +93,30 @@ def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
     monkeypatch.setattr(learner, "_end", noted_end)
     monkeypatch.setattr(learner, "_learn", noted_learn)
     turns = learner._collect(0.1)
-    assert torch.equal(turns.own, torch.stack(owners) < 0)
-    assert 0 < int(turns.own.sum()) < turns.own.numel()
-    for t, (lanes, outcome) in enumerate(ends):
-        assert torch.equal(turns.over[t].nonzero().squeeze(1), lanes)
-        assert torch.equal(turns.reward[t, lanes], outcome.float())
-    assert turns.reward[~turns.over].eq(0).all()
-    assert sum(len(lanes) for lanes, _ in ends) > 3
+    assert torch.equal(turns.learner_mask, torch.stack(owners) < 0)
+    assert 0 < int(turns.learner_mask.sum()) < turns.learner_mask.numel()
+    for t, (env_ids, outcome) in enumerate(ends):
+        assert torch.equal(turns.done[t].nonzero().squeeze(1), env_ids)
+        assert torch.equal(turns.reward[t, env_ids], outcome.float())
+    assert turns.reward[~turns.done].eq(0).all()
+    assert sum(len(env_ids) for env_ids, _ in ends) > 3
     learner.restart(1)
     monkeypatch.setattr(learner, "_collect", lambda temperature: turns)
-    told = learner.iterate(0.0)
-    known = estimate(turns.value, turns.reward, turns.player, turns.over, discount=1.0, trace=0.9).known
-    assert told.steps == int((turns.own & known & ~turns.over).sum())
-    assert sum(learned) == 2 * told.steps  # epochs
+    iteration = learner.iterate(0.0)
+    known = estimate(turns.value, turns.reward, turns.player, turns.done, gamma=1.0, gae_lambda=0.9).known
+    assert iteration.steps == int((turns.learner_mask & known & ~turns.done).sum())
+    assert sum(learned) == 2 * iteration.steps  # epochs
 
 
 def test_positions_that_were_won_become_worth_more_than_lost_ones(tmp_path: Path) -> None:
-    learner = learner_of(tmp_path, opponents="self", learning_rate=5e-3, lanes=16, horizon=10)
+    learner = learner_of(tmp_path, opponents="self", learning_rate=5e-3, num_envs=16, num_steps=10)
 
     def gap() -> float:
-        """By how much those who will win are judged better than those who will lose, in games not learned from."""
+        """By how much those who will win are rated better than those who will lose, in games not learned from."""
         learner.restart(99)
         turns = learner._collect(0.0)
-        found = estimate(turns.value, turns.reward, turns.player, turns.over, discount=1.0, trace=1.0)
-        rows = found.known & ~turns.over
+        found = estimate(turns.value, turns.reward, turns.player, turns.done, gamma=1.0, gae_lambda=1.0)
+        rows = found.known & ~turns.done
         values, results = turns.value[rows], found.target[rows]
         return float(values[results > 0].mean() - values[results < 0].mean())
 
@@ -139,7 +140,7 @@ def test_a_run_that_was_stopped_ends_like_one_that_was_not(whole: Finished, tmp_
 
 def test_what_came_out_is_an_agent_by_its_file(whole: Finished) -> None:
     agent = load(str(whole.agent), GAME)
-    assert type(agent.playing(GAME)).__name__ == "ClothJudge"  # type: ignore[union-attr]  # of a file
+    assert type(agent.playing(GAME)).__name__ == "ClothEvaluator"  # type: ignore[union-attr]  # of a file
     with pytest.raises(ValueError, match="learned that game and no other"):
         load(str(whole.agent), cellgames.make("torus-small-v0"))
 
@@ -147,30 +148,30 @@ def test_what_came_out_is_an_agent_by_its_file(whole: Finished) -> None:
 def test_a_turn_that_wins_is_played_whatever_the_network_says() -> None:
     """player_b's last turn of a round: of its candidates some win at once, and one of those is chosen."""
     game = ClothOfGold(height=32, width=32, generations=24)
-    player = judge(30, game)
+    player = evaluator(30, game)
     state = game.init(seeds(2, 40))
     pick = acting(load("greedy", game), game)
-    lanes = torch.arange(40)
-    pick.start(game, torch.zeros(40, dtype=torch.int64), lanes)
+    env_ids = torch.arange(40)
+    pick.start(game, torch.zeros(40, dtype=torch.int64), env_ids)
     for _ in range(5):  # until b ends round 2, the first that can decide
         state = game.play_turn(state, pick.turns(state, generator(1)))  # type: ignore[union-attr]  # a TurnAgent
     assert state.current_player.eq(1).all()
     assert not state.over.any()
-    plans, worth, after = player.judged(state, generator(3))
+    plans, worth, after = player.evaluate(state, generator(3))
     won = (game.outcome(after)[:, 1] > 0).view(worth.shape)
     assert won.any(1).sum() > 5
     assert torch.equal(worth > 1, won)
     again = player.turns(state, generator(3))
-    best = plans[lanes, worth.argmax(1)]
+    best = plans[env_ids, worth.argmax(1)]
     assert torch.equal(again, best)
     ended = game.play_turn(state, again)
     assert (game.outcome(ended)[won.any(1), 1] > 0).all()
 
 
 def test_positions_after_turns_are_those_of_the_turns_alone() -> None:
-    player = judge(3)
+    player = evaluator(3)
     state = GAME.init(seeds(4, 3))
-    plans, worth, after = player.judged(state, generator(1))
+    plans, worth, after = player.evaluate(state, generator(1))
     for game in range(3):
         for candidate in range(3):
             alone = GAME.play_turn(state[game], plans[game, candidate][None])

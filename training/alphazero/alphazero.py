@@ -2,9 +2,9 @@
 
 Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022; Silver et al., "A
 general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The network's
-policy is pulled towards the policy of the searches, its value towards results and the searches' later judgements
-(lambda-returns). Positions are learned from as often as `epochs` says, on average, out of a replay of the latest, each
-time moved by a random symmetry of the board.
+policy is pulled towards the policy of the searches, its value towards results and the searches' later values
+(lambda-returns). Positions are learned from as often as `num_epochs` says, on average, out of a replay of the latest,
+each time moved by a random symmetry of the board.
 
 Letters: `X` positions of a minibatch, `A` actions.
 """
@@ -39,20 +39,20 @@ __all__ = ["AlphaZeroLearner"]
 
 
 class AlphaZeroLearner(Learner):
-    """See `Learner` and the module. Its agent plays by the policy alone, so that yardsticks cost no search."""
+    """See `Learner` and the module. Its agent plays by the policy alone, so that evaluations cost no search."""
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "cross entropy of the network's policy and the searches', in nats; at best their entropy",
         "value_loss": "mean squared error of the value, from -1 to 1, against what followed",
         "entropy": "of the searches' policy, in nats",
-        "divergence": "of the network's policy from the searches' (KL), in nats: how much searching still improves it",
-        "gradient_norm": "before it is cut to `max_norm`",
+        "kl_divergence": "of the network's policy from the searches', in nats: how much searching still improves it",
+        "grad_norm": "before it is cut to `max_grad_norm`",
         "explained_variance": "share of the variance of what followed that the searches foretold; 1 is perfect",
         "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
         "first_player": "share of the games that ended which the first player won",
     }
 
-    OWN = ("shuffles", "replay")
+    OWN = ("generator", "replay")
 
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
@@ -64,25 +64,25 @@ class AlphaZeroLearner(Learner):
         self.network.to(device)
         self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
         self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
-        self.replay = Replay(game, arguments.buffer, device)
+        self.replay = Replay(game, arguments.buffer_size, device)
         self.optimizer = torch.optim.AdamW(
             self.network.parameters(),
             lr=arguments.learning_rate,
             weight_decay=arguments.weight_decay,
             fused=device.type == "cuda",
         )
-        self.shuffles = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
+        self.generator = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
         """See `Learner`; each process has a replay of its own."""
         assert isinstance(arguments, AlphaZeroArguments)
-        return divided(arguments, world, buffer=math.ceil(arguments.buffer / world))
+        return divided(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))
 
     def join(self, group: Group) -> None:
         """See `Learner`."""
         super().join(group)
-        self.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
+        self.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
     def begin(self) -> None:
         """See `Learner`."""
@@ -97,34 +97,34 @@ class AlphaZeroLearner(Learner):
         h = self.arguments
         for group in self.optimizer.param_groups:
             group["lr"] = h.learning_rate * (1 - 0.9 * progress)
-        rollout = self.play.collect(h.horizon)
-        found = estimate(
-            rollout.value, rollout.reward, rollout.player, rollout.over, discount=h.discount, trace=h.trace
+        rollout = self.play.collect(h.num_steps)
+        estimates = estimate(
+            rollout.value, rollout.reward, rollout.player, rollout.done, gamma=h.gamma, gae_lambda=h.gae_lambda
         )
         # The learner's moves, and those whose sequel is known.
-        rows = (rollout.own & found.known).flatten().nonzero().squeeze(1)
-        parts = (rollout.observation, rollout.mask, rollout.policy, found.target)
+        rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
+        parts = (rollout.observation, rollout.mask, rollout.policy, estimates.target)
         self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
         self.network.train()
         new = sum(self.group.exchange(len(rows)))
-        steps = max(1, round(h.epochs * new / h.minibatch)) if new else 0
-        told = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
-        losses: list[float] = torch.stack(told).mean(0).tolist() if told else [math.nan] * 5
-        games = (_explained(found, rows), *_results(rollout))
+        steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
+        metrics = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
+        losses: list[float] = torch.stack(metrics).mean(0).tolist() if metrics else [math.nan] * 5
+        games = (_explained_variance(estimates, rows), *_results(rollout))
         ended = rollout.ended
         return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, (*losses, *games), strict=True)))
 
     def _part(self) -> int:
         """How much of a minibatch this process draws: all of it, or of several each its part, if it has any."""
-        return len(range(self.group.rank, self.arguments.minibatch, self.group.world)) if len(self.replay) else 0
+        return len(range(self.group.rank, self.arguments.minibatch_size, self.group.world)) if len(self.replay) else 0
 
     def _minibatch(self) -> Positions:
         """Positions out of the replay, each moved by a symmetry."""
-        drawn = self.replay.sample(self._part(), self.shuffles)
+        drawn = self.replay.sample(self._part(), self.generator)
         count = self.game.symmetries
         if count == 1:
             return drawn
-        which = torch.randint(count, (len(drawn.value),), generator=self.shuffles).to(self.device)
+        which = torch.randint(count, (len(drawn.value),), generator=self.generator).to(self.device)
         numbers = torch.stack((drawn.mask.float(), drawn.policy), 1)
         observation, moved = self.game.transform(drawn.observation, numbers, which)
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
@@ -133,27 +133,27 @@ class AlphaZeroLearner(Learner):
         """A step of the optimizer; the first five of `METRICS`, float [5]; see `Learner` on several processes."""
         weight = self.group.weight(0 if positions is None else len(positions.value), self.device)
         self.optimizer.zero_grad()
-        told = torch.zeros(4, device=self.device)
+        metrics = torch.zeros(4, device=self.device)
         if positions is not None:  # else the step is that of the others
-            loss, told = self._losses(positions)
+            loss, metrics = self._losses(positions)
             (loss * weight).backward()
         self.group.average_gradients(self.network)
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_norm)
+        grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.arguments.max_grad_norm)
         self.optimizer.step()
-        return torch.cat((told * weight, norm[None])).detach()
+        return torch.cat((metrics * weight, grad_norm[None])).detach()
 
     def _losses(self, positions: Positions) -> tuple[Tensor, Tensor]:
         """What is to become less, and the first four of `METRICS`, float [4]."""
         observation, mask, policy, target = positions
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed):
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed_precision):
             logits, value, _ = self.network(observation)
         # Finite, so that what is not legal has neither loss nor gradient.
         logs = logits.float().masked_fill(~mask, -1e9).log_softmax(1)
         policy_loss = -(policy * logs).sum(1).mean()
         value_loss = functional.mse_loss(value.float(), target)
         entropy = -torch.xlogy(policy, policy).sum(1).mean()
-        told = torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy))
-        return policy_loss + self.arguments.value_weight * value_loss, told
+        metrics = torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy))
+        return policy_loss + self.arguments.vf_coef * value_loss, metrics
 
     def close(self) -> None:
         """See `Learner`."""
@@ -164,7 +164,7 @@ class AlphaZeroLearner(Learner):
         return {
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
-            "shuffles": self.shuffles.get_state(),
+            "generator": self.generator.get_state(),
             "replay": self.replay.state_dict(),
             "pool": self.pool.state_dict(),
         }
@@ -173,33 +173,33 @@ class AlphaZeroLearner(Learner):
         """See `Learner`."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.shuffles.set_state(state["shuffles"].cpu())
+        self.generator.set_state(state["generator"].cpu())
         self.replay.load_state_dict(state["replay"])
         self.pool.load_state_dict(state["pool"])
 
 
 def _play(
-    game: Game[Any], arguments: AlphaZeroArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+    game: Game[Any], arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SearchPlay:
     """What plays, in one process."""
     search = GumbelSearch(
         game,
         NetworkEvaluator(network),
-        arguments.simulations,
-        considered=arguments.considered,
+        arguments.num_simulations,
+        considered=arguments.max_num_considered_actions,
         noise=1.0,
-        scale=arguments.scale,
+        scale=arguments.value_scale,
     )
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
     return SearchPlay(
         game,
         network,
         opponents,
-        lanes,
+        num_envs,
         device,
         search,
         random_plies=arguments.random_plies,
-        mixed=arguments.mixed,
+        mixed_precision=arguments.mixed_precision,
     )
 
 
@@ -224,12 +224,12 @@ def _check(game: Game[Any], arguments: AlphaZeroArguments) -> None:
         )
 
 
-def _explained(found: Estimates, rows: Tensor) -> float:
+def _explained_variance(estimates: Estimates, rows: Tensor) -> float:
     """The share of the variance of targets that the searches' values explain, over some rows; NaN if there is none."""
     if len(rows) < 2:
         return math.nan
-    error, spread = (float(part.flatten()[rows].var()) for part in (found.advantage, found.target))
-    return 1 - error / spread if spread > 0 else math.nan
+    error, variance = (float(part.flatten()[rows].var()) for part in (estimates.advantage, estimates.target))
+    return 1 - error / variance if variance > 0 else math.nan
 
 
 def _results(rollout: Searched) -> tuple[float, float]:
@@ -237,5 +237,5 @@ def _results(rollout: Searched) -> tuple[float, float]:
     met = [result for number, result in rollout.ended.results.items() if number >= 0]
     games = sum(count for _, count in met)
     score = sum(won for won, _ in met) / games if games else math.nan
-    first = rollout.reward[rollout.over][:, 0] > 0
+    first = rollout.reward[rollout.done][:, 0] > 0
     return score, float(first.float().mean()) if len(first) else math.nan

@@ -16,11 +16,11 @@ class AlphaZeroArguments(ActorArguments):
 
     algorithm: ClassVar[str] = "alphazero"
 
-    value_weight: float = setting(0.5, "weight of the value's error", low=0)
-    mixed: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
-    simulations: int = setting(16, "of the search for each move", low=2)
-    considered: int = setting(8, "moves that a search tries out at its root, at most", low=2)
-    scale: float = setting(1.0, "how much results count in a search beside the policy (c_scale)", above=0)
+    vf_coef: float = setting(0.5, "weight of the value's error", low=0)
+    mixed_precision: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
+    num_simulations: int = setting(16, "of the search for each move", low=2)
+    max_num_considered_actions: int = setting(8, "moves that a search tries out at its root, at most", low=2)
+    value_scale: float = setting(1.0, "how much results count in a search beside the policy (c_scale)", above=0)
     random_plies: int = setting(2, "turns at random that a game begins with, at most; drawn for each game", low=0)
-    buffer: int = setting(100_000, "latest positions that minibatches are drawn from", low=1)
+    buffer_size: int = setting(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = setting(0.01, "of AdamW", low=0)

@@ -1,6 +1,6 @@
 """Rollouts in which the learner searches before it moves.
 
-Letters as in `selfplay`: `T` steps, `B` games (lanes), `A` actions.
+Letters as in `selfplay`: `T` steps, `B` games (environments), `A` actions.
 """
 
 from __future__ import annotations
@@ -46,53 +46,55 @@ class SearchPlay(SelfPlay):
         game: Game[Any],
         network: Network,
         opponents: Opponents,
-        lanes: int,
+        num_envs: int,
         device: torch.device,
         search: GumbelSearch,
         *,
         random_plies: int = 0,
-        mixed: bool = False,
+        mixed_precision: bool = False,
     ) -> None:
-        super().__init__(game, network, opponents, lanes, device, mixed=mixed)
+        super().__init__(game, network, opponents, num_envs, device, mixed_precision=mixed_precision)
         self.search, self.random_plies = search, random_plies
 
     def restart(self, seed: int) -> None:
         """See `SelfPlay`."""
-        self._plies = torch.zeros(self.lanes, dtype=torch.int64, device=self.device)
+        self._plies = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         super().restart(seed)
 
     @torch.no_grad()
     def collect(self, steps: int) -> Searched:
-        """Play `T` steps in every lane."""
+        """Play `T` steps in every environment."""
         self._policies: list[Tensor] = []
         self._at_random: list[Tensor] = []
         rollout = super().collect(steps)
-        own = rollout.own & ~torch.stack(self._at_random)
-        return Searched(**vars(replace(rollout, own=own)), policy=torch.stack(self._policies))
+        learner_mask = rollout.learner_mask & ~torch.stack(self._at_random)
+        return Searched(**vars(replace(rollout, learner_mask=learner_mask)), policy=torch.stack(self._policies))
 
-    def _decide(self, state: State, observation: Tensor, mask: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def _decide(
+        self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
         """See `SelfPlay`; what it gives for opponents' rows has no meaning."""
         at_random = self._turns < self._plies
-        lanes = (own & ~at_random).nonzero().squeeze(1)
+        env_ids = (learner_mask & ~at_random).nonzero().squeeze(1)
         policy = torch.zeros(mask.shape, device=self.device)
-        value = policy.new_zeros(self.lanes)
+        value = policy.new_zeros(self.num_envs)
         action = torch.zeros_like(state.current_player)
-        if len(lanes):
-            part = state[lanes]
+        if len(env_ids):
+            part = state[env_ids]
             if self.game.info.stochastic:  # nobody knows the dice to come
-                part = part.replace(seed=draw_seeds(len(lanes), self.generator, self.device))
-            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):
+                part = part.replace(seed=draw_seeds(len(env_ids), self.generator, self.device))
+            with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):
                 found = self.search.run(part, self.generator)
-            policy[lanes] = found.dense(found.policy.float(), mask.shape[1])
-            value[lanes] = found.value.gather(1, part.current_player[:, None]).squeeze(1).float()
-            action[lanes] = found.chosen
+            policy[env_ids] = found.dense(found.policy.float(), mask.shape[1])
+            value[env_ids] = found.value.gather(1, part.current_player[:, None]).squeeze(1).float()
+            action[env_ids] = found.chosen
         if at_random.any():
             action = torch.where(at_random, random_actions(mask, self.game.info.action_nvec, self.generator), action)
         self._policies.append(policy)
         self._at_random.append(at_random)
         return action, policy.gather(1, action[:, None]).squeeze(1).log(), value
 
-    def _begin(self, lanes: Tensor) -> None:
-        plies = torch.randint(self.random_plies + 1, (len(lanes),), generator=self._draws)
-        self._plies[lanes] = plies.to(self.device)
-        super()._begin(lanes)
+    def _begin(self, env_ids: Tensor) -> None:
+        plies = torch.randint(self.random_plies + 1, (len(env_ids),), generator=self._draws)
+        self._plies[env_ids] = plies.to(self.device)
+        super()._begin(env_ids)

@@ -1,6 +1,6 @@
 """Callbacks of Stable-Baselines3 that make self-play of MaskablePPO on `LearnerVecEnv`, measure it and keep it.
 
-They count iterations: one is `n_steps` steps in every lane, and what is learned from them.
+They count iterations: one is `n_steps` steps in every environment, and what is learned from them.
 
 Letters: `E` games that ended in a step, `P` players.
 """
@@ -26,7 +26,7 @@ from cellgames.training.selfplay.opponent_pool import Member, Pool
 from .maskable_ppo import BoardPolicy, LearnerVecEnv
 from .sb3_import import BaseCallback, MaskablePPO
 
-__all__ = ["IterationCallback", "SelfPlayCallback", "YardstickCallback"]
+__all__ = ["EvalCallback", "IterationCallback", "SelfPlayCallback"]
 
 
 class IterationCallback(BaseCallback):
@@ -48,7 +48,7 @@ class IterationCallback(BaseCallback):
         """
         if not isinstance(self.model.policy, BoardPolicy):
             raise ValueError(
-                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; past selves, yardsticks "
+                f"expected a model with BoardPolicy, got {type(self.model.policy).__name__}; snapshots, eval_opponents "
                 "and checkpoints are about networks of this package"
             )
         return self.model.policy
@@ -70,9 +70,9 @@ class IterationCallback(BaseCallback):
 
 
 class SelfPlayCallback(IterationCallback):
-    """Opponents for the learner: its current self, past selves out of a pool, fixed agents.
+    """Opponents for the learner: its current self, snapshots out of the opponent pool, fixed agents.
 
-    In each iteration new games meet `ACTIVE` past selves at most, drawn anew; a game keeps its opponents to its end.
+    In each iteration new games meet `ACTIVE` snapshots at most, drawn anew; a game keeps its opponents to its end.
     Every seat that is not the learner's draws its own. Logged: `self_play/NAME`, the learner's score against `self`,
     `pool` and fixed agents in the games of an iteration, a win 1, a draw 1/2.
 
@@ -141,7 +141,7 @@ class SelfPlayCallback(IterationCallback):
         steps = self.model.num_timesteps
         if any(member.steps > steps for member in self.pool.members):
             raise ValueError(
-                f"expected a pool of past selves of this model, which has learned from {steps} steps, got one of up to "
+                f"expected an opponent pool of this model, which has learned from {steps} steps, got one of up to "
                 f"{self.pool.members[-1].steps}; give each model a pool of its own"
             )
 
@@ -200,32 +200,32 @@ class SelfPlayCallback(IterationCallback):
 def _scores(game: Game[Any], ended: Ended) -> Tensor:
     """The learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 if both are level.
 
-    As `yardsticks.compare` has it: by the outcome in games for two, by the final scores in larger ones.
+    As `eval_opponents.compare` has it: by the outcome in games for two, by the final scores in larger ones.
     """
     rank = game.outcome(ended.state) if game.info.num_players == 2 else ended.state.scores
     gap = rank.gather(1, ended.player[:, None]) - rank
     return (1 + gap.sign().float()) / 2
 
 
-class YardstickCallback(IterationCallback):
+class EvalCallback(IterationCallback):
     """Measures the learner against agents that stay what they are; nothing of it changes what is learned.
 
     Logged: `against/SPEC`, the share of games (of pairs of seats, in games of more than two) that the learner wins.
 
     Args:
-        yardsticks: specs of agents.
+        eval_opponents: specs of agents.
         every: iterations.
         games: against each, even.
         seed: of the games.
         sample: whether the learner plays by chance, else always the likeliest action.
 
     Attributes:
-        history: steps learned from, and what was found against each yardstick.
+        history: steps learned from, and what was found against each evaluation opponent.
     """
 
     def __init__(
         self,
-        yardsticks: Sequence[str] = ("random",),
+        eval_opponents: Sequence[str] = ("random",),
         *,
         every: int = 5,
         games: int = 100,
@@ -235,12 +235,12 @@ class YardstickCallback(IterationCallback):
         super().__init__()
         if every < 1:
             raise ValueError(f"expected an evaluation every 1 iterations or more, got {every}")
-        self.yardsticks, self.every, self.n_games = tuple(yardsticks), every, games
+        self.eval_opponents, self.every, self.n_games = tuple(eval_opponents), every, games
         self.seed, self.sample = seed, sample
         self.history: list[tuple[int, dict[str, Comparison]]] = []
 
     def _init_callback(self) -> None:
-        self._agents = {spec: load(spec, self.games.game) for spec in self.yardsticks}
+        self._agents = {spec: load(spec, self.games.game) for spec in self.eval_opponents}
 
     def _on_rollout_start(self) -> None:
         if self.iteration % self.every == 0:

@@ -32,8 +32,8 @@ _LOGGED = {
     "policy_loss": "policy_gradient_loss",
     "value_loss": "value_loss",
     "entropy": "entropy_loss",
-    "divergence": "approx_kl",
-    "clipped": "clip_fraction",
+    "approx_kl": "approx_kl",
+    "clip_fraction": "clip_fraction",
     "explained_variance": "explained_variance",
 }
 """What SB3 calls them; its entropy is negated."""
@@ -51,20 +51,20 @@ class MaskableLearner(Learner):
         self.arguments, self.sample = arguments, arguments.sample
         self._chance = _global_chance()
         size, rate = Size(arguments.channels, arguments.layers), arguments.learning_rate
-        self.env = LearnerVecEnv(game, arguments.lanes, seed=0, device=device)
+        self.env = LearnerVecEnv(game, arguments.num_envs, seed=0, device=device)
         self.model = MaskablePPO(
             BoardPolicy,
             self.env,
             learning_rate=lambda remaining: rate * (0.1 + 0.9 * remaining),
-            n_steps=arguments.horizon,
+            n_steps=arguments.num_steps,
             batch_size=_minibatch(arguments),
-            n_epochs=arguments.epochs,
-            gamma=arguments.discount,
-            gae_lambda=arguments.trace,
-            clip_range=arguments.clip,
-            ent_coef=arguments.entropy,
-            vf_coef=arguments.value_weight,
-            max_grad_norm=arguments.max_norm,
+            n_epochs=arguments.num_epochs,
+            gamma=arguments.gamma,
+            gae_lambda=arguments.gae_lambda,
+            clip_range=arguments.clip_range,
+            ent_coef=arguments.ent_coef,
+            vf_coef=arguments.vf_coef,
+            max_grad_norm=arguments.max_grad_norm,
             policy_kwargs={"game": game, "size": size},
             device=device,
         )
@@ -75,7 +75,7 @@ class MaskableLearner(Learner):
         self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
         self.self_play = SelfPlayCallback(self.pool, arguments.opponents, snapshot_every=None, restart_every=None)
         self.model.set_logger(Logger(folder=None, output_formats=[]))
-        self.model._setup_learn(arguments.steps, self.self_play)
+        self.model._setup_learn(arguments.total_steps, self.self_play)
 
     def restart(self, seed: int) -> None:
         """See `Learner`."""
@@ -84,18 +84,18 @@ class MaskableLearner(Learner):
 
     def iterate(self, progress: float) -> Iteration:
         """See `Learner`."""
-        model, told = self.model, self.self_play
+        model, self_play = self.model, self.self_play
         model._current_progress_remaining = 1 - progress
         with self._apart():
-            model.collect_rollouts(self.env, told, model.rollout_buffer, model.n_steps)
+            model.collect_rollouts(self.env, self_play, model.rollout_buffer, model.n_steps)
             model.train()
         logged = model.logger.name_to_value
         metrics = {name: float(logged[f"train/{theirs}"]) for name, theirs in _LOGGED.items()}
         metrics["entropy"] *= -1
         model.logger.dump()  # forgets it
-        others = [score for name, scores in told.results.items() if name != SELF for score in scores]
-        metrics |= {"others_score": _mean(others), "mean_return": _mean(told.returns)}
-        return Iteration(model.n_steps * model.n_envs, len(told.turns), sum(told.turns), metrics)
+        others = [score for name, scores in self_play.results.items() if name != SELF for score in scores]
+        metrics |= {"others_score": _mean(others), "mean_return": _mean(self_play.returns)}
+        return Iteration(model.n_steps * model.n_envs, len(self_play.turns), sum(self_play.turns), metrics)
 
     def state_dict(self) -> dict[str, Any]:
         """See `Learner`."""
@@ -133,12 +133,12 @@ def _minibatch(arguments: Arguments) -> int:
     Raises:
         ValueError: one would be of a single action, whose advantage cannot be normalized.
     """
-    rows = arguments.lanes * arguments.horizon
-    size = math.ceil(rows / max(1, round(rows / arguments.minibatch)))
+    rows = arguments.num_envs * arguments.num_steps
+    size = math.ceil(rows / max(1, round(rows / arguments.minibatch_size)))
     if rows % size == 1 or rows == 1:
         raise ValueError(
-            f"expected a minibatch that does not leave a single one of lanes x horizon = {rows} actions, "
-            f"got {arguments.minibatch}"
+            f"expected a minibatch that does not leave a single one of num_envs x num_steps = {rows} actions, "
+            f"got {arguments.minibatch_size}"
         )
     return size
 

@@ -38,7 +38,7 @@ class LearnerVecEnv(SeatVecEnv):
     Args:
         game: as for `SeatVecEnv`, and so are the others. Opponents are random until `SelfPlayCallback` or
             `vector.set_opponents` says otherwise.
-        lanes: how many games.
+        num_envs: how many games.
         seat: the learner's.
         seed: of the games.
         device: where they live.
@@ -47,21 +47,21 @@ class LearnerVecEnv(SeatVecEnv):
     def __init__(
         self,
         game: Game[Any] | str,
-        lanes: int,
+        num_envs: int,
         *,
         seat: int | str = "random",
         seed: int | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        super().__init__(game, lanes, seat=seat, seed=seed, device=device)
+        super().__init__(game, num_envs, seat=seat, seed=seed, device=device)
         with torch.random.fork_rng(devices=[]):  # weights that are thrown away
             self.unit = make_network(self.game, Size(1, 1)).unit
 
     def step_wait(self) -> Stepped:
         """See `SeatVecEnv.step_wait`."""
         observation, rewards, dones, infos = super().step_wait()
-        for lane in dones.nonzero()[0]:
-            infos[lane]["TimeLimit.truncated"] = False
+        for env_id in dones.nonzero()[0]:
+            infos[env_id]["TimeLimit.truncated"] = False
         return observation, rewards / np.float32(self.unit), dones, infos
 
 
@@ -91,11 +91,11 @@ class BoardDistribution(MaskableMultiCategoricalDistribution):
 
     def log_prob(self, actions: Tensor) -> Tensor:
         """Float [L], of actions [L] or [L, K]."""
-        return self.choices.judge(actions.long())[0]
+        return self.choices.evaluate_actions(actions.long())[0]
 
     def entropy(self) -> Tensor | None:  # type: ignore[override]  # as `Distribution` has it
         """Float [L]; None where components depend on others, as it has no closed form then."""
-        return None if self._relation is not None else self.choices.judge(self.mode())[1]
+        return None if self._relation is not None else self.choices.evaluate_actions(self.mode())[1]
 
     def sample(self) -> Tensor:
         """Draw actions, int64 [L] or [L, K]."""
@@ -161,27 +161,27 @@ class BoardPolicy(MaskableActorCriticPolicy):
         self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Actions [L] or [L, K], values [L, 1], log probabilities [L]."""
-        distribution, value = self._judge(obs, action_masks)
+        distribution, value = self._distribution_and_value(obs, action_masks)
         actions = distribution.get_actions(deterministic=deterministic)
         return actions, value[:, None], distribution.log_prob(actions)
 
     def evaluate_actions(
         self, obs: Tensor, actions: Tensor, action_masks: Masks = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Values [L, 1]; log probabilities and entropy [L] of actions, see `Choices.judge`."""
-        distribution, value = self._judge(obs, action_masks)
-        likely, entropy = distribution.choices.judge(actions.long())
-        return value[:, None], likely, entropy
+        """Values [L, 1]; log probabilities and entropy [L] of actions, see `Choices.evaluate_actions`."""
+        distribution, value = self._distribution_and_value(obs, action_masks)
+        log_prob, entropy = distribution.choices.evaluate_actions(actions.long())
+        return value[:, None], log_prob, entropy
 
     def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> BoardDistribution:  # type: ignore[override]  # `Distribution` is wider
         """What it would do."""
-        return self._judge(obs, action_masks)[0]
+        return self._distribution_and_value(obs, action_masks)[0]
 
     def predict_values(self, obs: Tensor) -> Tensor:  # type: ignore[override]  # no dictionaries
         """Values [L, 1], over the network's unit."""
-        return self._judge(obs, None)[1][:, None]
+        return self._distribution_and_value(obs, None)[1][:, None]
 
-    def _judge(self, obs: Tensor, masks: Masks) -> tuple[BoardDistribution, Tensor]:
+    def _distribution_and_value(self, obs: Tensor, masks: Masks) -> tuple[BoardDistribution, Tensor]:
         logits, value, relation = self.network(obs)
         distribution = BoardDistribution(list(self.network.nvec)).proba_distribution(logits, relation)
         if masks is not None:

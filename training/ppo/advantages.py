@@ -29,7 +29,7 @@ class Estimates(NamedTuple):
 
 
 def estimate(
-    value: Tensor, reward: Tensor, player: Tensor, over: Tensor, *, discount: float, trace: float
+    value: Tensor, reward: Tensor, player: Tensor, done: Tensor, *, gamma: float, gae_lambda: float
 ) -> Estimates:
     """GAE (Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016).
 
@@ -42,23 +42,23 @@ def estimate(
         value: float [T, R], of the seat to act, before the action.
         reward: float [T, R, S], of all seats, after it.
         player: int64 [T, R], the seat to act.
-        over: bool [T, R], the game ended with the action; limits of games count as ends, since games that are cut off
+        done: bool [T, R], the game ended with the action; limits of games count as ends, since games that are cut off
             have a result.
-        discount: gamma, for each action of one's own.
-        trace: lambda.
+        gamma: gamma, for each action of one's own.
+        gae_lambda: lambda.
     """
     steps, rows, seats = reward.shape
     pending, ahead, gain = (value.new_zeros((rows, seats)) for _ in range(3))
     seen = torch.zeros((rows, seats), dtype=torch.bool, device=value.device)
-    advantage, known = torch.zeros_like(value), torch.zeros_like(over)
+    advantage, known = torch.zeros_like(value), torch.zeros_like(done)
     for t in range(steps - 1, -1, -1):
-        end, mover = over[t][:, None], player[t][:, None]
+        end, mover = done[t][:, None], player[t][:, None]
         pending, ahead, gain = (x.masked_fill(end, 0.0) for x in (pending, ahead, gain))
         seen = seen | end
         pending = pending + reward[t]
-        surprise = pending.gather(1, mover) + discount * ahead.gather(1, mover) - value[t][:, None]
+        surprise = pending.gather(1, mover) + gamma * ahead.gather(1, mover) - value[t][:, None]
         known[t] = seen.gather(1, mover).squeeze(1)
-        now = torch.where(seen.gather(1, mover), surprise + discount * trace * gain.gather(1, mover), 0.0)
+        now = torch.where(seen.gather(1, mover), surprise + gamma * gae_lambda * gain.gather(1, mover), 0.0)
         advantage[t] = now.squeeze(1)
         gain = gain.scatter(1, mover, now)
         ahead = ahead.scatter(1, mover, value[t][:, None])

@@ -28,32 +28,32 @@ __all__ = ["PPO", "Hyperparameters", "Losses"]
 class Hyperparameters:
     """Of the learning itself; `arguments.PPOArguments` explains them."""
 
-    horizon: int
-    epochs: int
-    minibatch: int
+    num_steps: int
+    num_epochs: int
+    minibatch_size: int
     learning_rate: float
-    discount: float
-    trace: float
-    clip: float
-    entropy: float
-    value_weight: float
-    max_norm: float
+    gamma: float
+    gae_lambda: float
+    clip_range: float
+    ent_coef: float
+    vf_coef: float
+    max_grad_norm: float
 
 
 @dataclass(frozen=True)
 class Losses:
-    """What an iteration of learning was like; means over its minibatches.
+    """Metrics of one iteration of learning: means over its minibatches.
 
-    explained is the share of the variance of the targets that the values explained before it.
+    explained_variance is the share of the variance of the targets that the values explained before it.
     """
 
     policy: float
     value: float
     entropy: float
-    divergence: float
-    clipped: float
-    norm: float
-    explained: float
+    approx_kl: float
+    clip_fraction: float
+    grad_norm: float
+    explained_variance: float
 
 
 class PPO:
@@ -72,7 +72,7 @@ class PPO:
         self.network, self.play, self.h = network, play, hyperparameters
         fused = next(network.parameters()).device.type == "cuda"
         self.optimizer = torch.optim.Adam(network.parameters(), lr=hyperparameters.learning_rate, eps=1e-5, fused=fused)
-        self.shuffles = torch.Generator()
+        self.generator = torch.Generator()
         self.group: Group = ALONE
 
     def iterate(self, progress: float) -> tuple[Rollout, Losses, int]:
@@ -87,84 +87,84 @@ class PPO:
         """
         for group in self.optimizer.param_groups:
             group["lr"] = self.h.learning_rate * (1 - 0.9 * progress)
-        rollout = self.play.collect(self.h.horizon)
+        rollout = self.play.collect(self.h.num_steps)
         estimates = estimate(
             rollout.value,
             rollout.reward,
             rollout.player,
-            rollout.over,
-            discount=self.h.discount,
-            trace=self.h.trace,
+            rollout.done,
+            gamma=self.h.gamma,
+            gae_lambda=self.h.gae_lambda,
         )
         # The learner's actions, and those whose sequel is known; opponents' are not its own.
-        rows = (rollout.own & estimates.known).flatten().nonzero().squeeze(1)
+        rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
         flat = [
             part.flatten(0, 1)[rows]
-            for part in (rollout.observation, rollout.mask, rollout.action, rollout.likely, *estimates[:2])
+            for part in (rollout.observation, rollout.mask, rollout.action, rollout.log_prob, *estimates[:2])
         ]
-        error, spread = (float(part.var()) if len(rows) > 1 else 0.0 for part in flat[4:])
-        explained = 1 - error / spread if spread > 0 else math.nan
+        error, variance = (float(part.var()) if len(rows) > 1 else 0.0 for part in flat[4:])
+        explained_variance = 1 - error / variance if variance > 0 else math.nan
         self.network.train()
         total = sum(self.group.exchange(len(rows)))
-        told = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows), total)]
-        mean: tuple[float, ...] = tuple(torch.stack(told).mean(0).tolist()) if told else (math.nan,) * 6
-        return rollout, Losses(*mean, explained), len(rows)  # type: ignore[call-arg]  # six of them, and one
+        metrics = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows), total)]
+        mean: tuple[float, ...] = tuple(torch.stack(metrics).mean(0).tolist()) if metrics else (math.nan,) * 6
+        return rollout, Losses(*mean, explained_variance), len(rows)  # type: ignore[call-arg]  # six of them, and one
 
     def _minibatches(self, rows: int, total: int) -> Iterator[Tensor]:
         """Row numbers in random order, as often as there are epochs; parts of nearly the same size.
 
         Every process makes as many, out of the `rows` that it has of the `total`; a part may be empty.
         """
-        parts = max(1, round(total / self.h.minibatch))
-        for _ in range(self.h.epochs if total else 0):
-            order = torch.randperm(rows, generator=self.shuffles).to(self.play.device)
+        parts = max(1, round(total / self.h.minibatch_size))
+        for _ in range(self.h.num_epochs if total else 0):
+            order = torch.randperm(rows, generator=self.generator).to(self.play.device)
             yield from order.tensor_split(parts)
 
     def _learn(
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> Tensor:
-        """One step of the optimizer; what `Losses` tells, float [6]."""
+        """Take one step of the optimizer and return the first six of `Losses`, float [6]."""
         advantage, weight = self.group.standard(advantage)
         self.optimizer.zero_grad()
-        told = target.new_zeros(5)
+        metrics = target.new_zeros(5)
         if len(target):  # a process that has no row of a minibatch takes the step of the others
-            loss, told = self._losses(observation, mask, action, before, advantage, target)
+            loss, metrics = self._losses(observation, mask, action, before, advantage, target)
             (loss * weight).backward()
         self.group.average_gradients(self.network)
-        norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.h.max_norm)
+        grad_norm = nn.utils.clip_grad_norm_(self.network.parameters(), self.h.max_grad_norm)
         self.optimizer.step()
-        return torch.cat((told * weight, norm[None])).detach()
+        return torch.cat((metrics * weight, grad_norm[None])).detach()
 
     def _losses(
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """What is to become less, and the first five of `Losses`, float [5]; `advantage` is normalized."""
+        """Return the loss and the first five of `Losses`, float [5]; `advantage` is normalized."""
         device = self.play.device.type
-        with torch.autocast(device, torch.bfloat16, enabled=self.play.mixed):
-            choices, value = self.network.judge(observation, mask)
-        likely, entropy = choices.judge(action)
-        log_ratio = likely - before
+        with torch.autocast(device, torch.bfloat16, enabled=self.play.mixed_precision):
+            choices, value = self.network.policy_and_value(observation, mask)
+        log_prob, entropy = choices.evaluate_actions(action)
+        log_ratio = log_prob - before
         ratio = log_ratio.exp()
         policy_loss = -torch.minimum(
-            advantage * ratio, advantage * ratio.clamp(1 - self.h.clip, 1 + self.h.clip)
+            advantage * ratio, advantage * ratio.clamp(1 - self.h.clip_range, 1 + self.h.clip_range)
         ).mean()
         value_loss = functional.mse_loss(value, target)
-        loss = policy_loss + self.h.value_weight * value_loss - self.h.entropy * entropy.mean()
+        loss = policy_loss + self.h.vf_coef * value_loss - self.h.ent_coef * entropy.mean()
         with torch.no_grad():
-            divergence = (ratio - 1 - log_ratio).mean()  # Schulman's third estimator
-            clipped = ((ratio - 1).abs() > self.h.clip).float().mean()
-            return loss, torch.stack((policy_loss, value_loss, entropy.mean(), divergence, clipped))
+            approx_kl = (ratio - 1 - log_ratio).mean()  # Schulman's third estimator
+            clip_fraction = ((ratio - 1).abs() > self.h.clip_range).float().mean()
+            return loss, torch.stack((policy_loss, value_loss, entropy.mean(), approx_kl, clip_fraction))
 
     def state_dict(self) -> dict[str, Any]:
         """Network, optimizer and the order of minibatches, for a checkpoint."""
         return {
             "network": self.network.state_dict(),
             "optimizer": self.optimizer.state_dict(),
-            "shuffles": self.shuffles.get_state(),
+            "generator": self.generator.get_state(),
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """The inverse of `state_dict`."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])
-        self.shuffles.set_state(state["shuffles"].cpu())
+        self.generator.set_state(state["generator"].cpu())

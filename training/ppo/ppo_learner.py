@@ -32,15 +32,15 @@ class PPOLearner(Learner):
         "policy_loss": "PPO's clipped objective, negated; near 0, and no measure of strength",
         "value_loss": "mean squared error of the value, in units of the network",
         "entropy": "of the policy, in nats: high is undecided, 0 is always the same action",
-        "divergence": "how far the policy moved in the iteration (KL, estimated)",
-        "clipped": "share of the actions whose chance moved by more than `clip`",
-        "gradient_norm": "before it is cut to `max_norm`",
+        "approx_kl": "how far the policy moved in the iteration (KL, estimated)",
+        "clip_fraction": "share of the actions whose chance moved by more than `clip_range`",
+        "grad_norm": "before it is cut to `max_grad_norm`",
         "explained_variance": "share of the variance of what followed that the value foretold; 1 is perfect",
         "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
         "mean_return": "sum of the rewards of a game, mean over the learner's seats; about 0 in zero-sum self-play",
     }
 
-    OWN = ("shuffles",)
+    OWN = ("generator",)
 
     def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
@@ -57,7 +57,7 @@ class PPOLearner(Learner):
             play,
             Hyperparameters(**{name: getattr(arguments, name) for name in names}),
         )
-        self.ppo.shuffles.manual_seed(derive(arguments.seed, Purpose.ORDER))
+        self.ppo.generator.manual_seed(derive(arguments.seed, Purpose.ORDER))
 
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
@@ -68,7 +68,7 @@ class PPOLearner(Learner):
         """See `Learner`."""
         super().join(group)
         self.ppo.group = group
-        self.ppo.shuffles.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
+        self.ppo.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
     def begin(self) -> None:
         """See `Learner`."""
@@ -82,8 +82,8 @@ class PPOLearner(Learner):
         """See `Learner`."""
         rollout, losses, steps = self.ppo.iterate(progress)
         ended = rollout.ended
-        told = (*dataclasses.astuple(losses), *_results(ended))
-        return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, told, strict=True)))
+        values = (*dataclasses.astuple(losses), *_results(ended))
+        return Iteration(steps, ended.games, ended.turns, dict(zip(self.METRICS, values, strict=True)))
 
     def close(self) -> None:
         """See `Learner`."""
@@ -100,11 +100,11 @@ class PPOLearner(Learner):
 
 
 def _play(
-    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SelfPlay:
     """What plays, in one process."""
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)
-    return SelfPlay(game, network, opponents, lanes, device, mixed=arguments.mixed)
+    return SelfPlay(game, network, opponents, num_envs, device, mixed_precision=arguments.mixed_precision)
 
 
 def _results(ended: Ended) -> tuple[float, float]:

@@ -172,8 +172,8 @@ def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, proc
     if before != processes:
         how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"
         raise RunError(
-            f"{path} is of a run whose lanes are shared by {before} process{'es' if before > 1 else ''}: expected as "
-            f"many, got {processes}; begin {how}, or {START_OVER}"
+            f"{path} is of a run whose environments are shared by {before} process{'es' if before > 1 else ''}: "
+            f"expected as many, got {processes}; begin {how}, or {START_OVER}"
         )
     # A run that is older than a setting had what is now its default.
     found = {**{option.name: option.default for option in options(type(arguments))}, **found}

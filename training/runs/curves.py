@@ -15,19 +15,19 @@ _INK, _FAINT = "#262626", "#b8b8b8"
 _COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")  # of Okabe and Ito
 
 
-def curve_png(title: str, yardsticks: Sequence[str], history: Sequence[Mapping[str, float]]) -> bytes:
-    """A line for each yardstick: how often the learner is ahead of it, against the steps learned from.
+def curve_png(title: str, eval_opponents: Sequence[str], history: Sequence[Mapping[str, float]]) -> bytes:
+    """A line for each evaluation opponent: how often the learner is ahead of it, against the steps learned from.
 
     Args:
         title: above it.
-        yardsticks: columns.
+        eval_opponents: columns.
         history: lines of a run's table.
     """
     figure = Figure(figsize=(7.2, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     steps = [line["steps"] for line in history]
-    for number, spec in enumerate(yardsticks):
+    for number, spec in enumerate(eval_opponents):
         shares = [line[spec] for line in history]
         colour = _COLOURS[number % len(_COLOURS)]
         axes.plot(steps, shares, color=colour, linewidth=1.8, marker="o", markersize=3, label=f"against {spec}")

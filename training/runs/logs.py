@@ -12,7 +12,7 @@ from cellgames.utils.run_folders import write_atomic
 
 from .checkpoints import CURVE, PROGRESS, TENSORBOARD
 
-__all__ = ["RUN_METRICS", "Logs", "yardstick_metrics"]
+__all__ = ["RUN_METRICS", "Logs", "eval_metrics"]
 
 RUN_METRICS = {
     "iteration": "how many there were",
@@ -23,14 +23,14 @@ RUN_METRICS = {
     "turns_per_game": "of the games that ended in the iteration",
 }
 
-YARDSTICK_METRICS = {
+EVAL_METRICS = {
     "{}": "share of the games (of more than two seats: of the pairs of seats) in which the learner is ahead of the "
-    "yardstick; level ones, and games that both lose, count half",
+    "evaluation opponent; level ones, and games that both lose, count half",
     "{} decided": "share of them that are not level",
     "{} score": "mean final score of the learner's seats",
-    "{} other score": "of the yardstick's",
+    "{} other score": "of the evaluation opponent's",
 }
-"""For each yardstick, by its spec."""
+"""For each evaluation opponent, by its spec."""
 
 
 class Logs:
@@ -39,15 +39,15 @@ class Logs:
     Args:
         folder: of the run.
         title: of the picture.
-        yardsticks: whose columns the picture shows.
+        eval_opponents: whose columns the picture shows.
         first: steps of the first event to come; those of a run that was stopped are hidden from there on.
         warn: gets a line for each thing left out.
     """
 
     def __init__(
-        self, folder: Path, title: str, yardsticks: Sequence[str], first: int, warn: Callable[[str], None]
+        self, folder: Path, title: str, eval_opponents: Sequence[str], first: int, warn: Callable[[str], None]
     ) -> None:
-        self._folder, self._title, self._yardsticks, self._warn = folder, title, yardsticks, warn
+        self._folder, self._title, self._eval_opponents, self._warn = folder, title, eval_opponents, warn
         self._first, self._draws, self._tells = first, True, True
         self._writer: Any = None
 
@@ -79,7 +79,7 @@ class Logs:
 
     def picture(self, history: Sequence[Mapping[str, float]]) -> None:
         """The curve, as far as it goes."""
-        if not (self._draws and history and self._yardsticks):
+        if not (self._draws and history and self._eval_opponents):
             return
         try:
             from .curves import curve_png
@@ -87,7 +87,7 @@ class Logs:
             self._draws = False
             self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")
             return
-        write_atomic(self._folder / CURVE, curve_png(self._title, self._yardsticks, history))
+        write_atomic(self._folder / CURVE, curve_png(self._title, self._eval_opponents, history))
 
     def flush(self) -> None:
         """Write the events that wait: a run that is killed later does not tell of them again."""
@@ -100,9 +100,9 @@ class Logs:
             self._writer.close()
 
 
-def yardstick_metrics(spec: str) -> dict[str, str]:
-    """Name and explanation of each column for a yardstick."""
-    return {name.format(spec): text for name, text in YARDSTICK_METRICS.items()}
+def eval_metrics(spec: str) -> dict[str, str]:
+    """Name and explanation of each column for an evaluation opponent."""
+    return {name.format(spec): text for name, text in EVAL_METRICS.items()}
 
 
 def _short(value: float) -> str:

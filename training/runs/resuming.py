@@ -21,7 +21,7 @@ __all__ = ["restore"]
 def restore(folder: Path, arguments: Arguments, device: torch.device, learner: Learner) -> Checkpoint | None:
     """Give the learner what the last checkpoint kept.
 
-    Of several processes rank 0 reads it, and sends the others what they need of it, past selves included.
+    Of several processes rank 0 reads it, and sends the others what they need of it, snapshots included.
 
     Args:
         folder: of the run; only rank 0 needs it.
@@ -61,10 +61,10 @@ def _part(kept: Kept | None, learner: Learner, rank: int) -> dict[str, Any] | No
         return {"at": at}
     pool = learner.pool
     weights = {member.file: load_network(pool.folder / member.file).network.state_dict() for member in pool.members}
-    return {"at": at, "learner": {**kept.learner, **kept.others[rank - 1]}, "past selves": weights}
+    return {"at": at, "learner": {**kept.learner, **kept.others[rank - 1]}, "snapshots": weights}
 
 
 def _take(part: dict[str, Any], learner: Learner) -> None:
-    selves = part["past selves"]
+    selves = part["snapshots"]
     learner.pool.receive({file: like(learner.network, weights) for file, weights in selves.items()})
     learner.load_state_dict(part["learner"])

@@ -3,7 +3,7 @@
     arguments.json     what was asked for
     checkpoint.pt      from where a run that was stopped is continued
     agent.safetensors  the network at that checkpoint, as `agents.load` reads it
-    pool/              past selves
+    pool/              snapshots
     progress.csv       a line an evaluation
     curve.png          strength over steps
     tensorboard/       events, an iteration each
@@ -40,7 +40,7 @@ from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, der
 from cellgames.utils.run_folders import START_OVER, RunError, opened
 
 from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
-from .logs import RUN_METRICS, Logs, yardstick_metrics
+from .logs import RUN_METRICS, Logs, eval_metrics
 from .resuming import restore
 
 __all__ = ["Finished", "Progress", "RunError", "train"]
@@ -53,7 +53,7 @@ class Progress:
     steps, total:     learned from, and asked for.
     games:            that ended.
     steps_per_second: of the last iteration; NaN before the first.
-    shares:           against each yardstick at the last evaluation.
+    shares:           against each evaluation opponent at the last evaluation.
     """
 
     steps: int
@@ -120,17 +120,17 @@ def train(
         ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
         with group.agreed():
             kind = ALGORITHMS[arguments.algorithm].learner
-            told = arguments if group.world == 1 else kind.share(arguments, group.world)
+            share = arguments if group.world == 1 else kind.share(arguments, group.world)
             # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own,
             # and other processes than rank 0 get theirs from it.
             if not group.first or (resume and (folder / CHECKPOINT).exists()):
-                told = dataclasses.replace(told, start_from="")
-            learner = kind(game, told, folder, device)
+                share = dataclasses.replace(share, start_from="")
+            learner = kind(game, share, folder, device)
             ends.callback(learner.close)
             learner.on_warning = warn
             if group.world > 1:
                 learner.join(group)
-            yardsticks = {spec: load(spec, game) for spec in arguments.yardsticks}
+            eval_opponents = {spec: load(spec, game) for spec in arguments.eval_opponents}
             if group.first:
                 check(folder, arguments, resume=resume, processes=group.world)
                 _check_games_end(game, arguments, learner, warn)
@@ -138,7 +138,7 @@ def train(
             if group.first:
                 ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
                 prepare(folder, arguments, resume=resume, processes=group.world)
-        run = _Run(game, arguments, folder, learner, yardsticks, device, command, warn)
+        run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
         try:
             return run.to_the_end(report, Path(out))
         finally:
@@ -154,26 +154,26 @@ class _Run:
         arguments: Arguments,
         folder: Path,
         learner: Learner,
-        yardsticks: Mapping[str, AnyAgent],
+        eval_opponents: Mapping[str, AnyAgent],
         device: torch.device,
         command: str,
         warn: Callable[[str], None],
     ) -> None:
         self.game, self.arguments, self.folder, self.learner = game, arguments, folder, learner
-        self.yardsticks, self.device, self.command = yardsticks, device, command
+        self.eval_opponents, self.device, self.command = eval_opponents, device, command
         self.group = learner.group
         self.logs: Logs | None = None  # of rank 0
         at = restore(folder, arguments, device, learner)
-        self.at = at if at is not None else Checkpoint(planned=arguments.steps)
+        self.at = at if at is not None else Checkpoint(planned=arguments.total_steps)
         if self.group.first:
-            if self.at.planned != arguments.steps:
+            if self.at.planned != arguments.total_steps:
                 warn(
-                    f"steps grow from {self.at.planned} to {arguments.steps}, and the learning rate falls more slowly "
-                    "from here on; a run that had been given as many from the start would differ"
+                    f"total_steps grow from {self.at.planned} to {arguments.total_steps}, and the learning rate falls "
+                    "more slowly from here on; a run that had been given as many from the start would differ"
                 )
             title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
-            self.logs = Logs(folder, title, arguments.yardsticks, self.at.steps + 1 if at is not None else 0, warn)
-        self.at.planned = arguments.steps
+            self.logs = Logs(folder, title, arguments.eval_opponents, self.at.steps + 1 if at is not None else 0, warn)
+        self.at.planned = arguments.total_steps
         if at is None:
             self.group.spread(learner.network)
             learner.snapshot(0)
@@ -192,29 +192,29 @@ class _Run:
         """All iterations that are missing."""
         arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
         report(self._progress(math.nan))
-        while at.steps < arguments.steps:
+        while at.steps < arguments.total_steps:
             began = time.perf_counter()
-            told = self._iterate(at.steps / arguments.steps)
+            iteration = self._iterate(at.steps / arguments.total_steps)
             took = time.perf_counter() - began
-            at.iteration, at.steps, at.games = at.iteration + 1, at.steps + told.steps, at.games + told.games
+            at.iteration, at.steps, at.games = at.iteration + 1, at.steps + iteration.steps, at.games + iteration.games
             at.seconds += took
-            self._log(told, took)
-            last = at.steps >= arguments.steps
+            self._log(iteration, took)
+            last = at.steps >= arguments.total_steps
             if at.iteration % arguments.snapshot_every == 0:
                 self.learner.snapshot(at.steps)
-            if last or at.iteration % arguments.evaluate_every == 0:
-                self._evaluate(told)
+            if last or at.iteration % arguments.eval_every == 0:
+                self._evaluate(iteration)
             if last or at.iteration % arguments.checkpoint_every == 0:
                 _check_learned(arguments, at.steps - kept)
                 self._keep()
                 self._begin_games()
                 kept = at.steps
-            report(self._progress(told.steps / took))
+            report(self._progress(iteration.steps / took))
         return Finished(out, out / AGENT, at.steps, before, at.seconds, tuple(at.history))
 
     def _progress(self, steps_per_second: float) -> Progress:
-        shares = {spec: self.at.history[-1][spec] for spec in self.yardsticks}
-        return Progress(self.at.steps, self.arguments.steps, self.at.games, steps_per_second, shares)
+        shares = {spec: self.at.history[-1][spec] for spec in self.eval_opponents}
+        return Progress(self.at.steps, self.arguments.total_steps, self.at.games, steps_per_second, shares)
 
     def _begin_games(self) -> None:
         seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)
@@ -222,53 +222,55 @@ class _Run:
 
     def _iterate(self, progress: float) -> Iteration:
         """What all processes did together; metrics are means over them."""
-        told, group = self.learner.iterate(progress), self.group
+        iteration, group = self.learner.iterate(progress), self.group
         if group.world == 1:
-            return told
+            return iteration
         self.learner.pool.settle(group)
-        counts = group.exchange((told.steps, told.games, told.turns))
+        counts = group.exchange((iteration.steps, iteration.games, iteration.turns))
         steps, games, turns = (sum(count) for count in zip(*counts, strict=True))
-        means = mean_over(group, told.metrics.values())
-        return Iteration(steps, games, turns, dict(zip(told.metrics, means, strict=True)))
+        means = mean_over(group, iteration.metrics.values())
+        return Iteration(steps, games, turns, dict(zip(iteration.metrics, means, strict=True)))
 
-    def _counters(self, told: Iteration | None, steps_per_second: float) -> dict[str, float]:
+    def _counters(self, iteration: Iteration | None, steps_per_second: float) -> dict[str, float]:
         """By the names of `logs.RUN_METRICS`."""
         at, length = self.at, math.nan
-        if told is not None and told.games:
-            length = told.turns / told.games
+        if iteration is not None and iteration.games:
+            length = iteration.turns / iteration.games
         counted = (at.iteration, at.steps, at.games, at.seconds, steps_per_second, length)
         return dict(zip(RUN_METRICS, counted, strict=True))
 
-    def _log(self, told: Iteration, took: float) -> None:
+    def _log(self, iteration: Iteration, took: float) -> None:
         if self.logs is None:
             return
-        self.logs.scalars("run", self._counters(told, told.steps / took), self.at.steps)
-        self.logs.scalars("learning", told.metrics, self.at.steps)
+        self.logs.scalars("run", self._counters(iteration, iteration.steps / took), self.at.steps)
+        self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
-    def _evaluate(self, told: Iteration | None = None) -> None:
+    def _evaluate(self, iteration: Iteration | None = None) -> None:
         """A line of the table; nothing here changes what is learned."""
         at, since = self.at, self.at.history[-1] if self.at.history else {"steps": 0, "seconds": 0.0}
         seconds = at.seconds - since["seconds"]
         speed = (at.steps - since["steps"]) / seconds if seconds else math.nan
         measured = self._measure()
-        learned = {name: told.metrics[name] if told is not None else math.nan for name in self.learner.METRICS}
-        at.history.append({**self._counters(told, speed), **measured, **learned})
+        learned = {
+            name: iteration.metrics[name] if iteration is not None else math.nan for name in self.learner.METRICS
+        }
+        at.history.append({**self._counters(iteration, speed), **measured, **learned})
         if self.logs is not None:
             self.logs.table(at.history)
             self.logs.scalars("against", measured, at.steps)
 
     def _measure(self) -> dict[str, float]:
-        """The learner against each yardstick; several processes share them out."""
+        """The learner against each evaluation opponent; several processes share them out."""
         arguments, found, learner, group = self.arguments, dict[str, float](), self.learner.agent(), self.group
         root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
         with group.agreed():
-            for number, (spec, agent) in enumerate(self.yardsticks.items()):
+            for number, (spec, agent) in enumerate(self.eval_opponents.items()):
                 if number % group.world == group.rank:
                     seed = derive(root, Purpose.EVALUATION, number)
-                    result = compare(self.game, learner, agent, arguments.games, seed, self.device)
-                    found |= dict(zip(yardstick_metrics(spec), dataclasses.asdict(result).values(), strict=True))
-        told = {name: value for part in group.exchange(found) for name, value in part.items()}
-        return {name: told[name] for spec in self.yardsticks for name in yardstick_metrics(spec)}
+                    result = compare(self.game, learner, agent, arguments.eval_games, seed, self.device)
+                    found |= dict(zip(eval_metrics(spec), dataclasses.asdict(result).values(), strict=True))
+        merged = {name: value for part in group.exchange(found) for name, value in part.items()}
+        return {name: merged[name] for spec in self.eval_opponents for name in eval_metrics(spec)}
 
     def _keep(self) -> None:
         """The agent and the picture as of now, then the checkpoint: when it says that a run is done, all is there."""
@@ -300,7 +302,7 @@ def _check_learned(arguments: Arguments, steps: int) -> None:
     """Raise a `RunError` if there were none between two checkpoints, since there may never be any."""
     if steps == 0:
         raise RunError(
-            f"nothing was learned between two checkpoints: with horizon={arguments.horizon} and "
+            f"nothing was learned between two checkpoints: with num_steps={arguments.num_steps} and "
             f"checkpoint_every={arguments.checkpoint_every} games start over before what follows an action is known; "
             f"raise them, and {START_OVER}"
         )
@@ -308,10 +310,10 @@ def _check_learned(arguments: Arguments, steps: int) -> None:
 
 def _check_games_end(game: Game[Any], arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:
     """Warn if games start over, at checkpoints, before they can end."""
-    steps, longest = arguments.horizon * arguments.checkpoint_every, learner.longest(game)
+    steps, longest = arguments.num_steps * arguments.checkpoint_every, learner.longest(game)
     if steps < longest:
         warn(
-            f"games start over at each checkpoint, after horizon x checkpoint_every = {steps} steps, but one of "
+            f"games start over at each checkpoint, after num_steps x checkpoint_every = {steps} steps, but one of "
             f"{game.id} may take {longest}, so that late positions may never be seen; a checkpoint_every of "
-            f"{math.ceil(longest / arguments.horizon)} is enough"
+            f"{math.ceil(longest / arguments.num_steps)} is enough"
         )

@@ -4,7 +4,7 @@ As in Espeholt et al., "IMPALA: Scalable distributed deep-RL with importance wei
 2018, actors play whole rollouts and the learner takes one of each; but here always the same one, so that a run can be
 repeated. Rollout `i` after a restart is played with the weights that `i - lag` iterations made, by games whose seeds
 follow from the restart's seed and the actor's number. PPO is right with a lag as it is: its ratio is to the chances
-that the actor itself had (`Rollout.likely`), and what moved beyond the clip since then teaches nothing.
+that the actor itself had (`Rollout.log_prob`), and what moved beyond the clip since then teaches nothing.
 
 An actor that plays is waited for, however long it takes, and asked now and then whether it is still there. One that
 dies is made anew; one whose process does not answer is left out until it has played on. Then what is learned depends on
@@ -75,14 +75,14 @@ def make_play(
         game: the rules.
         arguments: of the run.
         network: the learner's.
-        pool: the learner's past selves.
+        pool: the learner's snapshots.
         device: of the learner.
         warn: gets a line when an actor dies, or does not answer.
 
     Raises:
         ImportError: actors are asked for, and Ray is not installed.
     """
-    here = make(game, arguments, network, pool, arguments.lanes, device)
+    here = make(game, arguments, network, pool, arguments.num_envs, device)
     return here if not arguments.actors else ActorPlay(here, make, game, arguments, network, pool, warn)
 
 
@@ -111,8 +111,8 @@ class _Member:
         handle: Ray's; None if it was given up.
         asked: the number of the last rollout that was asked for since the restart.
         pending: rollouts that were asked for and did not come yet, the oldest first.
-        known: files of the past selves that it has.
-        begun: it was told to begin the games of this restart.
+        known: files of the snapshots that it has.
+        begun: it was asked to begin the games of this restart.
         life: how many actors died in this place since the restart.
         deaths: in a row, without a rollout.
         late: nobody waits for it, until a rollout of its comes.
@@ -151,19 +151,19 @@ class ActorPlay(Generic[R]):
         pool: Pool,
         warn: Callable[[str], None],
     ) -> None:
-        self.device, self.mixed, self.opponents = here.device, here.mixed, here.opponents
+        self.device, self.mixed_precision, self.opponents = here.device, here.mixed_precision, here.opponents
         self.network, self.pool, self.lag, self._warn = network, pool, arguments.lag, warn
         self._until = arguments.checkpoint_every  # games start over then; what is played ahead would be lost
         # bfloat16 is for GPUs; the ratio of chances is right with whatever precision the actor had.
-        plain: dict[str, Any] = {"mixed": False} if hasattr(arguments, "mixed") else {}
-        lanes = arguments.lanes // arguments.actors
-        told = dataclasses.replace(arguments, lanes=lanes, actors=0, lag=0, ray=type(arguments).ray, **plain)
+        plain: dict[str, Any] = {"mixed_precision": False} if hasattr(arguments, "mixed_precision") else {}
+        num_envs = arguments.num_envs // arguments.actors
+        share = dataclasses.replace(arguments, num_envs=num_envs, actors=0, lag=0, ray=type(arguments).ray, **plain)
         self._ray = load_ray()
-        self._setup = packed(Setup(make, game, told, network.size, arguments.sampling, lanes))
+        self._setup = packed(Setup(make, game, share, network.size, arguments.sampling, num_envs))
         self._address, self._count = arguments.ray, arguments.actors
         self._open = ExitStack()
-        self._selves: dict[str, Any] = {}  # references to the weights of past selves, by file
-        self._numbers: dict[str, int] = {}  # of past selves, as `Ended` has them here
+        self._snapshots: dict[str, Any] = {}  # references to the weights of snapshots, by file
+        self._numbers: dict[str, int] = {}  # of snapshots, as `Ended` has them here
         self._members: list[_Member] = []
         self._steps = self._number = 0
 
@@ -233,18 +233,18 @@ class ActorPlay(Generic[R]):
             self._newest = self._ray.put(network_weights(self.network))  # once for all actors
         members = self.pool.members if POOL in self.opponents.mix else []
         files = {past.file for past in members}
-        self._selves = {file: reference for file, reference in self._selves.items() if file in files}
-        fresh = {file: self._past_self(file) for file in sorted(files - member.known)}
-        told = self.pool.state_dict() if members else []
-        order = Order(self._steps, None if member.begun else self._seed_of(member), told, fresh)
+        self._snapshots = {file: reference for file, reference in self._snapshots.items() if file in files}
+        fresh = {file: self._snapshot(file) for file in sorted(files - member.known)}
+        pool = self.pool.state_dict() if members else []
+        order = Order(self._steps, None if member.begun else self._seed_of(member), pool, fresh)
         member.pending.append(_Asked(number, member.handle.play.remote(order, self._newest)))
         member.known, member.begun, member.asked = files, True, number
 
-    def _past_self(self, file: str) -> Any:
+    def _snapshot(self, file: str) -> Any:
         """A reference to the weights; actors on other machines have no such files."""
-        if file not in self._selves:
-            self._selves[file] = self._ray.put(network_weights(load_network(self.pool.folder / file).network))
-        return self._selves[file]
+        if file not in self._snapshots:
+            self._snapshots[file] = self._ray.put(network_weights(load_network(self.pool.folder / file).network))
+        return self._snapshots[file]
 
     def _seed_of(self, member: _Member) -> int:
         """Of the games of an actor; the first one plays those that this process would play."""
@@ -347,7 +347,7 @@ class ActorPlay(Generic[R]):
         member.handle = None
 
     def _joined(self, parts: list[Part[R]]) -> R:
-        """What the learner gets; results are told to the pool."""
+        """Return the joined rollout; results are recorded in the pool."""
         members = {member.file: member for member in self.pool.members}
         for part in parts:
             for file, score, games in part.results:
@@ -356,7 +356,7 @@ class ActorPlay(Generic[R]):
         return joined(parts, self._number_of, self.device)
 
     def _number_of(self, file: str) -> int:
-        """The number of a past self, after those of agents that stay what they are."""
+        """The number of a snapshot, after those of agents that stay what they are."""
         return self._numbers.setdefault(file, len(self.opponents.agents) + len(self._numbers))
 
 

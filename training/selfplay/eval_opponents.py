@@ -76,7 +76,7 @@ def compare(
     played = play(game, [learner, other], seats.to(device), seeds, generators, opening=opening)
     scores = played.state.scores.cpu().double()
     rank = game.outcome(played.state).cpu().double() if info.num_players == 2 else scores
-    return _judged(rank, scores, seats == 0)
+    return _comparison(rank, scores, seats == 0)
 
 
 def seatings(games: int, players: int, generator: torch.Generator) -> Tensor:
@@ -86,13 +86,13 @@ def seatings(games: int, players: int, generator: torch.Generator) -> Tensor:
     return torch.stack((first, 1 - first), 1).flatten(0, 1)
 
 
-def _judged(rank: Tensor, scores: Tensor, own: Tensor) -> Comparison:
+def _comparison(rank: Tensor, scores: Tensor, learner_mask: Tensor) -> Comparison:
     """Out of what places are decided by, [B, P], final scores, and whose seats they are, bool [B, P]."""
-    pairs = own[:, :, None] & ~own[:, None]  # the learner's seats, and the other's
+    pairs = learner_mask[:, :, None] & ~learner_mask[:, None]  # the learner's seats, and the other's
     gap = (rank[:, :, None] - rank[:, None])[pairs].sign()
     return Comparison(
         ahead=float((1 + gap).mean()) / 2,
         decided=float((gap != 0).double().mean()),
-        score=float(scores[own].mean()),
-        other_score=float(scores[~own].mean()),
+        score=float(scores[learner_mask].mean()),
+        other_score=float(scores[~learner_mask].mean()),
     )

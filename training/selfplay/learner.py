@@ -34,7 +34,7 @@ class Purpose(IntEnum):
     ORDER = 3
     """In which actions are learned from."""
     EVALUATION = 4
-    """Games against yardsticks."""
+    """Games against evaluation opponents."""
     RANK = 5
     """Games and order of each further process of several that learn together."""
 
@@ -76,13 +76,13 @@ class Learner(ABC):
     Args:
         game: the rules.
         arguments: of the run, of the algorithm's class.
-        folder: of the run; past selves go to its folder `pool`, but for those of further processes after `join`.
+        folder: of the run; snapshots go to its folder `pool`, but for those of further processes after `join`.
         device: of games and network.
 
     Attributes:
         network: what learns.
         sample: whether it is to play by chance.
-        pool: past selves; the run prunes it when it has written a checkpoint.
+        pool: snapshots; the run prunes it when it has written a checkpoint.
         group: the processes that learn as one; this one alone until `join`.
         on_warning: gets the lines of `warn`; the run sets it.
     """
@@ -105,12 +105,12 @@ class Learner(ABC):
 
     @staticmethod
     def longest(game: Game[Any]) -> int:
-        """The most steps that a game takes, as `horizon` counts them."""
+        """The most steps that a game takes, as `num_steps` counts them."""
         return game.info.max_turns
 
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
-        """What each of several processes that learn together is told, such as a part of the lanes; see `distributed`.
+        """Return the arguments of each of several processes that learn together; see `distributed`.
 
         Raises:
             ValueError: the algorithm learns in one process, or the arguments cannot be shared.
@@ -136,7 +136,7 @@ class Learner(ABC):
         """Play, and learn from it; `progress` of the run is from 0 to 1. A process of several tells of its part."""
 
     def snapshot(self, steps: int) -> None:
-        """Add the learner as it is to the pool of past selves."""
+        """Add the learner as it is to the opponent pool."""
         self.pool.add(self.network, steps)
 
     def agent(self) -> AnyAgent:

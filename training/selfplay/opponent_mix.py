@@ -1,4 +1,4 @@
-"""Who the learner meets: itself, past selves, fixed agents; drawn anew for every game."""
+"""Who the learner meets: itself, snapshots, fixed agents; drawn anew for every game."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["POOL", "SELF", "Opponents", "parse_mix"]
 
 SELF, POOL = "self", "pool"
 ACTIVE = 4
-"""Past selves that new games meet at a time; more would be asked one by one about few games each."""
+"""Snapshots that new games meet at a time; more would be asked one by one about few games each."""
 
 
 def parse_mix(text: str) -> dict[str, float]:
@@ -49,7 +49,7 @@ class Opponents:
     Args:
         game: the rules.
         mix: shares of the games by name: `self`, `pool`, or an agent's spec.
-        pool: where past selves come from.
+        pool: where snapshots come from.
         device: of their networks.
     """
 
@@ -61,7 +61,7 @@ class Opponents:
         self._active: list[int] = []
 
     def renew(self, generator: torch.Generator) -> None:
-        """Draw the past selves that new games meet from now on."""
+        """Draw the snapshots that new games meet from now on."""
         if POOL not in self.mix:
             return
         self._active = [self._place(member) for member in self.pool.sample(ACTIVE, generator)]
@@ -84,17 +84,17 @@ class Opponents:
         if member is not None:
             self.pool.record(member, score, games)
 
-    def past_selves(self) -> dict[int, str]:
-        """Files of the past selves by their numbers."""
+    def snapshots(self) -> dict[int, str]:
+        """Files of the snapshots by their numbers."""
         return {number: member.file for number, member in enumerate(self._members) if member is not None}
 
     def forget(self) -> None:
-        """No game goes on, so that no past self is needed any more."""
+        """No game goes on, so that no snapshot is needed any more."""
         del self.agents[self._fixed :], self._members[self._fixed :]
         self._active = []
 
     def _place(self, member: Member) -> int:
-        """The number of a past self; as long as one of its games may go on it keeps it."""
+        """The number of a snapshot; as long as one of its games may go on it keeps it."""
         for number, other in enumerate(self._members):
             if other is not None and other.file == member.file:
                 return number

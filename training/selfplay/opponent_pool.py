@@ -1,4 +1,4 @@
-"""A pool of past selves on disk, and who of them is met next."""
+"""The opponent pool: snapshots of the learner on disk, and which of them is met next."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FILE = re.compile(r"\d{12,}\.safetensors")  # of a member, named by its steps
 
 @dataclass
 class Member:
-    """A past self.
+    """A snapshot of the learner in the pool.
 
     Attributes:
         file: its weights, within the pool's folder.
@@ -48,7 +48,7 @@ class Member:
 
 
 class Pool:
-    """Past selves, the oldest first.
+    """Snapshots, the oldest first.
 
     Args:
         folder: of their weights; made when the first is added.
@@ -59,13 +59,13 @@ class Pool:
     """
 
     memory = 200.0
-    """Games after which earlier ones count half or so; a learner that improves should not be judged by its past."""
+    """Games after which earlier ones count half or so; a learner that improves should not be rated by its past."""
 
     def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
         if sampling not in get_args(Sampling):
             raise ValueError(f"expected a sampling out of {', '.join(get_args(Sampling))}, got {sampling!r}")
         if limit < 1:
-            raise ValueError(f"expected a pool of at least 1 past self, got {limit}")
+            raise ValueError(f"expected a pool of at least 1 snapshot, got {limit}")
         self.folder, self.sampling, self.limit = folder, sampling, limit
         self.members: list[Member] = []
         self._loaded: dict[str, AnyAgent] = {}
@@ -105,7 +105,7 @@ class Pool:
             ValueError: the pool is empty.
         """
         if not self.members:
-            raise ValueError("the pool of past selves is empty; add one first")
+            raise ValueError("the opponent pool is empty; add one first")
         lots = torch.rand(count, generator=generator, device=generator.device, dtype=torch.float64).cpu()
         places = torch.searchsorted(self.weights().cumsum(0), lots).clamp(max=len(self.members) - 1)
         return [self.members[place] for place in places.tolist()]
@@ -121,7 +121,7 @@ class Pool:
         self._in_memory = True
 
     def receive(self, networks: Mapping[str, Network]) -> None:
-        """Have past selves without their files: networks for them alone by their files' names."""
+        """Have snapshots without their files: networks for them alone by their files' names."""
         for file, network in networks.items():
             self._loaded[file] = network.agent(f"self@{int(Path(file).stem)}", sample=True)
 
@@ -142,8 +142,8 @@ class Pool:
         """Record what all processes of a group kept back, in the same order in each."""
         held, self._held = self._held, None
         members = {member.file: member for member in self.members}
-        for told in group.exchange(held):
-            for file, score, games in told:
+        for results in group.exchange(held):
+            for file, score, games in results:
                 if file in members:  # else it has gone in the meantime
                     self.record(members[file], score, games)
         self._held = []
@@ -160,7 +160,7 @@ class Pool:
         """
         self.members = [Member(**member) for member in state]
         if missing := [member.file for member in self.members if not self._has(member.file)]:
-            raise ValueError(f"{self.folder}: expected the weights of past selves {', '.join(missing)}, found none")
+            raise ValueError(f"{self.folder}: expected the weights of snapshots {', '.join(missing)}, found none")
         self.prune()
 
     def prune(self) -> None:

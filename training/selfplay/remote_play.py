@@ -1,4 +1,4 @@
-"""Self-play in another process: what an actor is made of, what it is told, and what it gives back."""
+"""Self-play in another process: what an actor is made of, what it is sent, and what it gives back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ R = TypeVar("R", bound=Rollout)
 Weights: TypeAlias = dict[str, np.ndarray[Any, Any]]
 """Of a network, by the names of its `state_dict`; travel without a copy."""
 Make: TypeAlias = Callable[[Game[Any], Any, Network, Pool, int, torch.device], Play[R]]
-"""Makes what plays: out of the game, the run's arguments, network, pool, lanes and device. A function of a module."""
+"""Makes a `Play` of the game, the run's arguments, network, pool, num_envs and device. A function of a module."""
 
 
 def network_weights(network: Network) -> Weights:
@@ -42,8 +42,8 @@ class Setup(Generic[R]):
         game: the rules.
         arguments: of the run, for `make`.
         size: of the networks.
-        sampling: of past selves.
-        lanes: of this actor.
+        sampling: of snapshots.
+        num_envs: of this actor.
     """
 
     make: Make[R]
@@ -51,7 +51,7 @@ class Setup(Generic[R]):
     arguments: Any
     size: Size
     sampling: Sampling
-    lanes: int
+    num_envs: int
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Order:
     """What to play.
 
     Attributes:
-        steps: in every lane.
+        steps: in every environment.
         seed: begin new games with it; None goes on with those there are.
         members: of the learner's pool with its results so far, as `Pool.state_dict` gives them.
         selves: weights of the members that this actor does not have yet, by file, as references to Ray's objects.
@@ -79,8 +79,8 @@ class Part(Generic[R]):
         kind: of rollout.
         arrays: its fields but for `ended`.
         ended: whose numbers of opponents are this actor's own.
-        files: of the past selves among them, by number.
-        results: what the pool was told, in order: file, score and games.
+        files: of the snapshots among them, by number.
+        results: what the pool recorded, in order: file, score and games.
     """
 
     kind: type[R]
@@ -95,7 +95,7 @@ def joined(parts: Sequence[Part[R]], number_of: Callable[[str], int], device: to
 
     Args:
         parts: one or more, of as many steps.
-        number_of: the number here of a past self, by its file.
+        number_of: the number here of a snapshot, by its file.
         device: of the rollout.
     """
     results: dict[int, tuple[float, int]] = {}
@@ -125,7 +125,7 @@ class Actor(Generic[R]):
     """
 
     def __init__(self, versions: Build, place: Place, setup: bytes) -> None:
-        self._told = versions, place, setup
+        self._launch = versions, place, setup
         self._play: Play[R] | None = None
 
     def play(self, order: Order, weights: Weights) -> Part[R]:
@@ -133,7 +133,7 @@ class Actor(Generic[R]):
         play = self._play if self._play is not None else self._begin()
         _load(self._network, weights)
         fresh = dict(zip(order.selves, load_ray().get(list(order.selves.values())), strict=True))
-        self._pool.be(order.members, {file: self._past_self(part) for file, part in fresh.items()})
+        self._pool.be(order.members, {file: self._snapshot(part) for file, part in fresh.items()})
         if order.seed is not None:
             play.restart(order.seed)
         rollout = play.collect(order.steps)
@@ -142,7 +142,7 @@ class Actor(Generic[R]):
             type(rollout),
             {name: getattr(rollout, name).numpy() for name in names},
             rollout.ended,
-            play.opponents.past_selves(),
+            play.opponents.snapshots(),
             self._pool.taken(),
         )
 
@@ -151,25 +151,25 @@ class Actor(Generic[R]):
         return True
 
     def _begin(self) -> Play[R]:
-        versions, place, told = self._told
+        versions, place, packed_setup = self._launch
         refuse_other_build(versions)
         place.enter()
         torch.set_num_threads(1)
-        self._setup = setup = unpacked(told)
+        self._setup = setup = unpacked(packed_setup)
         self._network = make_network(setup.game, setup.size)
         self._pool = _PoolCopy(setup.sampling)
         device = torch.device("cpu")
-        self._play = setup.make(setup.game, setup.arguments, self._network, self._pool, setup.lanes, device)
+        self._play = setup.make(setup.game, setup.arguments, self._network, self._pool, setup.num_envs, device)
         return self._play
 
-    def _past_self(self, weights: Weights) -> Network:
+    def _snapshot(self, weights: Weights) -> Network:
         network = make_network(self._setup.game, self._setup.size)
         _load(network, weights)
         return network.eval()
 
 
 class _PoolCopy(Pool):
-    """The learner's pool as an actor knows it: without files, told of members and of results before each rollout."""
+    """The learner's pool in an actor: without files; members and results are set before each rollout."""
 
     def __init__(self, sampling: Sampling) -> None:
         super().__init__(Path(), sampling)

@@ -1,7 +1,7 @@
 """Rollouts: many games at once, in which the learner plays itself and others.
 
-Letters: `T` steps, `B` games (lanes), `P` players, `R` rows that act in a step: `B` in games in turns, else `B P`, all
-seats of the first game, then those of the second; `A` mask width, `K` components of an action.
+Letters: `T` steps, `B` games (environments), `P` players, `R` rows that act in a step: `B` in games in turns, else
+`B P`, all seats of the first game, then those of the second; `A` mask width, `K` components of an action.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ class Rollout:
     observation: [T, R, ...], as the game gives it.
     mask:        [T, R, A] bool.
     action:      [T, R] int64, or [T, R, K].
-    likely:      [T, R] float, log probability of the action.
+    log_prob:    [T, R] float, log-probability of the action.
     value:       [T, R] float, as the network gave it.
     reward:      [T, R, S] float, over the network's unit; `S` is 1 in simultaneous games, else `P`.
     player:      [T, R] int64, which of the `S` acted.
-    over:        [T, R] bool, the game ended.
-    own:         [T, R] bool, the learner acted; else one of the opponents.
+    done:        [T, R] bool, the game ended.
+    learner_mask: [T, R] bool, the learner acted; else one of the opponents.
     ended:       the games that did.
     """
 
     observation: Tensor
     mask: Tensor
     action: Tensor
-    likely: Tensor
+    log_prob: Tensor
     value: Tensor
     reward: Tensor
     player: Tensor
-    over: Tensor
-    own: Tensor
+    done: Tensor
+    learner_mask: Tensor
     ended: Ended
 
 
@@ -73,22 +73,22 @@ class Play(Protocol[R_co]):
 
     Attributes:
         device: of rollouts and of the learner's network.
-        mixed: whether that network is run in bfloat16 where it may.
+        mixed_precision: whether that network is run in bfloat16 where it may.
         opponents: whom the learner meets.
     """
 
     device: torch.device
-    mixed: bool
+    mixed_precision: bool
     opponents: Opponents
 
     def begin(self) -> None:
         """Begin what is needed for it, such as processes; before the first `restart`."""
 
     def restart(self, seed: int) -> None:
-        """Begin new games in all lanes; all that follows depends on the seed and on the learner."""
+        """Begin new games in all environments; all that follows depends on the seed and on the learner."""
 
     def collect(self, steps: int) -> R_co:
-        """Play `T` steps in every lane."""
+        """Play `T` steps in every environment."""
 
     def close(self) -> None:
         """End what was begun for it, such as processes."""
@@ -104,9 +104,9 @@ class SelfPlay:
         game: the rules.
         network: the learner, which others may change between rollouts.
         opponents: whom it meets.
-        lanes: `B`.
+        num_envs: `B`.
         device: of games and network.
-        mixed: run the network in bfloat16 where it may.
+        mixed_precision: run the network in bfloat16 where it may.
     """
 
     def __init__(
@@ -114,31 +114,31 @@ class SelfPlay:
         game: Game[Any],
         network: Network,
         opponents: Opponents,
-        lanes: int,
+        num_envs: int,
         device: torch.device,
         *,
-        mixed: bool = False,
+        mixed_precision: bool = False,
     ) -> None:
-        self.game, self.network, self.opponents, self.lanes, self.device = game, network, opponents, lanes, device
-        self.mixed = mixed
+        self.game, self.network, self.opponents, self.num_envs, self.device = game, network, opponents, num_envs, device
+        self.mixed_precision = mixed_precision
 
     def restart(self, seed: int) -> None:
-        """Begin new games in all lanes; all that follows depends on the seed and on the learner."""
+        """Begin new games in all environments; all that follows depends on the seed and on the learner."""
         players = self.game.info.num_players
         self.opponents.forget()
-        own, others = chance.seeds(seed, 2).tolist()
-        self.generator = torch.Generator(self.device).manual_seed(own)  # the learner's
+        learner, others = chance.seeds(seed, 2).tolist()
+        self.generator = torch.Generator(self.device).manual_seed(learner)  # the learner's
         self._draws = torch.Generator().manual_seed(others)  # of opponents and seats
-        self.vector = self.game.vector(self.lanes, seed=seed, device=self.device)
-        self._owner = torch.full((self.lanes, players), -1, device=self.device)  # [B, P]; -1 is the learner
-        self._returns = torch.zeros((self.lanes, players), device=self.device)
-        self._turns = torch.zeros(self.lanes, dtype=torch.int64, device=self.device)
+        self.vector = self.game.vector(self.num_envs, seed=seed, device=self.device)
+        self._owner = torch.full((self.num_envs, players), -1, device=self.device)  # [B, P]; -1 is the learner
+        self._returns = torch.zeros((self.num_envs, players), device=self.device)
+        self._turns = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         self.opponents.renew(self._draws)
-        self._begin(torch.arange(self.lanes, device=self.device))
+        self._begin(torch.arange(self.num_envs, device=self.device))
 
     @torch.no_grad()
     def collect(self, steps: int) -> Rollout:
-        """Play `T` steps in every lane."""
+        """Play `T` steps in every environment."""
         self.opponents.renew(self._draws)
         self.network.eval()
         self._games, self._length = 0, 0
@@ -159,27 +159,32 @@ class SelfPlay:
         info, state = self.game.info, self.vector.state
         observation, mask, player = self._seen(state)
         owner = self._owner if info.simultaneous else self._owner.gather(1, state.current_player[:, None])
-        own = owner.flatten() < 0
-        action, likely, value = self._decide(state, observation, mask, own)
+        learner_mask = owner.flatten() < 0
+        action, log_prob, value = self._decide(state, observation, mask, learner_mask)
         if not self._alone:
             self._ask(state, owner, action)
         mask = mask.clone()  # the vector overwrites it
         player = player.clone()
-        step = self.vector.step(action.view(self.lanes, *info.action_shape), checked=False)
-        reward, over = step.rewards.clone(), step.terminated | step.truncated
-        self._count(reward, over)
+        step = self.vector.step(action.view(self.num_envs, *info.action_shape), checked=False)
+        reward, done = step.rewards.clone(), step.terminated | step.truncated
+        self._count(reward, done)
         reward = reward / self.network.unit
         if info.simultaneous:
             reward, player = reward.reshape(-1, 1), torch.zeros_like(player)
-        rows = over.repeat_interleave(info.num_players) if info.simultaneous else over.clone()
-        return observation, mask, action, likely, value, reward, player, rows, own
+        rows = done.repeat_interleave(info.num_players) if info.simultaneous else done.clone()
+        return observation, mask, action, log_prob, value, reward, player, rows, learner_mask
 
-    def _decide(self, state: State, observation: Tensor, mask: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """The learner's actions in all rows, their log probabilities and the values; `own` are those that it plays."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed):  # as when it learns
-            choices, value = self.network.judge(observation, mask)
+    def _decide(
+        self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Return the learner's actions in all rows, their log-probabilities and the values.
+
+        `learner_mask` is true for the rows that it plays.
+        """
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.mixed_precision):  # as when it learns
+            choices, value = self.network.policy_and_value(observation, mask)
         action = choices.sample(self.generator)
-        return action, choices.judge(action)[0], value
+        return action, choices.evaluate_actions(action)[0], value
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
         """Observations, masks and seats of all rows."""
@@ -188,29 +193,29 @@ class SelfPlay:
             player = state.current_player
             return game.observe(state, player), self.vector.legal_actions, player
         views = torch.stack([game.observe(state, seat) for seat in range(info.num_players)], 1)
-        player = torch.arange(info.num_players, device=self.device).repeat(self.lanes)
+        player = torch.arange(info.num_players, device=self.device).repeat(self.num_envs)
         return views.flatten(0, 1), self.vector.legal_actions.flatten(0, 1), player
 
     def _ask(self, state: State, owner: Tensor, action: Tensor) -> None:
         """Write the actions of opponents over those of the learner; `owner` is [B, P], or [B, 1] of who is to move."""
         simultaneous = self.game.info.simultaneous
         for number in owner[owner >= 0].unique().tolist():
-            lanes, seats = (owner == number).nonzero().unbind(1)
+            env_ids, seats = (owner == number).nonzero().unbind(1)
             players = seats if simultaneous else None
-            rows = lanes * owner.shape[1] + seats
+            rows = env_ids * owner.shape[1] + seats
             agent = self.opponents.agents[number]
-            action[rows] = select(agent, self.game, state, lanes, self._draws, players)
+            action[rows] = select(agent, self.game, state, env_ids, self._draws, players)
 
-    def _count(self, reward: Tensor, over: Tensor) -> None:
+    def _count(self, reward: Tensor, done: Tensor) -> None:
         """Keep the score, and begin the games that stand where others ended."""
         self._returns += reward
         self._turns += 1
-        lanes = over.nonzero().squeeze(1)
-        if len(lanes) == 0:
+        env_ids = done.nonzero().squeeze(1)
+        if len(env_ids) == 0:
             return
-        returns, owner = self._returns[lanes], self._owner[lanes]
-        self._games += len(lanes)
-        self._length += int(self._turns[lanes].sum())
+        returns, owner = self._returns[env_ids], self._owner[env_ids]
+        self._games += len(env_ids)
+        self._length += int(self._turns[env_ids].sum())
         rival = owner.amax(1)
         ahead = (returns[:, :, None] > returns[:, None]).float() + 0.5 * (returns[:, :, None] == returns[:, None])
         pairs = ((owner < 0)[:, :, None] & (owner >= 0)[:, None]).float()  # the learner's seats, and the rival's
@@ -225,18 +230,18 @@ class SelfPlay:
             self._sums[number] = self._sums.get(number, 0.0) + float(mean[met].sum())
             if number >= 0:
                 self.opponents.record(number, won, games)
-        self._returns[lanes] = 0.0
-        self._turns[lanes] = 0
-        self._begin(lanes)
+        self._returns[env_ids] = 0.0
+        self._turns[env_ids] = 0
+        self._begin(env_ids)
 
-    def _begin(self, lanes: Tensor) -> None:
-        """Draw opponents and seats for the games that begin in lanes."""
+    def _begin(self, env_ids: Tensor) -> None:
+        """Draw opponents and seats for the games that begin in the environments `env_ids`."""
         players = self.game.info.num_players
-        rivals = torch.tensor(self.opponents.draw(len(lanes), self._draws))
-        order = torch.rand((len(lanes), players), generator=self._draws).argsort(1)
+        rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws))
+        order = torch.rand((len(env_ids), players), generator=self._draws).argsort(1)
         seats = order < max(1, players // 2)  # those that the learner keeps
-        self._owner[lanes] = torch.where(seats, -1, rivals[:, None]).to(self.device)
+        self._owner[env_ids] = torch.where(seats, -1, rivals[:, None]).to(self.device)
         for number in rivals[rivals >= 0].unique().tolist():
-            row, seat = (self._owner[lanes] == number).nonzero().unbind(1)
-            self.opponents.agents[number].start(self.game, seat, lanes[row])
+            row, seat = (self._owner[env_ids] == number).nonzero().unbind(1)
+            self.opponents.agents[number].start(self.game, seat, env_ids[row])
         self._alone = bool((self._owner < 0).all())

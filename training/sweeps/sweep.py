@@ -2,8 +2,8 @@
 
     from cellgames.training import PPOArguments
     from cellgames.training.sweeps import sweep
-    base = PPOArguments.fitted(cellgames.make("torus-small-v0"), steps=100_000, evaluate_every=2)
-    found = sweep(base, ["learning_rate=1e-4..1e-2", "entropy=0,0.01,0.1"], "my_sweep", trials=12)
+    base = PPOArguments.fitted(cellgames.make("torus-small-v0"), total_steps=100_000, eval_every=2)
+    found = sweep(base, ["learning_rate=1e-4..1e-2", "ent_coef=0,0.01,0.1"], "my_sweep", trials=12)
 
 What trials there are is drawn before anything runs, and a trial's result follows from its settings and its seed. Which
 trials are stopped early (ASHA: Li and others, "A system for massively parallel hyperparameter tuning", MLSys 2020)
@@ -85,8 +85,8 @@ def sweep(
         trials: how many settings are drawn (default 12); not for a grid.
         grid: all combinations of lists instead.
         seeds: runs of each setting.
-        target: the agent against which the score is measured; "" is greedy where it is a yardstick, else the last
-            of the yardsticks.
+        target: the agent against which the score is measured; "" is greedy where it is an evaluation
+            opponent, else the last of these.
         stopping: end trials early whose score is low among those that got as far (ASHA); for it they are to be
             evaluated in time, see `sweep_base.evaluated_in_time`.
         address: see `cluster.connected`.
@@ -119,10 +119,10 @@ def sweep(
         raise ValueError(f"expected at least one worker, got {workers}")
     if trials is not None and count < trials:
         warn(f"there are only {count} different settings, fewer than {trials} trials")
-    if stopping and (every := evaluated_in_time(base, space).evaluate_every) < base.evaluate_every:
+    if stopping and (every := evaluated_in_time(base, space).eval_every) < base.eval_every:
         warn(
-            f"evaluations every {base.evaluate_every} iterations are too rare for trials to be stopped after a ninth "
-            f"of {base.steps} steps; evaluate_every={every} is better"
+            f"evaluations every {base.eval_every} iterations are too rare for trials to be stopped after a ninth "
+            f"of {base.total_steps} steps; eval_every={every} is better"
         )
     folder = Path(out).absolute()
     with opened(folder, (SETTINGS, OUTCOMES, *FILES)):
@@ -215,7 +215,7 @@ def _run(
             trainable,
             param_space={TRIAL: tune.grid_search([trial.name for trial in missing])},
             tune_config=tune.TuneConfig(
-                scheduler=_asha(tune, base.steps, target, book) if stopping else None,
+                scheduler=_asha(tune, base.total_steps, target, book) if stopping else None,
                 max_concurrent_trials=workers,
                 reuse_actors=True,
             ),
@@ -281,9 +281,9 @@ def _listener(tune: Any, book: Book) -> Any:
     def error(_: Any, iteration: int, trials: Any, trial: Any, **more: Any) -> None:
         book.failed(trial.config[TRIAL])
 
-    told = {"on_trial_start": start, "on_trial_result": result, "on_trial_complete": complete, "on_trial_error": error}
+    hooks = {"on_trial_start": start, "on_trial_result": result, "on_trial_complete": complete, "on_trial_error": error}
     # Tune pickles its callbacks, for a restart of its own; the book has one that is better.
-    return type("Listener", (tune.Callback,), {**told, "__reduce__": lambda self: (tune.Callback, ())})()
+    return type("Listener", (tune.Callback,), {**hooks, "__reduce__": lambda self: (tune.Callback, ())})()
 
 
 @contextmanager

@@ -29,14 +29,14 @@ _Kind = TypeVar("_Kind", bound=Arguments)
 
 
 def base_of(base: Arguments, space: Space, target: str, gpus: float) -> Arguments:
-    """With the target among the yardsticks, and device and threads made sure of.
+    """With the target among the evaluation opponents, and device and threads made sure of.
 
     Raises:
         ValueError: what no trial could be trained with.
     """
-    yardsticks = base.yardsticks if target in ("", *base.yardsticks) else (*base.yardsticks, target)
-    if not yardsticks:
-        raise ValueError("expected yardsticks, by which trials are compared; Arguments.fitted fills them in")
+    eval_opponents = base.eval_opponents if target in ("", *base.eval_opponents) else (*base.eval_opponents, target)
+    if not eval_opponents:
+        raise ValueError("expected eval_opponents, by which trials are compared; Arguments.fitted fills them in")
     if actors := getattr(base, "actors", 0):
         raise ValueError(f"trials run side by side already and play their own games: expected actors=0, got {actors}")
     if not (math.isfinite(gpus) and gpus >= 0 and (gpus <= 1 or gpus == int(gpus))):
@@ -47,21 +47,21 @@ def base_of(base: Arguments, space: Space, target: str, gpus: float) -> Argument
         raise ValueError(
             f"trials on {base.device} need GPUs of their own: say how many each, such as 1 or 0.5 (--gpus)"
         )
-    _refuse_agents(base, space, yardsticks)
+    _refuse_agents(base, space, eval_opponents)
     # One thread is what several trials side by side do best with; a GPU is told apart by the cluster.
     device = "cuda" if gpus else "cpu"
-    return dataclasses.replace(base, yardsticks=yardsticks, device=device, threads=base.threads or 1)
+    return dataclasses.replace(base, eval_opponents=eval_opponents, device=device, threads=base.threads or 1)
 
 
 def target_of(base: Arguments) -> str:
     """Whom scores are against where it is not said."""
-    return "greedy" if "greedy" in base.yardsticks else base.yardsticks[-1]
+    return "greedy" if "greedy" in base.eval_opponents else base.eval_opponents[-1]
 
 
-def _refuse_agents(base: Arguments, space: Space, yardsticks: tuple[str, ...]) -> None:
+def _refuse_agents(base: Arguments, space: Space, eval_opponents: tuple[str, ...]) -> None:
     """Raise a `ValueError` if an agent that all trials meet or begin with is not there, or not for this game."""
     game = cellgames.make(base.game, **base.parameters)
-    specs = list(yardsticks)
+    specs = list(eval_opponents)
     if "opponents" not in space:
         specs += [name for name in parse_mix(base.opponents) if name not in (SELF, POOL)]
     for spec in specs:
@@ -88,14 +88,14 @@ def evaluated_in_time(base: _Kind, space: Space) -> _Kind:
     Where they are already, nothing is changed.
     """
     game = cellgames.make(base.game, **base.parameters)
-    often = max(first_rung(base.steps) // _longest_iteration(game, base, space), 1)
-    return dataclasses.replace(base, evaluate_every=min(base.evaluate_every, often))
+    often = max(first_rung(base.total_steps) // _longest_iteration(game, base, space), 1)
+    return dataclasses.replace(base, eval_every=min(base.eval_every, often))
 
 
 def _longest_iteration(game: Game[Any], base: Arguments, space: Space) -> int:
     """Actions that a trial learns from in an iteration, at most."""
-    lanes, horizon = (_highest(base, space, name) for name in ("lanes", "horizon"))
-    return lanes * horizon * (game.info.num_players if game.info.simultaneous else 1)
+    num_envs, num_steps = (_highest(base, space, name) for name in ("num_envs", "num_steps"))
+    return num_envs * num_steps * (game.info.num_players if game.info.simultaneous else 1)
 
 
 def _highest(base: Arguments, space: Space, name: str) -> int:

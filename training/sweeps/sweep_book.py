@@ -86,7 +86,7 @@ class Book:
     Args:
         folder: of the sweep.
         planned: all trials.
-        report: told when something changes.
+        report: called when something changes.
 
     Raises:
         RunError: what the folder has cannot be read, or is of trials with other settings.
@@ -125,16 +125,18 @@ class Book:
         self._running.setdefault(name, math.nan)
         self.tell()
 
-    def result(self, name: str, told: Mapping[str, Any]) -> None:
+    def result(self, name: str, outcome: Mapping[str, Any]) -> None:
         """A trial has reported.
 
         Raises:
             ClusterError: its worker cannot do any.
         """
-        if told.get("state") == "refused":
-            self.refusal = str(told["error"])
+        if outcome.get("state") == "refused":
+            self.refusal = str(outcome["error"])
             raise cluster.ClusterError(self.refusal)
-        outcome = {key: told[key] for key in ("state", "steps", "score", "seconds", "error", "warnings") if key in told}
+        outcome = {
+            key: outcome[key] for key in ("state", "steps", "score", "seconds", "error", "warnings") if key in outcome
+        }
         if outcome["state"] == "running":
             self._running[name] = outcome["score"]
             self.tell()

@@ -88,7 +88,7 @@ class SweepTrial:
     @property
     def interval(self) -> tuple[float, float]:
         """Of the score, 95 %; NaN without one."""
-        return wilson(self.score, self.arguments.games)
+        return wilson(self.score, self.arguments.eval_games)
 
     @property
     def agent(self) -> Path:
@@ -190,7 +190,7 @@ def best_of(trials: Sequence[SweepTrial]) -> SweepTrial | None:
 def measure_again(folder: Path, best: SweepTrial, target: str) -> Again:
     """Copy the best agent into the folder, and let it play new games; once, then they are read from the folder."""
     data, arguments = best.agent.read_bytes(), best.arguments
-    games = AGAIN * arguments.games
+    games = AGAIN * arguments.eval_games
     known = folder / MEASURED
     if known.exists() and (folder / BEST).exists() and (folder / BEST).read_bytes() == data:
         found = json.loads(known.read_text(encoding="utf-8"))
@@ -205,8 +205,8 @@ def measure_again(folder: Path, best: SweepTrial, target: str) -> Again:
         result = compare(game, load(str(folder / BEST), game), load(target, game), games, seed, device)
     again = Again(best.name, games, result.ahead)
     low, high = again.interval
-    told = {"trial": again.trial, "target": target, "games": games, "score": again.score, "low": low, "high": high}
-    write_atomic(known, json.dumps(told, indent=2) + "\n")
+    summary = {"trial": again.trial, "target": target, "games": games, "score": again.score, "low": low, "high": high}
+    write_atomic(known, json.dumps(summary, indent=2) + "\n")
     return again
 
 
@@ -253,8 +253,8 @@ def setting_rows(sweep: Sweep) -> list[list[str]]:
     rows = [[*names, "finished", "mean", "lowest", "highest"]]
     for group in by_setting(sweep.trials):
         scores = _finished_scores(group)
-        told = [f"{100 * x:.1f}" for x in (fmean(scores), min(scores), max(scores))] if scores else ["", "", ""]
-        rows.append([*(shown(group[0].settings[name]) for name in names), f"{len(scores)} of {len(group)}", *told])
+        cells = [f"{100 * x:.1f}" for x in (fmean(scores), min(scores), max(scores))] if scores else ["", "", ""]
+        rows.append([*(shown(group[0].settings[name]) for name in names), f"{len(scores)} of {len(group)}", *cells])
     return rows
 
 
@@ -288,9 +288,10 @@ def _page(sweep: Sweep, asked: Mapping[str, Any], plots: Sequence[str]) -> str:
     if sweep.best is not None and sweep.again is not None:
         best, again = sweep.best, sweep.again
         low, high = again.interval
-        told = ", ".join(f"{name}={shown(value)}" for name, value in best.settings.items())
+        settings = ", ".join(f"{name}={shown(value)}" for name, value in best.settings.items())
         parts += [
-            f"Best: `{told}`, ahead of {sweep.target} in {100 * best.score:.1f} % of {best.arguments.games} games. "
+            f"Best: `{settings}`, ahead of {sweep.target} in {100 * best.score:.1f} % of "
+            f"{best.arguments.eval_games} games. "
             f"That is the best of many by chance too; in {again.games} new games it was ahead in "
             f"{100 * again.score:.1f} % (95 %: {100 * low:.0f} to {100 * high:.0f}). The agent is `{BEST}`; this "
             "trains it again:",
@@ -312,7 +313,8 @@ def _page(sweep: Sweep, asked: Mapping[str, Any], plots: Sequence[str]) -> str:
         stopped = "No trial was to be stopped early: the same sweep gives the same table, but for the seconds."
     parts += [
         "## Trials",
-        f"Scores in % against {sweep.target} at the last evaluation, of {base.games} games, with Wilson's intervals. "
+        f"Scores in % against {sweep.target} at the last evaluation, of {base.eval_games} games, with Wilson's "
+        f"intervals. "
         f"{stopped}",
         _markdown(page_rows(sweep)),
         "## What was asked for",

@@ -1,7 +1,7 @@
 """What a sweep varies: settings, the values they may have, and the trials drawn from these. Importing needs no torch.
 
     learning_rate=1e-4..1e-2      a range
-    entropy=0,0.01,0.1            a choice; of settings that are text, values are parted by |
+    ent_coef=0,0.01,0.1           a choice; of settings that are text, values are parted by |
 
 Trials are points of a scrambled Sobol sequence (Sobol 1967; Owen 1995), which fills the space more evenly than
 independent draws (Bousquet and others, "Critical hyper-parameters: no random, no cry", 2017); the first ones stay the
@@ -39,9 +39,9 @@ _DIGITS = 3  # of numbers that are drawn, so that tables are easy to read
 _FIXED = {
     "seed": "use --seeds for several",
     GROWS: "all trials get the same",
-    "games": "trials are compared, so all are measured alike",
-    "evaluate_every": "trials are compared, so all are measured alike",
-    "yardsticks": "trials are compared, so all are measured alike",
+    "eval_games": "trials are compared, so all are measured alike",
+    "eval_every": "trials are compared, so all are measured alike",
+    "eval_opponents": "trials are compared, so all are measured alike",
     **dict.fromkeys(("actors", "lag"), "trials play their own games, as they run side by side already"),
     **dict.fromkeys(FREE, "it is no setting of what is learned"),
 }
@@ -78,7 +78,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Choices:
-    """Values, all as likely."""
+    """Values of equal probability."""
 
     values: tuple[Any, ...]
 
@@ -239,5 +239,5 @@ def with_settings(base: Arguments, settings: Mapping[str, Any], seed: int) -> Ar
     try:
         return dataclasses.replace(base, **settings, seed=seed)
     except ValueError as error:
-        told = ", ".join(f"{name}={shown(value)}" for name, value in settings.items())
-        raise ValueError(f"a trial with {told}: {error}") from None
+        text = ", ".join(f"{name}={shown(value)}" for name, value in settings.items())
+        raise ValueError(f"a trial with {text}: {error}") from None

@@ -38,7 +38,7 @@ class Job:
         folder: of all trials, absolute.
         token: a file that holds the text beside it, to see whether a worker has the same disk.
         text: see there.
-        target: the yardstick whose share is the score.
+        target: the evaluation opponent whose share is the score.
         trials: `Arguments.to_data` of each trial, by its name.
         command: what was typed, for the files of the agents.
         build: of the process that gives the work.
@@ -96,14 +96,18 @@ def _train(
     arguments = arguments_of(job.trials[name])
     folder = job.folder / name
     _wait_for(folder)
-    told = 0.0  # before anything is learned there is nothing to compare
+    reported = 0.0  # before anything is learned there is nothing to compare
 
     def evaluated(progress: runs.Progress) -> None:
-        """Report an evaluation that is new; the last one is told when the run has its end on disk."""
-        nonlocal told
-        if progress.steps >= arguments.steps or (line := last_evaluation(folder)) is None or line["steps"] <= told:
+        """Report an evaluation that is new; the last one is reported when the run has its end on disk."""
+        nonlocal reported
+        if (
+            progress.steps >= arguments.total_steps
+            or (line := last_evaluation(folder)) is None
+            or line["steps"] <= reported
+        ):
             return
-        told = line["steps"]
+        reported = line["steps"]
         report({"state": "running", **_result(line, job.target)})
 
     finished = runs.train(arguments, folder, command=job.command, report=evaluated, warn=warn)

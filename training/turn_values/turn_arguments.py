@@ -12,9 +12,9 @@ __all__ = ["TurnArguments"]
 
 @dataclass(frozen=True, kw_only=True)
 class TurnArguments(Arguments):
-    """For judgements of whole turns (`training.turn_values`)."""
+    """Arguments of `turn-values`: values of positions after whole turns (`training.turn_values`)."""
 
     algorithm: ClassVar[str] = "turn-values"
 
     candidates: int = setting(16, "turns that are tried in training, of which one is played", low=1)
-    temperature: float = setting(0.1, "of noise on judgements, from -1 to 1; falls to a tenth of it", low=0)
+    temperature: float = setting(0.1, "of noise on values, from -1 to 1; falls to a tenth of it", low=0)

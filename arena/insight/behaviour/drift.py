@@ -35,7 +35,7 @@ _FAVOURITES = 7  # openings that a plot shows
 def drift_section(
     game: Game[Any],
     found: Sequence[Checkpoint],
-    yardsticks: Mapping[str, AnyAgent],
+    references: Mapping[str, AnyAgent],
     records: Sequence[Record] = (),
     *,
     positions: int = POSITIONS,
@@ -48,7 +48,7 @@ def drift_section(
     Args:
         game: that all of them play; `checkpoints.game_of_run`.
         found: the run's networks.
-        yardsticks: agents that stay what they are, by name, to compare with.
+        references: agents that stay what they are, by name, to compare with.
         records: games from which positions come; none for games that the run's networks play first.
         positions: how many, at most.
         draws: as in `behaviour.compare`.
@@ -58,10 +58,10 @@ def drift_section(
     selves = load(found)
     sources = list(records) or games_between(game, selves, 2 * math.ceil(positions / 12), seed)
     asked = draw_positions(game, sources, positions, seed)
-    told = compare(game, {**selves, **yardsticks}, asked, draws=draws, seed=seed, shown=shown)
+    told = compare(game, {**selves, **references}, asked, draws=draws, seed=seed, shown=shown)
     begun = [first_steps(game, agent, _STARTS, seed) for agent in selves.values()]
     steps = [checkpoint.steps for checkpoint in found]
-    rows = _rows(told, steps, list(yardsticks))
+    rows = _rows(told, steps, list(references))
     columns = ("steps", *(name for name, _ in rows[0]))
     table = Table(
         "drift", columns, [(at, *(value for _, value in row)) for at, row in zip(steps, rows, strict=True)], 25
@@ -78,20 +78,20 @@ def drift_section(
         Plot(
             "drift",
             "Behaviour over steps of training, with 95 % intervals over positions.",
-            _plot(told, steps, list(yardsticks)),
+            _plot(told, steps, list(references)),
         ),
-        Plot("drift_distance", "Distance of behaviour between all checkpoints and yardsticks.", _matrix(told)),
+        Plot("drift_distance", "Distance of behaviour between all checkpoints and references.", _matrix(told)),
         Plot("drift_openings", "How games of each checkpoint with itself begin.", _openings(steps, favourites, shares)),
     )
     source = "these games" if records else f"{len(sources)} games of the run's first, middle and last network"
     data = {
         "steps": steps,
-        "yardsticks": list(yardsticks),
+        "references": list(references),
         "positions": told.positions,
         "rows": [dict(row) for row in rows],
         "openings": [dict(sorted(part.items(), key=lambda item: (-item[1], item[0]))) for part in begun],
     }
-    text = _text(told, steps, list(yardsticks), favourites, shares, source)
+    text = _text(told, steps, list(references), favourites, shares, source)
     return Section("From checkpoint to checkpoint", text, (table, openings), plots, data)
 
 
@@ -99,7 +99,7 @@ def _percents(row: Numbers) -> tuple[float, ...]:
     return tuple(round(100 * float(share), 1) for share in row)
 
 
-def _rows(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> list[list[tuple[str, Cell]]]:
+def _rows(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> list[list[tuple[str, Cell]]]:
     """Of each checkpoint the names and values of its numbers, in percent."""
     last = len(steps) - 1
 
@@ -113,7 +113,7 @@ def _rows(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> l
             ("from the first %", percent(told.distance, at, 0)),
             ("from the last %", percent(told.distance, at, last)),
         ]
-        for place, name in enumerate(yardsticks, len(steps)):
+        for place, name in enumerate(references, len(steps)):
             row += [(f"from {name} %", percent(told.distance, at, place))]
             row += [(f"like {name} %", percent(told.agreement, at, place))]
         entropy = float(told.entropy[at])
@@ -124,7 +124,7 @@ def _rows(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> l
 def _text(
     told: Behaviour,
     steps: Sequence[int],
-    yardsticks: Sequence[str],
+    references: Sequence[str],
     favourites: Sequence[str],
     shares: Numbers,
     source: str,
@@ -147,7 +147,7 @@ def _text(
             f"The entropy of its decisions went from {told.entropy[0]:.2f} to {told.entropy[last]:.2f} nats, that of "
             f"{math.exp(told.entropy[0]):.1f} and {math.exp(told.entropy[last]):.1f} equally likely choices."
         )
-    for place, name in enumerate(yardsticks, len(steps)):
+    for place, name in enumerate(references, len(steps)):
         lines.append(
             f"It chose like {escape(name)} with chance {told.agreement[0, place]:.0%} at first and "
             f"{told.agreement[last, place]:.0%} in the end."
@@ -160,7 +160,7 @@ def _text(
     return "\n\n".join(lines)
 
 
-def _plot(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> Any:
+def _plot(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> Any:
     def draw(figure: Figure) -> None:
         from cellgames.arena.report.figures import Curve, curves
 
@@ -175,7 +175,7 @@ def _plot(told: Behaviour, steps: Sequence[int], yardsticks: Sequence[str]) -> A
             return Curve(name, *parts)
 
         distances = [line("the one before", lambda at: at - 1), line("the last", lambda at: len(steps) - 1)]
-        others = [line(name, lambda at, place=place: place) for place, name in enumerate(yardsticks, len(steps))]
+        others = [line(name, lambda at, place=place: place) for place, name in enumerate(references, len(steps))]
         parts: list[tuple[str, Sequence[Curve]]] = [("distance from, %", distances)]
         parts += [("distance from, %", others)] if others else []
         if np.isfinite(told.entropy[: len(steps)]).any():

@@ -1,6 +1,6 @@
 """The networks that a run of training has kept, as agents, and how their games begin.
 
-A run keeps past selves in `pool/`, evenly spread over its steps, and its last network in `agent.safetensors`, as
+A run keeps snapshots in `pool/`, evenly spread over its steps, and its last network in `agent.safetensors`, as
 `agents.saved` writes them (`cellgames train --snapshot-every` and `--pool-limit` say how many).
 """
 
@@ -63,7 +63,7 @@ def checkpoints(folder: Path) -> list[Checkpoint]:
         steps = read_about(path)["made"].get("steps")
         if not isinstance(steps, int):
             raise ValueError(f"{path}: expected weights that say after how many steps they were kept, got {steps!r}")
-        found[steps] = Checkpoint(steps, path)  # the last network is also the last past self
+        found[steps] = Checkpoint(steps, path)  # the last network is also the last snapshot
     if len(found) < 2:
         raise ValueError(
             f"{folder}: expected the networks of a run of `cellgames train` at two moments or more, in {POOL}/ and "

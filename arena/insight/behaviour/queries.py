@@ -225,7 +225,7 @@ def _told(game: Game[Any], agent: AnyAgent, positions: Positions, lanes: Tensor)
     if isinstance(agent, NetworkAgent) and agent.sample:
         agent.network.eval()
         with torch.no_grad():
-            return agent.network.judge(game.observe(state, players), mask).choices.probabilities()
+            return agent.network.policy_and_value(game.observe(state, players), mask).choices.probabilities()
     return None
 
 

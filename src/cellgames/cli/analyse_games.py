@@ -196,8 +196,8 @@ def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
         records, sources = same[0].records, [*sources, *more, *_left_out(same[0])]
     elif arguments.game is not None and make_game(arguments) != game:
         raise UserError(f"the run in {arguments.training_run} learned {game}, not {make_game(arguments)}")
-    yardsticks = _load(arguments.agents or [*(["greedy"] if game.id in GREEDY else []), "random"], game)
-    section = drift_section(game, found, yardsticks, records, **_asking(arguments))
+    references = _load(arguments.agents or [*(["greedy"] if game.id in GREEDY else []), "random"], game)
+    section = drift_section(game, found, references, records, **_asking(arguments))
     report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources, warn=warn)
     return _folder(arguments, game, alone=True), report
 

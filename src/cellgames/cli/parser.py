@@ -164,12 +164,12 @@ def _add_train(commands: Any) -> None:
     text = (
         "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
         "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. A run that was\n"
-        "stopped continues at its last checkpoint and ends as if it had not been; more --steps let it grow."
+        "stopped continues at its last checkpoint and ends as if it had not been; more --total-steps let it grow."
     )
     examples = (
-        "torus-small-v0 --steps 300000",
+        "torus-small-v0 --total-steps 300000",
         "grid-adaptation-small-v0 --seed 1 --out results/mine",
-        "torus-v0 --size 4 --opponents self=0.5,pool=0.3,greedy=0.2 --yardsticks greedy rollout:64",
+        "torus-v0 --size 4 --opponents self=0.5,pool=0.3,greedy=0.2 --eval-opponents greedy mcts:64",
     )
     command = _command(commands, "train", "GAME ", train, text, examples)
     _add_game(command)

@@ -36,9 +36,9 @@ TEXT = (
     "more --trials or --seeds lets it grow. All settings of `cellgames train` may be given, and hold for all."
 )
 EXAMPLES = (
-    "torus-small-v0 --vary learning_rate=1e-4..1e-2 entropy=0,0.01,0.1 --steps 200000",
+    "torus-small-v0 --vary learning_rate=1e-4..1e-2 ent_coef=0,0.01,0.1 --total-steps 200000",
     "torus-v0 --size 3 --vary layers=1..4 channels=8,16,32 --trials 24 --seeds 2 --no-stopping",
-    "torus-v0 --grid --vary epochs=1,2,4 'opponents=self=1|self=0.8,pool=0.2' --ray 10.0.0.5:6379",
+    "torus-v0 --grid --vary num_epochs=1,2,4 'opponents=self=1|self=0.8,pool=0.2' --ray 10.0.0.5:6379",
 )
 
 
@@ -98,16 +98,16 @@ def sweep(arguments: argparse.Namespace) -> int:
     from cellgames.training.sweeps import sweep as sweeps
     from cellgames.training.sweeps import sweep_base
 
-    if arguments.stopping and arguments.evaluate_every is None:
+    if arguments.stopping and arguments.eval_every is None:
         base = sweep_base.evaluated_in_time(base, space)
 
     out = arguments.out or _default_out(arguments)
-    line, told = StatusLine(not arguments.quiet, every_s=30.0), -1
+    line, reported = StatusLine(not arguments.quiet, every_s=30.0), -1
 
     def report(at: SweepProgress) -> None:
-        nonlocal told
-        line.show(_progress_text(at), news=at.done > told)
-        told = at.done
+        nonlocal reported
+        line.show(_progress_text(at), news=at.done > reported)
+        reported = at.done
 
     try:
         found = sweeps.sweep(

@@ -179,9 +179,9 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
         before = f", {finished.before:,} of them before" if finished.before else ""
         print(f"Learned from {finished.steps:,} steps{before}.")
     last = finished.history[-1]
-    for spec in asked.yardsticks:
+    for spec in asked.eval_opponents:
         decided = last[f"{spec} decided"]
-        print(f"  ahead of {spec} in {last[spec]:.1%} of {asked.games} games ({decided:.0%} of them decided)")
+        print(f"  ahead of {spec} in {last[spec]:.1%} of {asked.eval_games} games ({decided:.0%} of them decided)")
     print(f"Written to {finished.out}:")
     for name, text in (
         (finished.agent.name, "the agent"),
@@ -195,7 +195,7 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
     print("Next:")
     print(f"  {program()} evaluate {agent}   measure it")
     print(f"  {program()} play {_game(arguments)} --agent {agent}")
-    print("  the same command with more --steps goes on")
+    print("  the same command with more --total-steps goes on")
 
 
 def _game(arguments: argparse.Namespace) -> str:

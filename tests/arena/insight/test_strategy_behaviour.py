@@ -107,7 +107,9 @@ def test_networks_and_chance_tell_their_chances() -> None:
     network = network_for(TORUS)
     told = ask(TORUS, network.agent("net", sample=True), positions, 2, 0)
     with torch.no_grad():
-        expected = network.judge(TORUS.observe(positions.state, positions.players), legal).choices.probabilities()
+        expected = network.policy_and_value(
+            TORUS.observe(positions.state, positions.players), legal
+        ).choices.probabilities()
     assert torch.allclose(told.shares[1], expected)
     sure = ask(TORUS, network.agent("net", sample=False), positions, 2, 0)
     assert sure.exact

@@ -122,7 +122,7 @@ def test_the_entropy_is_that_of_the_network(run: Path) -> None:
     asked = draw_positions(TORUS, records, 20, 5)
     mask: Tensor = TORUS.legal_actions(asked.state)
     with torch.no_grad():
-        judged = network_for(TORUS, 1).judge(TORUS.observe(asked.state, asked.players), mask)
+        judged = network_for(TORUS, 1).policy_and_value(TORUS.observe(asked.state, asked.players), mask)
     chances = judged.choices.probabilities().double()
     expected = -(chances * chances.clamp(min=1e-300).log()).sum(1).mean()
     assert section.data["rows"][0]["entropy, nats"] == pytest.approx(float(expected), abs=1e-4)

@@ -1,4 +1,4 @@
-"""Self-play by actors, on a cluster that is none: what they are told, how it is joined, and who is left out."""
+"""Self-play by actors, on a cluster that is none: what they are sent, how it is joined, and who is left out."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 def here(
-    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, lanes: int, device: torch.device
+    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SelfPlay:
-    return SelfPlay(game, network, Opponents(game, parse_mix(arguments.opponents), pool, device), lanes, device)
+    return SelfPlay(game, network, Opponents(game, parse_mix(arguments.opponents), pool, device), num_envs, device)
 
 
 class Learner:
     """Whose games are played: a network, a pool, and what was warned of."""
 
     def __init__(self, folder: Path, game: Game[Any] = GAME, **changes: Any) -> None:
-        settings = {"actors": 2, "lag": 0, "lanes": 6, "opponents": "self", "checkpoint_every": 100, **changes}
+        settings = {"actors": 2, "lag": 0, "num_envs": 6, "opponents": "self", "checkpoint_every": 100, **changes}
         for name in ("channels", "layers"):
             settings[name] = getattr(SMALL, name)
-        self.arguments = PPOArguments.fitted(game, yardsticks=("random",), **settings)
+        self.arguments = PPOArguments.fitted(game, eval_opponents=("random",), **settings)
         self.network, self.warnings = network_for(game, kind="policy"), list[str]()
         self.pool = Pool(folder / "pool")
         self.pool.add(self.network, 0)
@@ -79,7 +79,7 @@ def alike(one: Rollout, other: Rollout, rows: slice = slice(None)) -> bool:
 
 @pytest.mark.parametrize("id", ["torus-small-v0", "grid-adaptation-small-v0", "toy-two-part-race-v0"])
 def test_rows_of_actors_stand_side_by_side(id: str, cluster: Cluster, tmp_path: Path) -> None:
-    """Each actor plays what one process with its seed and its part of the lanes plays."""
+    """Each actor plays what one process with its seed and its part of the environments plays."""
     game = GAMES[id]
     learner = Learner(tmp_path, game, opponents="self=0.5,random=0.5")
     learner.play.restart(5)
@@ -91,8 +91,8 @@ def test_rows_of_actors_stand_side_by_side(id: str, cluster: Cluster, tmp_path: 
     for _ in range(2):
         joined = learner.play.collect(STEPS)
         parts = [play.collect(STEPS) for play in alone]
-        rows = parts[0].likely.shape[1]
-        assert joined.likely.shape == (STEPS, 2 * rows)
+        rows = parts[0].log_prob.shape[1]
+        assert joined.log_prob.shape == (STEPS, 2 * rows)
         for number, part in enumerate(parts):
             assert alike(joined, part, slice(number * rows, (number + 1) * rows))
         assert joined.ended.games == sum(part.ended.games for part in parts)
@@ -133,17 +133,17 @@ def test_a_restart_forgets_what_was_played_ahead(cluster: Cluster, tmp_path: Pat
         assert alike(learner.play.collect(STEPS), other.play.collect(STEPS))
 
 
-# ---------------------------------------------------------------- past selves
+# ---------------------------------------------------------------- snapshots
 
 
-def test_results_against_past_selves_are_told_to_the_pool_and_to_the_actors(cluster: Cluster, tmp_path: Path) -> None:
+def test_results_against_snapshots_reach_the_pool_and_to_the_actors(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="pool=0.7,random=0.3")
     learner.play.restart(3)
     scores, games = 0.0, 0
     for number in range(1, 6):
-        told = learner.pool.state_dict()
+        pool = learner.pool.state_dict()
         ended = learner.play.collect(12).ended
-        assert all(handle.orders[-1][0].members == told for handle in cluster.handles)
+        assert all(handle.orders[-1][0].members == pool for handle in cluster.handles)
         met = {opponent: result for opponent, result in ended.results.items() if opponent > 0}  # 0 is `random`
         scores, games = scores + sum(r[0] for r in met.values()), games + sum(r[1] for r in met.values())
         learner.learn()
@@ -154,7 +154,7 @@ def test_results_against_past_selves_are_told_to_the_pool_and_to_the_actors(clus
     assert len({member.beaten for member in learner.pool.members}) > 2
 
 
-def test_weights_of_past_selves_are_sent_once(cluster: Cluster, tmp_path: Path) -> None:
+def test_weights_of_snapshots_are_sent_once(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="self=0.5,pool=0.5", lag=1)
     learner.pool.limit = 2
     learner.play.restart(3)
@@ -172,10 +172,10 @@ def test_weights_of_past_selves_are_sent_once(cluster: Cluster, tmp_path: Path) 
             if member.file in {other.file for other in kept.members}:
                 assert equal(agent.network.state_dict(), kept.agent(member, "cpu").network.state_dict())  # type: ignore[union-attr]  # of a policy
         assert len(known._loaded) == 2
-    assert len(learner.play._selves) == 2
+    assert len(learner.play._snapshots) == 2
 
 
-def test_without_past_selves_none_are_sent(cluster: Cluster, tmp_path: Path) -> None:
+def test_without_snapshots_none_are_sent(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path)
     learner.play.restart(3)
     learner.play.collect(STEPS)
@@ -188,7 +188,7 @@ def test_without_past_selves_none_are_sent(cluster: Cluster, tmp_path: Path) -> 
 def rows(learner: Learner) -> int:
     """Lanes of the next rollout, after learning."""
     learner.learn()
-    return learner.play.collect(STEPS).likely.shape[1]
+    return learner.play.collect(STEPS).log_prob.shape[1]
 
 
 @pytest.mark.parametrize("lag", [0, 1])
@@ -400,7 +400,10 @@ def test_more_actors_than_cores_are_refused(tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"actors": 3}, "lanes must be a multiple of actors, who share them alike; got 16 lanes for 3 actors, try 18"),
+        (
+            {"actors": 3},
+            "num_envs must be a multiple of actors, who share them alike; got 16 environments for 3 actors, try 18",
+        ),
         ({"ray": "auto"}, "ray is where actors play, and there are none; got ray='auto', try actors=4"),
         ({"lag": 2}, "lag is how far actors are ahead, and there are none; got lag=2, try actors=4"),
         ({"actors": -1}, "actors must be a whole number of at least 0, got -1"),
@@ -420,17 +423,17 @@ def test_without_ray_there_are_no_actors(tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize(
     "refused",
-    [{"opponents": "nobody"}, {"yardsticks": ("rnadom",)}, {"clip": 0.1}],
+    [{"opponents": "nobody"}, {"eval_opponents": ("rnadom",)}, {"clip_range": 0.1}],
     ids=" ".join,
 )
 def test_what_is_cheap_to_refuse_is_refused_before_there_is_a_cluster(
     refused: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "other"
-    if "clip" in refused:
-        folder = train(tiny(steps=1), tmp_path / "run").out
+    if "clip_range" in refused:
+        folder = train(tiny(total_steps=1), tmp_path / "run").out
     monkeypatch.setattr("cellgames.training.selfplay.actors.connected", pytest.fail)
-    with pytest.raises(ValueError, match=r"nobody|rnadom|clip: expected 0\.2, got 0\.1"):
+    with pytest.raises(ValueError, match=r"nobody|rnadom|clip_range: expected 0\.2, got 0\.1"):
         train(tiny(actors=2, **refused), folder)
     assert not (tmp_path / "other").exists()
 

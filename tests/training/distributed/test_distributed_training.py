@@ -1,4 +1,4 @@
-"""Several processes that learn as one: equal to one process with all their lanes, kept, killed, continued, refused."""
+"""Several processes that learn as one: equal to one process with all their games, kept, killed, continued, refused."""
 
 from __future__ import annotations
 
@@ -68,15 +68,15 @@ def test_an_iteration_is_that_of_one_process_with_the_rows_of_all(found: dict[st
     sizes = [(len(mine[0]), len(theirs[0])) for mine, theirs in pairs]
     assert len(pairs) == 2 * max(1, round((one["steps"] + other["steps"]) / 40)) > 2
     assert sum(mine for mine, _ in sizes) == 2 * one["steps"]
-    assert all(theirs > mine > 0 for mine, theirs in sizes)  # 3 lanes and 5
+    assert all(theirs > mine > 0 for mine, theirs in sizes)  # 3 games and 5
     ppo = learner(1, tmp_path, 0)
     ppo.network.train()
-    told = torch.stack([ppo._learn(*map(torch.cat, zip(*pair, strict=True))) for pair in pairs]).mean(0)
+    metrics = torch.stack([ppo._learn(*map(torch.cat, zip(*pair, strict=True))) for pair in pairs]).mean(0)
     for name, weight in ppo.network.state_dict().items():
         assert torch.allclose(weight, one["weights"][name], atol=2e-5), name
         assert not torch.equal(weight, learner(1, tmp_path, 0).network.state_dict()[name]), name
     losses = torch.tensor([list(part["losses"].values())[:6] for part in (one, other)])
-    assert told.tolist() == pytest.approx(losses.mean(0).tolist(), rel=1e-3, abs=1e-5)
+    assert metrics.tolist() == pytest.approx(losses.mean(0).tolist(), rel=1e-3, abs=1e-5)
 
 
 def test_who_has_no_row_takes_the_step_of_who_has(found: dict[str, list[Any]], tmp_path: Path) -> None:
@@ -88,14 +88,14 @@ def test_who_has_no_row_takes_the_step_of_who_has(found: dict[str, list[Any]], t
     before = one["weights"]
     assert all(not torch.equal(weight, before[name]) for name, weight in other["lonely weights"].items())
     ppo.network.train()
-    told = ppo._learn(*one["lonely rows"])  # with Adam's memory of nothing, so weights go elsewhere, not the losses
-    mean = (one["lonely told"] + other["lonely told"]) / 2
-    assert told.tolist() == pytest.approx(mean.tolist(), rel=1e-3, abs=1e-5)
+    metrics = ppo._learn(*one["lonely rows"])  # with Adam's memory of nothing, so weights go elsewhere, not the losses
+    mean = (one["lonely metrics"] + other["lonely metrics"]) / 2
+    assert metrics.tolist() == pytest.approx(mean.tolist(), rel=1e-3, abs=1e-5)
 
 
 def test_a_minibatch_that_is_empty_everywhere_teaches_nothing(found: dict[str, list[Any]]) -> None:
     for part in found["in group"]:
-        assert part["empty told"].tolist() == [0.0] * 6
+        assert part["empty metrics"].tolist() == [0.0] * 6
 
 
 def test_a_step_of_alphazero_is_that_of_one_process_with_the_positions_of_all(
@@ -104,14 +104,16 @@ def test_a_step_of_alphazero_is_that_of_one_process_with_the_positions_of_all(
     one, other = found["in group"]
     alone = searcher(tmp_path)
     alone.network.train()
-    told = alone._learn(Positions(*map(torch.cat, zip(positions(6, 0), positions(10, 1), strict=True))))
-    assert told.tolist() == pytest.approx(((one["searched told"] + other["searched told"]) / 2).tolist(), rel=1e-4)
+    metrics = alone._learn(Positions(*map(torch.cat, zip(positions(6, 0), positions(10, 1), strict=True))))
+    assert metrics.tolist() == pytest.approx(
+        ((one["searched metrics"] + other["searched metrics"]) / 2).tolist(), rel=1e-4
+    )
     assert equal(one["searched weights"], other["searched weights"])
     for name, weight in alone.network.state_dict().items():
         assert torch.allclose(weight, one["searched weights"][name], atol=2e-5), name
     assert (one["part"], other["part"]) == (16, 0)  # of a minibatch of 32, as long as one replay is empty
-    assert not other["half told"][:4].any()
-    assert one["half told"][4] == other["half told"][4] > 0
+    assert not other["half metrics"][:4].any()
+    assert one["half metrics"][4] == other["half metrics"][4] > 0
 
 
 @pytest.mark.parametrize("scene", ["continued", "searching", "searching on", "strong"])
@@ -132,19 +134,19 @@ def test_each_process_plays_games_of_its_own(found: dict[str, list[Any]], root: 
     assert not torch.equal(one[: min(len(one), len(other))], other[: min(len(one), len(other))])
     kept = torch.load(root / "searching" / CHECKPOINT, weights_only=True)
     (second,) = kept["others"]
-    assert second.keys() == {"shuffles", "replay"}
-    assert not equal(second["shuffles"], kept["learner"]["shuffles"])
+    assert second.keys() == {"generator", "replay"}
+    assert not equal(second["generator"], kept["learner"]["generator"])
     boards = [part["replay"]["observation"] for part in (kept["learner"], second)]
-    assert [len(part) for part in boards] == [searching().buffer // WORLD] * 2
+    assert [len(part) for part in boards] == [searching().buffer_size // WORLD] * 2
     assert not torch.equal(*boards)
 
 
 def test_counts_are_of_all_processes(root: Path) -> None:
-    """Lanes times horizon, less what opponents played and what is not known yet."""
+    """Environments times num_steps, less what opponents played and what is not known yet."""
     kept = torch.load(root / "whole" / CHECKPOINT, weights_only=True)
     arguments, at = small(), kept["at"]
-    assert at["steps"] >= arguments.steps
-    assert 0.5 < at["steps"] / (at["iteration"] * arguments.lanes * arguments.horizon) < 1
+    assert at["steps"] >= arguments.total_steps
+    assert 0.5 < at["steps"] / (at["iteration"] * arguments.num_envs * arguments.num_steps) < 1
     assert sum(member["games"] for member in kept["learner"]["pool"]) > 0
     lines = at["history"]
     assert all(math.isfinite(lines[-1][name]) for name in PPOLearner.METRICS)
@@ -188,7 +190,7 @@ def test_rank_0_alone_warns_and_keeps_the_folder(found: dict[str, list[Any]], ro
 
 def test_weights_that_differ_are_noticed_by_all(found: dict[str, list[Any]]) -> None:
     for part in found["in group"]:
-        assert part["difference"].startswith("weights or past selves of process 1 differ from those of process 0")
+        assert part["difference"].startswith("weights or snapshots of process 1 differ from those of process 0")
 
 
 # ---------------------------------------------------------------- refused
@@ -212,13 +214,13 @@ def test_runs_of_another_number_of_processes_are_refused(found: dict[str, list[A
 
 
 def test_what_cannot_be_shared_is_refused() -> None:
-    with pytest.raises(ValueError, match="lanes must be a multiple of the 3 processes that share them, got 16"):
+    with pytest.raises(ValueError, match="num_envs must be a multiple of the 3 processes that share them, got 16"):
         PPOLearner.share(tiny(), 3)
     with pytest.raises(ValueError, match="actors play for one learner, but 2 processes learn together"):
         PPOLearner.share(tiny(actors=2), 2)
-    assert PPOLearner.share(tiny(), 2) == tiny(lanes=8)
+    assert PPOLearner.share(tiny(), 2) == tiny(num_envs=8)
     shared = AlphaZeroLearner.share(searching(), 2)
-    assert (shared.lanes, shared.buffer) == (4, 40)  # type: ignore[attr-defined]  # AlphaZero's has one
+    assert (shared.num_envs, shared.buffer_size) == (4, 40)  # type: ignore[attr-defined]  # AlphaZero's has one
 
 
 @pytest.mark.parametrize(("name", "game"), [("maskable-ppo", "torus-v0"), ("turn-values", "cloth-of-gold-v0")])
@@ -256,7 +258,7 @@ def test_one_process_of_torchrun_is_one_process(monkeypatch: pytest.MonkeyPatch)
 
 def test_of_processes_without_a_device_the_first_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "3")
-    told: list[str] = []
+    metrics: list[str] = []
     for rank in range(3):
         for name in ("RANK", "LOCAL_RANK"):
             monkeypatch.setenv(name, str(rank))
@@ -265,11 +267,13 @@ def test_of_processes_without_a_device_the_first_says_so(monkeypatch: pytest.Mon
             joined("cuda:1"),
         ):
             pass
-        told.append(caught.typename)
-    assert told == ["ValueError", "ElsewhereError", "ElsewhereError"]
+        metrics.append(caught.typename)
+    assert metrics == ["ValueError", "ElsewhereError", "ElsewhereError"]
 
 
-@pytest.mark.parametrize("words", ["train torus-v0 --lanes many", "train torus-v0 --lanes 0", "train torus-v0 --lag 1"])
+@pytest.mark.parametrize(
+    "words", ["train torus-v0 --num-envs many", "train torus-v0 --num-envs 0", "train torus-v0 --lag 1"]
+)
 def test_of_processes_that_were_asked_for_what_cannot_be_the_first_says_so(
     words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,7 +285,7 @@ def test_of_processes_that_were_asked_for_what_cannot_be_the_first_says_so(
         with suppress(SystemExit):  # by argparse
             assert main(words.split()) == 2
         said.append("".join(capsys.readouterr()))
-    assert "--lanes" in said[0] or "lanes must" in said[0] or "lag is" in said[0]
+    assert "--num-envs" in said[0] or "num_envs must" in said[0] or "lag is" in said[0]
     assert said[1] == ""
 
 
@@ -334,9 +338,11 @@ def torchrun(words: str, folder: Path) -> subprocess.CompletedProcess[str]:
 @pytest.mark.skipif(torch.cuda.device_count() < WORLD, reason="needs two CUDA devices")
 @pytest.mark.parametrize("algorithm", ["ppo", "alphazero"])
 def test_two_devices_learn_as_one_and_go_on(algorithm: str, tmp_path: Path) -> None:
-    words = "train torus-v0 --size 2 --lanes 16 --horizon 8 --minibatch 64 --channels 4 --layers 1 --games 4"
-    words += f" --algo {algorithm} --device cuda --yardsticks random --checkpoint-every 3 --out run"
+    words = (
+        "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
+    )
+    words += f" --algo {algorithm} --device cuda --eval-opponents random --checkpoint-every 3 --out run"
     for steps in (100, 300):
-        done = torchrun(f"{words} --steps {steps}", tmp_path)
+        done = torchrun(f"{words} --total-steps {steps}", tmp_path)
         assert done.returncode == 0, done.stderr
     assert "of them before" in done.stdout

@@ -48,9 +48,10 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Finished:
 
 def tiny_zero(**changes: Any) -> AlphaZeroArguments:
     settings: dict[str, Any] = {
-        **{"steps": 100, "lanes": 8, "horizon": 8, "minibatch": 32, "channels": 4, "layers": 1, "simulations": 4},
-        **{"snapshot_every": 2, "evaluate_every": 9, "checkpoint_every": 2, "games": 4, "yardsticks": ("random",)},
-        **{"opponents": "self=0.5,pool=0.5", "buffer": 80, "threads": 1, "device": "cpu"},
+        **{"total_steps": 100, "num_envs": 8, "num_steps": 8, "minibatch_size": 32},
+        **{"channels": 4, "layers": 1, "num_simulations": 4},
+        **{"snapshot_every": 2, "eval_every": 9, "checkpoint_every": 2, "eval_games": 4, "eval_opponents": ("random",)},
+        **{"opponents": "self=0.5,pool=0.5", "buffer_size": 80, "threads": 1, "device": "cpu"},
     }
     return AlphaZeroArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
 
@@ -62,13 +63,13 @@ def pid(play: ActorPlay[Any], place: int) -> int:
 
 
 def disturbed(patch: pytest.MonkeyPatch, disturb: Callable[[ActorPlay[Any], int], None]) -> list[int]:
-    """Before each rollout, counted from 0, something is done to those who play; its rows are told."""
+    """Before each rollout, counted from 0, something is done to those who play; its rows are returned."""
     collect, rows = ActorPlay.collect, list[int]()
 
     def spied(play: ActorPlay[Rollout], steps: int) -> Rollout:
         disturb(play, len(rows))
         rollout = collect(play, steps)
-        rows.append(rollout.likely.shape[1])
+        rows.append(rollout.log_prob.shape[1])
         return rollout
 
     patch.setattr(ActorPlay, "collect", spied)
@@ -85,12 +86,12 @@ def test_one_actor_in_step_is_one_process(arguments: Callable[..., Any], tmp_pat
     train(arguments(actors=1), tmp_path / "there")
     here, there = content(tmp_path / "here"), content(tmp_path / "there")
     assert equal(here["learner"], there["learner"])
-    assert equal(here["past selves"], there["past selves"])
+    assert equal(here["snapshots"], there["snapshots"])
     assert any(member["games"] for member in here["learner"]["pool"])
 
 
 def train_until_killed(folder: str, address: str) -> None:
-    """The same run as `whole` in a process that dies on the way, after it has told which processes its actors are."""
+    """The same run as `whole` in a process that dies on the way, after it has reported the processes of its actors."""
     block_extras(sys.modules.__setitem__)
 
     def tell(play: ActorPlay[Any], number: int) -> None:
@@ -148,19 +149,27 @@ def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_sil
             os.kill(actors[0], signal.SIGKILL)
 
     rows, warnings = disturbed(monkeypatch, disturb), list[str]()
-    settings = {"lanes": 64, "horizon": 18, "epochs": 3, "minibatch": 256, "learning_rate": 3e-3, "channels": 16}
+    settings = {
+        "num_envs": 64,
+        "num_steps": 18,
+        "num_epochs": 3,
+        "minibatch_size": 256,
+        "learning_rate": 3e-3,
+        "channels": 16,
+    }
     arguments = PPOArguments.fitted(
         cellgames.make("torus-v0", size=3),
-        **{"steps": 11_000, "layers": 1, "sample": True, "threads": 1, "device": "cpu", "games": 200, "actors": 2},
-        yardsticks=("random",),
-        evaluate_every=100,
+        **{"total_steps": 11_000, "layers": 1, "sample": True, "threads": 1},
+        **{"device": "cpu", "eval_games": 200, "actors": 2},
+        eval_opponents=("random",),
+        eval_every=100,
         **settings,
     )
     finished = train(arguments, tmp_path, warn=warnings.append)
     assert finished.history[-1]["random"] > 0.8
-    told = [line for line in warnings if line.startswith("actor")]
-    assert "actor 1 has not answered for 1 s; its games are left out until it does" in told
-    (death,) = (line for line in told if line.startswith("actor 0 died"))
+    lines = [line for line in warnings if line.startswith("actor")]
+    assert "actor 1 has not answered for 1 s; its games are left out until it does" in lines
+    (death,) = (line for line in lines if line.startswith("actor 0 died"))
     assert death.endswith("; another one takes its place")
     assert rows[:2] == [64, 32]
     assert set(rows) <= {32, 64, 96, 128}
@@ -170,8 +179,9 @@ def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_sil
 def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) -> None:
     """The bar of one process (`test_alphazero`)."""
     settings: dict[str, Any] = {
-        **{"steps": 3000, "lanes": 64, "simulations": 8, "minibatch": 64, "epochs": 4, "buffer": 2000, "channels": 8},
-        **{"opponents": "self", "learning_rate": 1e-2, "evaluate_every": 20, "random_plies": 1, "games": 200},
+        **{"total_steps": 3000, "num_envs": 64, "num_simulations": 8, "minibatch_size": 64},
+        **{"num_epochs": 4, "buffer_size": 2000, "channels": 8},
+        **{"opponents": "self", "learning_rate": 1e-2, "eval_every": 20, "random_plies": 1, "eval_games": 200},
     }
     assert train(tiny_zero(actors=2, lag=1, checkpoint_every=20, **settings), tmp_path).history[-1]["random"] > 0.8
 

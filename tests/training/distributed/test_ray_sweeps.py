@@ -131,7 +131,7 @@ def test_a_trial_learns_what_a_run_of_its_own_learns(swept: Swept, tmp_path: Pat
     lines = {line["trial"]: line for line in swept.lines}
     for name in ("001-seed=0", "003-seed=1"):
         there = swept.out / "trials" / name
-        arguments = dataclasses.replace(planned[name].arguments, yardsticks=("sweep_runs:Fatal",))
+        arguments = dataclasses.replace(planned[name].arguments, eval_opponents=("sweep_runs:Fatal",))
         here = train(arguments, tmp_path / name)
         assert learned(here.out) == learned(there)
         end = here.history[-1]
@@ -154,7 +154,7 @@ def test_the_best_is_of_the_setting_with_the_highest_mean(swept: Swept) -> None:
     agent = swept.out / "best.safetensors"
     assert agent.read_bytes() == (swept.out / "trials" / best["trial"] / "agent.safetensors").read_bytes()
     load(str(agent), cellgames.make("torus-v0", size=2))
-    assert again["games"] == 4 * base().games
+    assert again["games"] == 4 * base().eval_games
     assert f"Best: {best['trial']}. In 16 new games it is ahead of sweep_runs:Fatal" in swept.printed
     assert "Over seeds:" in swept.printed
     assert all(line["trial"] in swept.printed for line in swept.lines)
@@ -175,7 +175,7 @@ def test_low_scores_are_stopped_early(cluster: Any, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(sweeps, "run_trial", scripted(SCORES))
     monkeypatch.setattr(sweeps, "Job", lambda *_: None)
     """Trials 1 and 2 ended before, with 0.9 and 0.8: who is to go on needs 0.87, which is two thirds of the way."""
-    common = tiny(steps=900)
+    common = tiny(total_steps=900)
     planned = plan(common, parse_space(["learning_rate=0.001,0.002,0.003,0.01,0.1"], type(common)), grid=True)
     ended = {}
     for trial in planned[:2]:
@@ -204,9 +204,9 @@ def test_a_worker_that_cannot_do_any_ends_the_sweep(
     monkeypatch.setattr(sweeps, "run_trial", scripted({}))
     monkeypatch.setattr(sweeps, "Job", lambda *_: None)
     with pytest.raises(ClusterError, match="it sees another disk"):
-        sweep(tiny(), ["epochs=1,2"], tmp_path, trials=1)
+        sweep(tiny(), ["num_epochs=1,2"], tmp_path, trials=1)
 
 
 def test_a_trial_that_no_machine_can_run_is_refused(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="a trial needs 9 CPUs"):
-        sweep(tiny(threads=9), ["epochs=1,2"], tmp_path)
+        sweep(tiny(threads=9), ["num_epochs=1,2"], tmp_path)

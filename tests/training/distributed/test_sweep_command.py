@@ -48,12 +48,12 @@ from cellgames.utils.run_folders import opened
 
 
 def test_values_are_read() -> None:
-    texts = ["learning-rate=1e-4..1e-2", "layers=1..4", "lanes=8..1e3", "entropy=0,0.01", "sample=yes,no"]
+    texts = ["learning-rate=1e-4..1e-2", "layers=1..4", "num_envs=8..1e3", "ent_coef=0,0.01", "sample=yes,no"]
     assert parse_space([*texts, "opponents=self|self=0.8,pool=0.2"], PPOArguments) == {
         "learning_rate": Range(1e-4, 1e-2, log=True, whole=False),
         "layers": Range(1, 4, log=False, whole=True),
-        "lanes": Range(8, 1000, log=True, whole=True),
-        "entropy": Choices((0.0, 0.01)),
+        "num_envs": Range(8, 1000, log=True, whole=True),
+        "ent_coef": Choices((0.0, 0.01)),
         "sample": Choices((True, False)),
         "opponents": Choices(("self", "self=0.8,pool=0.2")),
     }
@@ -62,7 +62,7 @@ def test_values_are_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("lr=1..2", "unknown setting 'lr'; ppo has lanes, horizon, epochs"),
+        ("lr=1..2", "unknown setting 'lr'; ppo has num_envs, num_steps, num_epochs"),
         ("entropy", "expected NAME=LOW..HIGH or NAME=VALUE,VALUE,... to vary, got 'entropy'"),
         ("learning_rate=0.1..2", "learning_rate must be a number above 0 and at most 1, got 2"),
         ("learning_rate=0.1..0.01", "LOW below HIGH"),
@@ -70,12 +70,12 @@ def test_values_are_read() -> None:
         ("layers=1,1.5", "layers must be a whole number, got 1.5"),
         ("sampling=latest|often", "sampling must be one of uniform, latest, prioritized, got 'often'"),
         ("sample=yes,maybe", "sample must be true or false, got 'maybe'"),
-        ("entropy=0.1", "entropy=0.1 is one value"),
+        ("ent_coef=0.1", "ent_coef=0.1 is one value"),
         ("opponents=self=0.5,pool=0.5", r"is one value: two or more, with | between them"),
-        ("entropy=0,0.1,0", "entropy has a value twice"),
+        ("ent_coef=0,0.1,0", "ent_coef has a value twice"),
         ("seed=1,2", "seed cannot be varied: use --seeds"),
-        ("steps=100,200", "steps cannot be varied: all trials get the same"),
-        ("yardsticks=random|greedy", "yardsticks cannot be varied"),
+        ("total_steps=100,200", "total_steps cannot be varied: all trials get the same"),
+        ("eval_opponents=random|greedy", "eval_opponents cannot be varied"),
         ("threads=1,2", "threads cannot be varied"),
     ],
 )
@@ -86,15 +86,15 @@ def test_what_cannot_be_varied_is_refused(text: str, complaint: str) -> None:
 
 
 def test_a_setting_is_varied_once_and_something_is() -> None:
-    with pytest.raises(ValueError, match="entropy is varied twice"):
-        parse_space(["entropy=0,1", "entropy=0..1"], PPOArguments)
+    with pytest.raises(ValueError, match="ent_coef is varied twice"):
+        parse_space(["ent_coef=0,1", "ent_coef=0..1"], PPOArguments)
     with pytest.raises(ValueError, match="nothing to vary"):
         parse_space([], PPOArguments)
 
 
 # ---------------------------------------------------------------- which trials there are
 
-SPACE = parse_space(["learning_rate=1e-4..1e-2", "layers=1..4", "entropy=0,0.01,0.1"], PPOArguments)
+SPACE = parse_space(["learning_rate=1e-4..1e-2", "layers=1..4", "ent_coef=0,0.01,0.1"], PPOArguments)
 
 
 @pytest.mark.parametrize("text", ["0.999..0.9999", "0..1", "0.5..4", "0.9..0.99"])
@@ -106,9 +106,9 @@ def test_a_range_of_any_width_has_hundreds_of_values(text: str) -> None:
 
 
 def test_values_are_told_in_full() -> None:
-    texts = ["learning_rate=0.001000001,0.00100000312", "lanes=1000001..1000003", "max_norm=1e-12,2,1e22"]
-    told = [str(values) for values in parse_space(texts, PPOArguments).values()]
-    assert told == ["0.001000001 | 0.00100000312", "1000001..1000003", "1e-12 | 2 | 1e+22"]
+    texts = ["learning_rate=0.001000001,0.00100000312", "num_envs=1000001..1000003", "max_grad_norm=1e-12,2,1e22"]
+    reported = [str(values) for values in parse_space(texts, PPOArguments).values()]
+    assert reported == ["0.001000001 | 0.00100000312", "1000001..1000003", "1e-12 | 2 | 1e+22"]
 
 
 def test_draws_fill_the_space_evenly() -> None:
@@ -118,7 +118,7 @@ def test_draws_fill_the_space_evenly() -> None:
     assert min(rates) >= 1e-4
     assert max(rates) <= 1e-2
     assert all(count in range(9, 16) for count in Counter(settings["layers"] for settings in drawn).values())
-    assert all(count in range(13, 20) for count in Counter(settings["entropy"] for settings in drawn).values())
+    assert all(count in range(13, 20) for count in Counter(settings["ent_coef"] for settings in drawn).values())
     assert all(type(settings["layers"]) is int for settings in drawn)
 
 
@@ -128,13 +128,13 @@ def test_more_trials_begin_with_the_same_ones() -> None:
 
 
 def test_few_settings_are_not_repeated() -> None:
-    drawn = draw_settings(parse_space(["sample=yes,no", "epochs=1..3"], PPOArguments), 50, seed=0)
+    drawn = draw_settings(parse_space(["sample=yes,no", "num_epochs=1..3"], PPOArguments), 50, seed=0)
     assert len(drawn) == 6
     assert len({tuple(settings.values()) for settings in drawn}) == 6
 
 
 def test_a_grid_has_all_combinations_and_no_ranges() -> None:
-    space = parse_space(["epochs=1,2", "entropy=0,0.1,1"], PPOArguments)
+    space = parse_space(["num_epochs=1,2", "ent_coef=0,0.1,1"], PPOArguments)
     points = [tuple(settings.values()) for settings in grid_settings(space)]
     assert points == [(1, 0.0), (1, 0.1), (1, 1.0), (2, 0.0), (2, 0.1), (2, 1.0)]
     with pytest.raises(ValueError, match=r"a grid needs lists of values: learning_rate=0.0001..0.01 is a range"):
@@ -143,9 +143,9 @@ def test_a_grid_has_all_combinations_and_no_ranges() -> None:
 
 def test_trials_are_each_setting_with_each_seed() -> None:
     base = tiny(seed=7)
-    planned = plan(base, parse_space(["epochs=1,2"], PPOArguments), grid=True, seeds=2)
+    planned = plan(base, parse_space(["num_epochs=1,2"], PPOArguments), grid=True, seeds=2)
     assert [trial.name for trial in planned] == ["001-seed=7", "001-seed=8", "002-seed=7", "002-seed=8"]
-    assert planned[3].arguments == dataclasses.replace(base, epochs=2, seed=8)
+    assert planned[3].arguments == dataclasses.replace(base, num_epochs=2, seed=8)
     with pytest.raises(ValueError, match="number of trials is not to be given"):
         plan(base, SPACE, trials=3, grid=True)
     with pytest.raises(ValueError, match="expected at most 10000 settings, got 100000000"):
@@ -155,15 +155,22 @@ def test_trials_are_each_setting_with_each_seed() -> None:
 
 
 def test_a_sweep_may_grow_and_is_else_the_same(tmp_path: Path) -> None:
-    asked = {"vary": {"epochs": "1 | 2"}, "grid": True, "trials": 2, "seeds": 1, "target": "random", "stopping": True}
+    asked = {
+        "vary": {"num_epochs": "1 | 2"},
+        "grid": True,
+        "trials": 2,
+        "seeds": 1,
+        "target": "random",
+        "stopping": True,
+    }
     first = {**asked, "arguments": tiny().to_data()}
     sweeps._prepare(tmp_path, first, resume=True)
     sweeps._prepare(tmp_path, {**first, "trials": 3, "seeds": 2}, resume=True)
     (tmp_path / "outcomes.json").write_text("{}")
     for other, complaint in (
-        ({**first, "vary": {"epochs": "1 | 3"}}, "vary: expected"),
+        ({**first, "vary": {"num_epochs": "1 | 3"}}, "vary: expected"),
         ({**first, "stopping": False}, "stopping: expected True, got False"),
-        ({**first, "arguments": tiny(lanes=32).to_data()}, "lanes: expected 16, got 32"),
+        ({**first, "arguments": tiny(num_envs=32).to_data()}, "num_envs: expected 16, got 32"),
     ):
         with pytest.raises(RunError, match=f"is another sweep's. {complaint}"):
             sweeps._prepare(tmp_path, other, resume=True)
@@ -175,10 +182,10 @@ def test_a_sweep_may_grow_and_is_else_the_same(tmp_path: Path) -> None:
 def test_a_folder_in_which_nothing_ran_yet_may_become_another_sweeps(tmp_path: Path) -> None:
     asked = {"vary": {}, "grid": True, "trials": 2, "seeds": 1, "target": "random", "stopping": True}
     sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
-    sweeps._prepare(tmp_path, {**asked, "arguments": tiny(lanes=32).to_data()}, resume=True)
-    assert json.loads((tmp_path / "sweep.json").read_text())["arguments"]["lanes"] == 32
+    sweeps._prepare(tmp_path, {**asked, "arguments": tiny(num_envs=32).to_data()}, resume=True)
+    assert json.loads((tmp_path / "sweep.json").read_text())["arguments"]["num_envs"] == 32
     (tmp_path / "trials").mkdir()
-    with pytest.raises(RunError, match="lanes: expected 32, got 16"):
+    with pytest.raises(RunError, match="num_envs: expected 32, got 16"):
         sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
 
 
@@ -198,20 +205,24 @@ def test_outcomes_of_trials_with_other_settings_are_refused(tmp_path: Path) -> N
 
 @pytest.mark.parametrize(
     ("id", "vary"),
-    [("torus-small-v0", "entropy=0,0.1"), ("torus-small-v0", "lanes=64,256"), ("toroidal-cup-small-v0", "epochs=1,2")],
+    [
+        ("torus-small-v0", "ent_coef=0,0.1"),
+        ("torus-small-v0", "num_envs=64,256"),
+        ("toroidal-cup-small-v0", "num_epochs=1,2"),
+    ],
 )
 def test_trials_are_evaluated_before_the_first_rung(id: str, vary: str) -> None:
     game, space = cellgames.make(id), parse_space([vary], PPOArguments)
     for steps in (200_000, 5_000_000):
-        base = PPOArguments.fitted(game, steps=steps)
+        base = PPOArguments.fitted(game, total_steps=steps)
         suited = evaluated_in_time(base, space)
-        lanes = 256 if vary.startswith("lanes") else base.lanes
-        actions = lanes * base.horizon * (game.info.num_players if game.info.simultaneous else 1)
-        assert suited == dataclasses.replace(base, evaluate_every=suited.evaluate_every)
-        assert 1 <= suited.evaluate_every <= base.evaluate_every
-        assert suited.evaluate_every * actions <= steps // 9 or suited.evaluate_every == 1
+        num_envs = 256 if vary.startswith("num_envs") else base.num_envs
+        actions = num_envs * base.num_steps * (game.info.num_players if game.info.simultaneous else 1)
+        assert suited == dataclasses.replace(base, eval_every=suited.eval_every)
+        assert 1 <= suited.eval_every <= base.eval_every
+        assert suited.eval_every * actions <= steps // 9 or suited.eval_every == 1
         # As rarely as that allows, or as before.
-        assert suited.evaluate_every == base.evaluate_every or (suited.evaluate_every + 1) * actions > steps // 9
+        assert suited.eval_every == base.eval_every or (suited.eval_every + 1) * actions > steps // 9
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
@@ -225,25 +236,25 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 def reports(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: Any) -> list[dict[str, Any]]:
     """What a trial in this process reports; `changes` are fields of its job."""
-    told: list[dict[str, Any]] = []
+    reported: list[dict[str, Any]] = []
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "ray.tune", SimpleNamespace(report=told.append))
+    monkeypatch.setitem(sys.modules, "ray.tune", SimpleNamespace(report=reported.append))
     block_extras(lambda name, value: monkeypatch.setitem(sys.modules, name, value))
     (folder / "token").write_text("this disk")
-    trials = {"good": tiny(steps=200, evaluate_every=1).to_data(), "bad": tiny(opponents="nobody").to_data()}
+    trials = {"good": tiny(total_steps=200, eval_every=1).to_data(), "bad": tiny(opponents="nobody").to_data()}
     job = Job(folder, folder / "token", "this disk", "random", trials, "", cluster.build())
     run_trial({"trial": changes.pop("trial", "good")}, dataclasses.replace(job, **changes))
-    return told
+    return reported
 
 
 def test_a_trial_reports_its_evaluations_and_then_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = reports(monkeypatch, tmp_path)
+    reported = reports(monkeypatch, tmp_path)
     lines = evaluations(tmp_path / "good")[1:]
-    assert [(line["steps"], line["random"]) for line in lines] == [(line["steps"], line["score"]) for line in told]
-    assert [line["state"] for line in told] == ["running"] * (len(told) - 1) + ["finished"]
-    assert len(told) >= 2
+    assert [(line["steps"], line["random"]) for line in lines] == [(line["steps"], line["score"]) for line in reported]
+    assert [line["state"] for line in reported] == ["running"] * (len(reported) - 1) + ["finished"]
+    assert len(reported) >= 2
     again = reports(monkeypatch, tmp_path)
-    assert again == [{**told[-1], "warnings": []}]  # nothing is left to do
+    assert again == [{**reported[-1], "warnings": []}]  # nothing is left to do
 
 
 def test_a_trial_waits_for_a_worker_that_is_still_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,7 +285,7 @@ def test_a_trial_that_cannot_run_says_why(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_arguments_survive_json() -> None:
-    base = tiny(yardsticks=("random", "greedy"))
+    base = tiny(eval_opponents=("random", "greedy"))
     assert arguments_of(json.loads(json.dumps(base.to_data()))) == base
 
 
@@ -347,7 +358,7 @@ def test_reports_tell_all(tmp_path: Path) -> None:
 def test_the_command_of_a_trial_asks_for_its_arguments() -> None:
     game = cellgames.make("torus-v0", size=3)
     vary = ["sample=yes,no", "opponents=self|self=0.5,pool=0.5", "learning_rate=1e-4..1e-1"]
-    base = PPOArguments.fitted(game, steps=300, yardsticks=("random",), threads=1, device="cpu")
+    base = PPOArguments.fitted(game, total_steps=300, eval_opponents=("random",), threads=1, device="cpu")
     for trial in plan(base, parse_space(vary, PPOArguments), trials=4):
         words = shlex.split(train_command(trial.arguments))
         assert words[0] == "cellgames"
@@ -377,7 +388,7 @@ def test_progress_is_a_line() -> None:
         ({"target": "gredy"}, "did you mean 'greedy'"),
         ({"opponents": "self=0.5,gredy=0.5"}, "did you mean 'greedy'"),
         ({"opponents": "self=2=3=x"}, "opponents are names and shares"),
-        ({"yardsticks": ("nobody",)}, "unknown agent 'nobody'"),
+        ({"eval_opponents": ("nobody",)}, "unknown agent 'nobody'"),
         ({"start_from": "nowhere.safetensors"}, "nowhere.safetensors"),
     ],
 )
@@ -385,22 +396,22 @@ def test_what_makes_no_sense_is_refused_before_there_is_a_folder(
     options: dict[str, Any], complaint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cluster, "load_ray", lambda: None)
-    common = {name: value for name, value in options.items() if name in ("opponents", "yardsticks", "start_from")}
+    common = {name: value for name, value in options.items() if name in ("opponents", "eval_opponents", "start_from")}
     others = {name: value for name, value in options.items() if name not in common}
     with pytest.raises(ValueError, match=complaint):
-        sweep(tiny(**common), ["epochs=1,2"], tmp_path / "out", **others)
+        sweep(tiny(**common), ["num_epochs=1,2"], tmp_path / "out", **others)
     assert not (tmp_path / "out").exists()
 
 
 def command(*words: str) -> int:
-    return main(["sweep", "torus-v0", "--size", "2", "--steps", "400", *words])
+    return main(["sweep", "torus-v0", "--size", "2", "--total-steps", "400", *words])
 
 
 def test_without_ray_one_line_names_the_extra(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
-    assert command("--vary", "epochs=1,2", "--out", str(tmp_path / "out")) == 2
+    assert command("--vary", "num_epochs=1,2", "--out", str(tmp_path / "out")) == 2
     shown = capsys.readouterr().err
     assert 'pip install "cellgames[ray]"' in shown
     assert len(shown.splitlines()) == 1
@@ -413,13 +424,13 @@ def test_the_command_line_is_checked_before_anything_starts(
     monkeypatch.setitem(sys.modules, "ray", None)  # it is not missed yet
     for words, complaint in (
         (("--vary", "lr=1..2"), "unknown setting 'lr'"),
-        (("--vary", "epochs=1,2", "--epochs", "3"), "epochs is varied, so --epochs is not to be given"),
-        (("--algo", "alphazero", "--vary", "entropy=0,1"), "unknown setting 'entropy'; alphazero has"),
+        (("--vary", "num_epochs=1,2", "--num-epochs", "3"), "num_epochs is varied, so --num-epochs is not to be given"),
+        (("--algo", "alphazero", "--vary", "ent_coef=0,1"), "unknown setting 'ent_coef'; alphazero has"),
     ):
         assert command(*words) == 2
         assert complaint in capsys.readouterr().err
     with pytest.raises(SystemExit) as ended:
-        command("--vary", "epochs=1,2", "--grid", "--trials", "3")
+        command("--vary", "num_epochs=1,2", "--grid", "--trials", "3")
     assert ended.value.code == 2
 
 
@@ -429,17 +440,17 @@ def test_a_sweep_without_a_finished_trial_ends_with_1(
     asked: list[tuple[Any, ...]] = []
 
     def failed(base: PPOArguments, space: Any, out: Path, **options: Any) -> Sweep:
-        asked.append((base.evaluate_every, str(out), options["stopping"]))
+        asked.append((base.eval_every, str(out), options["stopping"]))
         return Sweep(tmp_path, "random", ranked(made(tmp_path, ("failed", 0, math.nan))), None, None, 0)
 
     monkeypatch.setattr("cellgames.cli.sweep_command.load_ray", lambda: None)
     monkeypatch.setattr(sweeps, "sweep", failed)
-    assert command("--vary", "epochs=1,2", "layers=1..3", "--lanes", "8", "--horizon", "4") == 1
-    told = capsys.readouterr().out
-    assert "001-seed=0" in told
-    assert "failed: too | bad" in told
-    assert "Best" not in told
+    assert command("--vary", "num_epochs=1,2", "layers=1..3", "--num-envs", "8", "--num-steps", "4") == 1
+    reported = capsys.readouterr().out
+    assert "001-seed=0" in reported
+    assert "failed: too | bad" in reported
+    assert "Best" not in reported
     shutil.rmtree(tmp_path / "trials")
-    command("--vary", "epochs=1,2", "--no-stopping", "--evaluate-every", "7")
-    out = str(Path("results") / "sweep" / "torus-v0-size=2-ppo-epochs-layers-seed=0")
+    command("--vary", "num_epochs=1,2", "--no-stopping", "--eval-every", "7")
+    out = str(Path("results") / "sweep" / "torus-v0-size=2-ppo-num_epochs-layers-seed=0")
     assert asked == [(1, out, True), (7, out.replace("-layers", ""), False)]
