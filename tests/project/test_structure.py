@@ -1,0 +1,276 @@
+"""The layout of the package: which folder may import which, how full folders are, and how functions are written.
+
+`LAYERS` states the order of the folders once; CONTRIBUTING.md explains it.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import PurePosixPath
+
+import networkx  # type: ignore[import-untyped]  # it has no types of its own
+from paths import ROOT
+
+LAYERS = """
+    utils
+    cluster
+    envs.kernels
+    envs.boards
+    envs.core
+    envs.torus | envs.cloth_of_gold | envs.grid_adaptation | envs.toroidal_cup
+    envs
+    envs.adapters
+    envs.torus_v0 | envs.cloth_of_gold_v0 | envs.grid_adaptation_v0 | envs.toroidal_cup_v0
+    agents
+    agents.networks
+    agents.playouts
+    agents.search
+    agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
+    agents.loading | agents.identity
+    training
+    training.selfplay
+    training.ppo
+    training.alphazero | training.turn_values | training.maskable
+    training.runs
+    training.sweeps
+    arena
+    arena.records
+    arena.records.store
+    arena.stats
+    arena.report
+    arena.play
+    arena.season
+    arena.insight.readers | arena.insight.census
+    arena.insight.placement | arena.insight.behaviour | arena.insight.over_time
+    arena.insight
+    web.views
+    web
+    web.routes
+    web.server
+    cli
+"""
+"""Folders and modules, from bottom to top. Each imports from lower lines only, and nothing from others in its line.
+
+A folder stands for all that is in it, but for what has a line of its own.
+"""
+
+APART = ("training", "arena")
+"""The arena does not import training, though it stands above it."""
+
+MOST_FILES = 15
+MOST_PARAMETERS = 8
+MOST_FRAGMENTS = 20
+
+# What does not hold yet. These lists get shorter only.
+UPWARD = {
+    "agents.as_opponent -> agents.loading",
+    "agents.identity -> agents.loading",
+    "agents.identity -> cellgames",
+    "agents.networks.networks -> agents.loading",
+    "agents.networks.saved -> cellgames",
+    "agents.networks.trained -> agents.loading",
+    "agents.playouts.playouts -> agents.loading",
+    "agents.playouts.rollout_agent -> agents.loading",
+    "agents.search.evaluators -> agents.loading",
+    "arena.insight.behaviour.network_checkpoints -> cellgames",
+    "arena.insight.insight_report -> cellgames",
+    "arena.play.free_for_all -> cellgames",
+    "arena.play.match -> cellgames",
+    "arena.play.round_robin -> cellgames",
+    "arena.play.work_units -> cellgames",
+    "arena.season.season -> cellgames",
+    "arena.stats.payoffs -> arena.report.payoff_sections",
+    "cli.analyse_command -> cellgames",
+    "cli.analyse_games -> cellgames",
+    "cli.commands -> cellgames",
+    "cli.evaluate_command -> cellgames",
+    "cli.parser -> cellgames",
+    "cli.terminal -> cellgames",
+    "cluster.connection -> cellgames",
+    "training.runs.checkpoints -> cellgames",
+    "training.runs.run -> cellgames",
+    "training.sweeps.sweep -> cellgames",
+    "training.sweeps.sweep_base -> cellgames",
+    "training.sweeps.sweep_reports -> cellgames",
+    "web.frames -> cellgames",
+    "web.live_game -> cellgames",
+}
+CIRCLES = [
+    {"envs.core.game", "envs.core.solo", "envs.core.vector"},
+    {"agents.base", "agents.by_game"},
+    {
+        "agents.loading",
+        "agents.networks.network_agent",
+        "agents.networks.networks",
+        "agents.networks.saved",
+        "agents.networks.trained",
+        "agents.playouts.amaf",
+        "agents.playouts.playouts",
+        "agents.playouts.rollout_agent",
+        "agents.search.evaluators",
+        "agents.search.gumbel",
+        "agents.search.search_agent",
+        "agents.search.tree_search",
+        "agents.search.uct",
+    },
+    {
+        "arena.report.payoff_plots",
+        "arena.report.payoff_sections",
+        "arena.report.plots",
+        "arena.report.report_parts",
+        "arena.stats.cycles",
+        "arena.stats.payoffs",
+        "arena.stats.tables",
+    },
+    {"arena.records.store.import_runs", "arena.records.store.store"},
+    {"training.sweeps.sweep_plots", "training.sweeps.sweep_reports"},
+]
+FULL = {"src/cellgames/cli"}
+SAME_NAME = {"learner.py"}
+WIDE = {
+    "arena.play.chunks.play_plan",
+    "arena.play.free_for_all.free_for_all",
+    "arena.play.round_robin.round_robin",
+    "arena.report.figures.matrix",
+    "arena.season.season.play_season",
+    "envs.cloth_of_gold.placement.place",
+    "envs.toroidal_cup.simulator.simulate",
+    "envs.torus.rendering.draw",
+    "envs.torus.rendering.picture",
+    "training.sweeps.sweep.sweep",
+}
+FRAGMENTS = 520
+
+GAMES = ("torus", "cloth_of_gold", "grid_adaptation", "toroidal_cup")
+FRAGMENT = {"What", "Who", "Whom", "Which", "Whether", "How", "Where", "When", "Why", "Of"}
+
+
+@cache
+def files() -> dict[str, PurePosixPath]:
+    """Return the product files by the names of their modules, without `cellgames.`; "" is the package itself."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    found = {}
+    for path in map(PurePosixPath, listed):
+        if path.parts[0] in ("agents", "arena", "envs", "training", "src") and (ROOT / path).is_file():
+            parts = path.with_suffix("").parts[2 if path.parts[0] == "src" else 0 :]
+            found[".".join(part for part in parts if part != "__init__")] = path
+    return found
+
+
+@cache
+def tree(module: str) -> ast.Module:
+    return ast.parse((ROOT / files()[module]).read_text(encoding="utf-8"))
+
+
+def executed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes below a node, without those that only type checkers see."""
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+            yield child
+            yield from executed(child)
+
+
+@cache
+def imports(module: str) -> frozenset[str]:
+    """Return the modules of the package that a module imports, those that its functions import included."""
+    package = ["cellgames", *module.split(".")][: None if files()[module].name == "__init__.py" else -1]
+    found = set()
+    for node in executed(tree(module)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            start = package[: len(package) + 1 - node.level] if node.level else []
+            base = ".".join([*start, *([node.module] if node.module else [])])
+            names = {f"{base}.{alias.name}" for alias in node.names}
+            found |= {name if _known(name) else base for name in names}
+    return frozenset(name.removeprefix("cellgames").lstrip(".") for name in found if _known(name)) - {module}
+
+
+def _known(name: str) -> bool:
+    return name == "cellgames" or (name.startswith("cellgames.") and name.removeprefix("cellgames.") in files())
+
+
+@cache
+def layer(module: str) -> tuple[int, str]:
+    """Return the number of the line of `LAYERS` that a module belongs to, and its name there."""
+    lines = [[name.strip() for name in line.split("|")] for line in LAYERS.split("\n") if line.strip()]
+    numbers = {name: number for number, line in enumerate(lines) for name in line}
+    parts = module.split(".")
+    for end in range(len(parts), 0, -1):
+        if (name := ".".join(parts[:end])) in numbers:
+            return numbers[name], name
+    return len(lines), ""  # the package itself, which people import
+
+
+def definitions(kinds: tuple[type[ast.AST], ...]) -> Iterator[tuple[str, ast.AST]]:
+    for module in files():
+        for node in ast.walk(tree(module)):
+            if isinstance(node, kinds):
+                yield module, node
+
+
+def test_layers_are_all_there() -> None:
+    names = LAYERS.replace("|", " ").split()
+    assert len(set(names)) == len(names)
+    assert set(names) <= files().keys()
+    assert [module for module in files() if not layer(module)[1]] == ["", "__main__"]
+
+
+def test_imports_go_down() -> None:
+    found = set()
+    for module in files():
+        (here, own), top = layer(module), module.split(".")[0]
+        for other in imports(module):
+            there, name = layer(other)
+            apart = top in APART and other.split(".")[0] in APART and other.split(".")[0] != top
+            if there > here or (there == here and name != own) or apart:
+                found.add(f"{module} -> {other or 'cellgames'}")
+    assert found <= UPWARD, found - UPWARD
+
+
+def test_no_modules_import_each_other() -> None:
+    graph = networkx.DiGraph((module, other) for module in files() for other in imports(module))
+    circles = [found for found in networkx.strongly_connected_components(graph) if len(found) > 1]
+    assert not [found for found in circles if not any(found <= known for known in CIRCLES)]
+
+
+def test_folders_are_not_overfull() -> None:
+    count = Counter(str(path.parent) for path in files().values())
+    assert {folder for folder, number in count.items() if number > MOST_FILES} <= FULL
+
+
+def test_names_of_files_differ_unless_games_share_a_part() -> None:
+    """`envs/torus/game.py` and `envs/toroidal_cup/game.py` are one part of two games, as in `envs/core`."""
+    places: dict[str, set[str]] = {}
+    for path in files().values():
+        if path.name != "__init__.py":
+            parts = ("GAME" if part in (*GAMES, "core") else part for part in path.parent.parts)
+            places.setdefault(path.name, set()).add("/".join(parts))
+    assert {name for name, found in places.items() if len(found) > 1} <= SAME_NAME
+
+
+def test_public_functions_have_few_parameters() -> None:
+    found = set()
+    for module, node in definitions((ast.FunctionDef, ast.AsyncFunctionDef)):
+        assert isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        names = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        public = not node.name.startswith("_") or node.name == "__init__"
+        if public and len(names) - (names[:1] in (["self"], ["cls"])) > MOST_PARAMETERS:
+            found.add(f"{module}.{node.name}")
+    assert found <= WIDE, found - WIDE
+
+
+def test_docstrings_are_sentences_of_their_own() -> None:
+    """Not the rest of a sentence that the name began, such as "What the learner gets."."""
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    found = [
+        f"{module}: {text.splitlines()[0]}"
+        for module, node in definitions(documented)
+        if isinstance(node, documented) and (text := ast.get_docstring(node)) and text.split()[0] in FRAGMENT
+    ]
+    assert len(found) < max(MOST_FRAGMENTS, FRAGMENTS), found
