@@ -19,7 +19,7 @@ class AgentOpponent:
     """Plays as an agent, who is asked as in a match: its actions are checked, and dice to come are hidden from it.
 
     Args:
-        agent: its memory is kept by lane, so two environments must not share it.
+        agent: its memory is kept by env, so two environments must not share it.
     """
 
     def __init__(self, agent: AnyAgent) -> None:
@@ -30,14 +30,14 @@ class AgentOpponent:
         """The agent's."""
         return self.agent.name
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` if the agent cannot play the game."""
         takes_states(self.agent, game)
-        self.agent.start(game, players, lanes)
+        self.agent.start(game, players, env_ids)
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` names an illegal action."""
-        return select(self.agent, game, state, lanes, generator, players)
+        return select(self.agent, game, state, env_ids, generator, players)
 
     def __repr__(self) -> str:
         return f"AgentOpponent({self.name!r})"

@@ -43,22 +43,22 @@ class Agent(Protocol):
 
     name: str
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        """Games begin; memory that an agent keeps is kept per lane, and forgotten here.
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        """Games begin; memory that an agent keeps is kept per env, and forgotten here.
 
         Args:
-            game: the rules; the same for all lanes.
-            players: int64 [L], the agent's seat in each of the lanes.
-            lanes: int64 [L], the lanes' numbers. A lane in which the agent has two seats comes twice.
+            game: the rules; the same for all envs.
+            players: int64 [L], the agent's seat in each of the envs.
+            env_ids: int64 [L], the envs' numbers. An env in which the agent has two seats comes twice.
         """
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions.
 
         Args:
             observation: [L, ...], what the seat to act may know, as `game.info.observation` says.
             action_mask: bool [L, A], True is legal.
-            lanes: int64 [L], ascending. In simultaneous games a lane comes once for each seat the agent has
+            env_ids: int64 [L], ascending. In simultaneous games an env comes once for each seat the agent has
                 in it, seats ascending.
             generator: consumed.
 
@@ -73,16 +73,16 @@ class StateAgent(Protocol):
 
     name: str
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent.start`."""
 
-    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Choose actions.
 
         Args:
             state: `L` unfinished games, all of them waiting for this agent. In games of chance their seeds
                 are not the true ones, so that nobody knows the dice to come.
-            lanes: int64 [L], ascending, where those games are played.
+            env_ids: int64 [L], ascending, where those games are played.
             generator: consumed.
 
         Returns:
@@ -99,48 +99,48 @@ class BaseAgent:
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent.start`."""
 
 
 class Seats:
-    """Memory of who an agent is in which lane, for agents in simultaneous games: `Agent.act` does not tell."""
+    """Memory of who an agent is in which env, for agents in simultaneous games: `Agent.act` does not tell."""
 
     def __init__(self) -> None:
-        self._held = torch.zeros((0, 0), dtype=torch.bool)  # [lanes, P]
+        self._held = torch.zeros((0, 0), dtype=torch.bool)  # [envs, P]
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """Games begin; the arguments are those of `Agent.start`."""
-        if self._held.shape[1] != game.info.num_players or self._held.device != lanes.device:
-            self._held = torch.zeros((0, game.info.num_players), dtype=torch.bool, device=lanes.device)
-        self._reach(lanes)
-        self._held[lanes] = False
-        self._held[lanes, players] = True
+        if self._held.shape[1] != game.info.num_players or self._held.device != env_ids.device:
+            self._held = torch.zeros((0, game.info.num_players), dtype=torch.bool, device=env_ids.device)
+        self._reach(env_ids)
+        self._held[env_ids] = False
+        self._held[env_ids, players] = True
 
-    def of(self, lanes: Tensor) -> Tensor:
+    def of(self, env_ids: Tensor) -> Tensor:
         """The seat to act in each row of an `Agent.act`, int64 [L].
 
         Args:
-            lanes: int64 [L], as in `Agent.act`.
+            env_ids: int64 [L], as in `Agent.act`.
 
         Raises:
-            ValueError: a lane comes more often than the agent has seats in it.
+            ValueError: an env comes more often than the agent has seats in it.
         """
-        self._reach(lanes)
-        held = self._held[lanes]
-        before = torch.arange(len(lanes), device=lanes.device) - torch.searchsorted(lanes, lanes)
+        self._reach(env_ids)
+        held = self._held[env_ids]
+        before = torch.arange(len(env_ids), device=env_ids.device) - torch.searchsorted(env_ids, env_ids)
         seat = held & (held.cumsum(1) == before[:, None] + 1)
         if not (found := seat.any(1)).all():
-            lane = int(lanes[~found][0])
+            env_id = int(env_ids[~found][0])
             raise ValueError(
-                f"expected to be asked for the {int(self._held[lane].sum())} seats that the agent has in lane {lane}, "
-                f"got {int((lanes == lane).sum())}; were the games begun by start(game, players, lanes)?"
+                f"expected to be asked for the {int(self._held[env_id].sum())} seats that the agent has in env {env_id}, "
+                f"got {int((env_ids == env_id).sum())}; were the games started by start(game, players, env_ids)?"
             )
         return seat.int().argmax(1)
 
-    def _reach(self, lanes: Tensor) -> None:
-        """Make room for the lanes."""
-        missing = int(lanes.max()) + 1 - len(self._held) if len(lanes) else 0
+    def _reach(self, env_ids: Tensor) -> None:
+        """Make room for the envs."""
+        missing = int(env_ids.max()) + 1 - len(self._held) if len(env_ids) else 0
         self._held = torch.nn.functional.pad(self._held, (0, 0, 0, max(missing, 0)))
 
 
@@ -182,7 +182,7 @@ def _has(agent: AnyAgent, method: str) -> bool:
 
 
 def draw_seeds(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
-    """int64 [count], seeds for lanes; one number of the generator is consumed."""
+    """int64 [count], seeds for envs; one number of the generator is consumed."""
     root = torch.randint(1 << 62, (), generator=generator, device=generator.device)
     return chance.seeds(int(root), count, device)
 
@@ -191,7 +191,7 @@ def select(
     agent: AnyAgent,
     game: Game[Any],
     state: State,
-    lanes: Tensor,
+    env_ids: Tensor,
     generator: torch.Generator,
     players: Tensor | None = None,
 ) -> Tensor:
@@ -201,7 +201,7 @@ def select(
         agent: asked once, by `act_on_state` or by `act`.
         game: the rules.
         state: all games of the batch, [B].
-        lanes: int64 [L], the unfinished games to ask about.
+        env_ids: int64 [L], the unfinished games to ask about.
         generator: consumed by the agent.
         players: int64 [L], the seats to act. Games in turns need none: it is whose turn it is.
 
@@ -209,10 +209,10 @@ def select(
         int64 [L], or [L, K], legal, on the state's device.
 
     Raises:
-        ValueError: names agent, lane, action and reason if an action is not legal; the agent cannot play this
+        ValueError: names agent, env, action and reason if an action is not legal; the agent cannot play this
             kind of game.
     """
-    asked = question(agent, game, state, lanes, generator, players)
+    asked = question(agent, game, state, env_ids, generator, players)
     actions = asked.answer(generator)
     if fault := asked.fault(actions):
         raise ValueError(f"agent {asked.agent.name!r} {fault}")
@@ -223,7 +223,7 @@ def select(
         part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
         raise ValueError(
             f"agent {asked.agent.name!r} chose illegal action {action} as {game.info.players[int(asked.players[row])]} "
-            f"in lane {int(lanes[row])} of {game.id}{part}: {reason}"
+            f"in env {int(env_ids[row])} of {game.id}{part}: {reason}"
         )
     return actions
 
@@ -235,7 +235,7 @@ class Question:
     agent:   who is asked.
     game:    the rules.
     state:   the `L` games, true seeds.
-    lanes, players: int64 [L], as in `select`.
+    env_ids, players: int64 [L], as in `select`.
     mask:    bool [L, A], of the seats to act.
     seeds:   int64 [L], shown to an agent that gets states of a game of chance; None for others.
     on_state: whether the agent is asked by `act_on_state`.
@@ -244,7 +244,7 @@ class Question:
     agent: AnyAgent
     game: Game[Any]
     state: State
-    lanes: Tensor
+    env_ids: Tensor
     players: Tensor
     mask: Tensor
     seeds: Tensor | None
@@ -252,19 +252,19 @@ class Question:
 
     def answer(self, generator: torch.Generator) -> Any:
         """Ask; what comes back is not checked. All that the agent gets are copies."""
-        lanes = self.lanes.clone()
+        env_ids = self.env_ids.clone()
         if self.on_state:
             state = self.state.clone()
             if self.seeds is not None:
                 state = state.replace(seed=self.seeds)
-            return self.agent.act_on_state(state, lanes, generator)  # type: ignore[union-attr]  # `on_state` says so
+            return self.agent.act_on_state(state, env_ids, generator)  # type: ignore[union-attr]  # `on_state` says so
         observation = self.game.observe(self.state, self.players)
-        return self.agent.act(observation, self.mask.clone(), lanes, generator)  # type: ignore[union-attr]  # same
+        return self.agent.act(observation, self.mask.clone(), env_ids, generator)  # type: ignore[union-attr]  # same
 
     def fault(self, actions: Any) -> str:
         """What is wrong with the answer as a whole, "" if it is a number (or `K`) for each game."""
         nvec = self.game.info.action_nvec
-        shape = (len(self.lanes),) if len(nvec) == 1 else (len(self.lanes), len(nvec))
+        shape = (len(self.env_ids),) if len(nvec) == 1 else (len(self.env_ids), len(nvec))
         if not isinstance(actions, Tensor):
             return (
                 f"must give a tensor of actions, got {type(actions).__name__}; "
@@ -279,12 +279,12 @@ class Question:
     def illegal(self, actions: Tensor) -> tuple[Tensor, Tensor]:
         """Bool [L, K], which components are not legal; and the actions, int64 on the games' device."""
         actions = actions.to(self.state.device, torch.int64)
-        parts = actions.view(len(self.lanes), len(self.game.info.action_nvec))
+        parts = actions.view(len(self.env_ids), len(self.game.info.action_nvec))
         return ~self.game.info.admits(self.mask, parts), actions
 
     def why_illegal(self, actions: Tensor, row: int, component: int) -> tuple[int, str]:
         """An illegal action and the reason."""
-        action = int(actions.view(len(self.lanes), -1)[row, component])
+        action = int(actions.view(len(self.env_ids), -1)[row, component])
         return action, self.game.why_illegal(self.state[row], int(self.players[row]), component, action)
 
 
@@ -292,20 +292,20 @@ def question(
     agent: AnyAgent,
     game: Game[Any],
     state: State,
-    lanes: Tensor,
+    env_ids: Tensor,
     generator: torch.Generator,
     players: Tensor | None = None,
 ) -> Question:
     """What `select` asks; the arguments are its own. Seeds of games of chance are drawn here."""
     info, agent = game.info, acting(agent, game)
-    part = state[lanes]  # a copy: what agents do to their arguments stays with them
+    part = state[env_ids]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:
         if players is None:
             raise ValueError(f"{game.id}: all seats act at once, so select needs players, got None")
-        mask = mask[torch.arange(len(lanes), device=state.device), players]
+        mask = mask[torch.arange(len(env_ids), device=state.device), players]
     else:
         players = part.current_player
     on_state = takes_states(agent, game)
-    seeds = draw_seeds(len(lanes), generator, state.device) if on_state and info.stochastic else None
-    return Question(agent, game, part, lanes, players, mask, seeds, on_state)
+    seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
+    return Question(agent, game, part, env_ids, players, mask, seeds, on_state)

@@ -62,19 +62,19 @@ class ByGame(BaseAgent):
         if check is not None:
             check(game)
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
-        self.playing(game).start(game, players, lanes)
+        self.playing(game).start(game, players, env_ids)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; where `playing` sees observations."""
-        return self._started().act(observation, action_mask, lanes, generator)  # type: ignore[no-any-return]
+        return self._started().act(observation, action_mask, env_ids, generator)  # type: ignore[no-any-return]
 
-    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`; where `playing` gets positions."""
-        return self._started().act_on_state(state, lanes, generator)  # type: ignore[no-any-return]
+        return self._started().act_on_state(state, env_ids, generator)  # type: ignore[no-any-return]
 
     def _started(self) -> Any:
         if self._agent is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
         return self._agent

@@ -49,7 +49,7 @@ class Failure:
 
 
 class Faults:
-    """What failed in a turn: by lane, the reason of each seat."""
+    """What failed in a turn: by env, the reason of each seat."""
 
     def __init__(self) -> None:
         self._found: dict[int, dict[int, str]] = {}
@@ -57,14 +57,15 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, lane: int, seat: int, reason: str) -> None:
+    def add(self, env_id: int, seat: int, reason: str) -> None:
         """The first reason of a seat is kept."""
-        self._found.setdefault(lane, {}).setdefault(seat, reason)
+        self._found.setdefault(env_id, {}).setdefault(seat, reason)
 
     def failures(self, turn: int) -> dict[int, Failure]:
-        """By lane, after so many turns."""
+        """By env, after so many turns."""
         return {
-            lane: Failure(tuple(sorted(seats)), turn, seats[min(seats)]) for lane, seats in sorted(self._found.items())
+            env_id: Failure(tuple(sorted(seats)), turn, seats[min(seats)])
+            for env_id, seats in sorted(self._found.items())
         }
 
 
@@ -81,55 +82,55 @@ def reason_of(fault: str | BaseException) -> str:
     return line if len(line) <= MOST_REASON else line[: MOST_REASON - 3] + "..."
 
 
-def start_or_fail(agent: AnyAgent, game: Game[Any], players: Tensor, lanes: Tensor, faults: Faults) -> None:
-    """`agent.start`; lanes in which it fails are added to `faults`.
+def start_or_fail(agent: AnyAgent, game: Game[Any], players: Tensor, env_ids: Tensor, faults: Faults) -> None:
+    """`agent.start`; envs in which it fails are added to `faults`.
 
     Args:
         agent: who starts.
         game: the rules.
         players: int64 [L], as in `Agent.start`.
-        lanes: int64 [L], ascending.
+        env_ids: int64 [L], ascending.
         faults: added to.
     """
 
     def attempt(rows: slice) -> str:
         try:
-            agent.start(game, players[rows].clone(), lanes[rows].clone())
+            agent.start(game, players[rows].clone(), env_ids[rows].clone())
         except _MACHINES_FAULT:
             raise
         except _BOTS_FAULT as error:
             return reason_of(error)
         return ""
 
-    _halving(agent, lanes, players, attempt, faults)
+    _halving(agent, env_ids, players, attempt, faults)
 
 
 def select_or_fail(
     agent: AnyAgent,
     game: Game[Any],
     state: State,
-    lanes: Tensor,
+    env_ids: Tensor,
     generator: torch.Generator,
     players: Tensor | None,
     faults: Faults,
 ) -> Tensor:
-    """As `base.select`, but lanes that fail are added to `faults` and have -1; the rest is legal.
+    """As `base.select`, but envs that fail are added to `faults` and have -1; the rest is legal.
 
     Args:
         agent: who is asked.
         game: the rules.
         state: all games of the batch.
-        lanes: int64 [L], ascending, the games to ask about.
+        env_ids: int64 [L], ascending, the games to ask about.
         generator: consumed by the agent.
         players: int64 [L], seats to act; None in games in turns.
         faults: added to.
     """
-    seats = state.current_player[lanes] if players is None else players
-    chosen = torch.full((len(lanes), *game.info.action_shape[game.info.simultaneous :]), -1, device=lanes.device)
+    seats = state.current_player[env_ids] if players is None else players
+    chosen = torch.full((len(env_ids), *game.info.action_shape[game.info.simultaneous :]), -1, device=env_ids.device)
 
     def attempt(rows: slice) -> str:
         saved = generator.get_state()
-        asked = question(agent, game, state, lanes[rows], generator, seats[rows])
+        asked = question(agent, game, state, env_ids[rows], generator, seats[rows])
         try:
             answer = asked.answer(generator)
             if fault := asked.fault(answer):
@@ -143,34 +144,34 @@ def select_or_fail(
             return reason_of(error)
         chosen[rows] = legal
         if wrong.any():
-            places = torch.arange(len(lanes), device=lanes.device)[rows]
+            places = torch.arange(len(env_ids), device=env_ids.device)[rows]
             for row in wrong.any(1).nonzero().squeeze(1).tolist():
                 action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
                 place = int(places[row])
-                faults.add(int(lanes[place]), int(seats[place]), reason_of(f"illegal action {action}: {why}"))
+                faults.add(int(env_ids[place]), int(seats[place]), reason_of(f"illegal action {action}: {why}"))
                 chosen[place] = -1
         return ""
 
-    _halving(agent, lanes, seats, attempt, faults)
+    _halving(agent, env_ids, seats, attempt, faults)
     return chosen
 
 
-def _halving(agent: AnyAgent, lanes: Tensor, seats: Tensor, attempt: Callable[[slice], str], faults: Faults) -> None:
-    """Attempt all rows at once, or find the lanes in which an attempt fails by itself.
+def _halving(agent: AnyAgent, env_ids: Tensor, seats: Tensor, attempt: Callable[[slice], str], faults: Faults) -> None:
+    """Attempt all rows at once, or find the envs in which an attempt fails by itself.
 
-    Where all fail this takes less than two attempts a lane, where one does, two for each doubling of the lanes. Rows
-    of one lane stay together.
+    Where all fail this takes less than two attempts per env, where one does, two for each doubling of the envs. Rows
+    of one env stay together.
     """
     if not (reason := attempt(slice(None))):
         return
-    counts = lanes.unique_consecutive(return_counts=True)[1]
-    ends = [0, *counts.cumsum(0).tolist()]  # rows of lane k are ends[k] to ends[k + 1]
+    counts = env_ids.unique_consecutive(return_counts=True)[1]
+    ends = [0, *counts.cumsum(0).tolist()]  # rows of env k are ends[k] to ends[k + 1]
 
     def blamed(first: int, last: int, reason: str) -> bool:
-        """Whether some of these lanes, which failed together, fails alone."""
+        """Whether some of these envs, which failed together, fails alone."""
         if last - first == 1:
             for row in range(ends[first], ends[last]):
-                faults.add(int(lanes[row]), int(seats[row]), reason)
+                faults.add(int(env_ids[row]), int(seats[row]), reason)
             return True
         middle = (first + last) // 2
         found = False

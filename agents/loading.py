@@ -304,6 +304,6 @@ def _as_agent(spec: str, found: Any) -> AnyAgent:
     missing = " and ".join(text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have)
     raise ValueError(
         f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has "
-        "start(game, players, lanes) and act(observation, action_mask, lanes, generator), see "
+        "start(game, players, env_ids) and act(observation, action_mask, env_ids, generator), see "
         "cellgames.agents.Agent"
     )

@@ -1,6 +1,6 @@
 """The loop on which matches, tournaments, self-play and evaluation stand: many games at once, many agents.
 
-Letters: `B` games (lanes), `P` seats, `T` turns of the longest game, `K` components of an action.
+Letters: `B` games (envs), `P` seats, `T` turns of the longest game, `K` components of an action.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 class Played:
     """Finished games, and those that agents forfeited.
 
-    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of a lane's
+    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of an env's
               game.
     turns:    int64 [B], how many turns each took; the opening counts.
     state:    the final state, `B` games; a forfeited one stands where it was stopped.
-    failures: by lane, who failed in games that were stopped.
+    failures: by env, who failed in games that were stopped.
     """
 
     actions: Tensor
@@ -49,19 +49,19 @@ def play(
     on_turn: Callable[[int, State], None] | None = None,
     forfeits: bool = False,
 ) -> Played:
-    """Play one game in every lane to its end.
+    """Play one game in every env to its end.
 
-    Each turn every agent is asked once, about all the lanes in which it is to move; lanes that are over are
+    Each turn every agent is asked once, about all the envs in which it is to move; envs that are over are
     not asked about. What an agent does depends on its own generator only, not on the agents asked before it.
 
     Args:
         game: the rules.
         agents: who plays.
-        seats: int64 [B, P], an index into `agents`: who sits where in each lane.
-        seeds: int64 [B], the lanes' seeds; the games live on their device.
+        seats: int64 [B, P], an index into `agents`: who sits where in each env.
+        seeds: int64 [B], the envs' seeds; the games live on their device.
         generators: one for each agent, consumed.
         opening: int64 [B, T0], or [B, T0, P] or [B, T0, P, K] in simultaneous games: forced first actions. -1
-            from where a lane's opening is shorter.
+            from where an env's opening is shorter.
         on_turn: called with 0 and the first state, then after each turn with the number of turns played and
             the state; games that were forfeited are truncated there.
         forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
@@ -82,22 +82,22 @@ def play(
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
     for index, agent in enumerate(agents):
-        lanes, players = (seats == index).nonzero().unbind(1)
+        env_ids, players = (seats == index).nonzero().unbind(1)
         if faults is None:
-            agent.start(game, players, lanes)
-        elif len(lanes):
-            start_or_fail(agent, game, players, lanes, faults)
+            agent.start(game, players, env_ids)
+        elif len(env_ids):
+            start_or_fail(agent, game, players, env_ids, faults)
     if faults:
         state = _stopped(state, failures, faults, 0)
     if on_turn is not None:
         on_turn(0, state)
     record: list[Tensor] = []
-    while not (over := state.over).all():
+    while not (done := state.done).all():
         turn = len(record)
         if turn > info.max_turns:
             raise RuntimeError(f"{game.id}: games should end after {info.max_turns} turns, but one goes on")
         actions = torch.full((batch, *trailing), -1, dtype=torch.int64, device=device)
-        waiting = ~over
+        waiting = ~done
         forced = opening is not None and turn < opening.shape[1]
         if opening is not None and forced:
             given = waiting & (opening[:, turn].reshape(batch, -1) >= 0).all(1)
@@ -107,8 +107,8 @@ def play(
         _ask(game, agents, seats, generators, state, waiting, actions, faults)
         if faults:
             state = _stopped(state, failures, faults, turn)
-            actions[state.over] = -1
-            if state.over.all():  # nobody is left to step
+            actions[state.done] = -1
+            if state.done.all():  # nobody is left to step
                 if on_turn is not None:
                     on_turn(turn, state)
                 break
@@ -117,14 +117,14 @@ def play(
         if on_turn is not None:
             on_turn(len(record), state)
     if failures:  # stopped, not over
-        lanes = torch.tensor(list(failures), device=device)
-        state = state.replace(truncated=state.truncated.index_fill(0, lanes, False))
+        env_ids = torch.tensor(list(failures), device=device)
+        state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
     return Played(actions, state.turn.long(), state, failures)
 
 
 def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: int) -> State:
-    """The state in which lanes with faults take no more part: to the loop they are cut off."""
+    """The state in which envs with faults take no more part: to the loop they are cut off."""
     found = faults.failures(turn)
     failures.update(found)
     return state.replace(truncated=state.truncated.index_fill(0, torch.tensor(list(found), device=state.device), True))
@@ -140,25 +140,25 @@ def _ask(
     actions: Tensor,
     faults: Faults | None,
 ) -> None:
-    """Write into `actions` what the agents choose in the lanes `waiting` (bool [B]); -1 where they fail."""
+    """Write into `actions` what the agents choose in the envs `waiting` (bool [B]); -1 where they fail."""
     if game.info.simultaneous:
         actors = torch.where(waiting[:, None], seats, -1)  # [B, P]
     else:
         mover = seats.gather(1, state.current_player[:, None])
         actors = torch.where(waiting[:, None], mover, -1)  # [B, 1]
     for index, (agent, generator) in enumerate(zip(agents, generators, strict=True)):
-        lanes, places = (actors == index).nonzero().unbind(1)
-        if len(lanes) == 0:
+        env_ids, places = (actors == index).nonzero().unbind(1)
+        if len(env_ids) == 0:
             continue
         players = places if game.info.simultaneous else None
         if faults is None:
-            chosen = select(agent, game, state, lanes, generator, players)
+            chosen = select(agent, game, state, env_ids, generator, players)
         else:
-            chosen = select_or_fail(agent, game, state, lanes, generator, players, faults)
+            chosen = select_or_fail(agent, game, state, env_ids, generator, players, faults)
         if players is None:
-            actions[lanes] = chosen
+            actions[env_ids] = chosen
         else:
-            actions[lanes, players] = chosen
+            actions[env_ids, players] = chosen
 
 
 def _check_arguments(
@@ -191,14 +191,14 @@ def _check_opening(game: Game[Any], opening: Tensor, batch: int, trailing: tuple
     given = (opening.reshape(*opening.shape[:2], -1) >= 0).all(2)
     gaps = given[:, 1:] & ~given[:, :-1]
     if gaps.any():
-        lane, turn = gaps.nonzero()[0].tolist()
-        raise ValueError(f"{game.id}: the opening of lane {lane} goes on at turn {turn + 1} after a gap (-1)")
+        env_id, turn = gaps.nonzero()[0].tolist()
+        raise ValueError(f"{game.id}: the opening of env {env_id} goes on at turn {turn + 1} after a gap (-1)")
 
 
 def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
     """Openings of uniformly random legal actions that leave the game unfinished.
 
-    Lanes that end within the opening are drawn again, so the openings are uniform play, given that it goes
+    Envs that end within the opening are drawn again, so the openings are uniform play, given that it goes
     on. In games of chance an opening may be illegal under another seed than the one it was drawn with.
 
     Args:
@@ -225,15 +225,15 @@ def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Ge
                 f"{game.id}: found no random opening of {plies} plies that leaves the game unfinished "
                 f"(a game takes at most {info.max_turns}); ask for fewer plies"
             )
-        drawn = _random_lanes(game, max(missing, 64), plies, generator)[:missing]
+        drawn = _random_envs(game, max(missing, 64), plies, generator)[:missing]
         found.append(drawn)
         missing -= len(drawn)
         in_vain = 0 if len(drawn) else in_vain + 1
     return torch.cat(found)
 
 
-def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
-    """Random play in `count` lanes; [L, plies, ...] of those `L` that go on."""
+def _random_envs(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
+    """Random play in `count` envs; [L, plies, ...] of those `L` that go on."""
     state: State = game.init(draw_seeds(count, generator))
     record: list[Tensor] = []
     for _ in range(plies):
@@ -242,17 +242,17 @@ def _random_lanes(game: Game[Any], count: int, plies: int, generator: torch.Gene
     stacked = (
         torch.stack(record, dim=1) if record else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64)
     )
-    return stacked[~state.over]
+    return stacked[~state.done]
 
 
-def moves(game: Game[Any], played: Played, lane: int) -> list[str]:
-    """The actions of one lane, a string a turn, as the game writes them; seats that act at once by spaces.
+def moves(game: Game[Any], played: Played, env_id: int) -> list[str]:
+    """The actions of one env, a string a turn, as the game writes them; seats that act at once by spaces.
 
     An action of several components is named by its number among all combinations, the last varying fastest.
     """
-    turns, nvec = int(played.turns[lane]), game.info.action_nvec
+    turns, nvec = int(played.turns[env_id]), game.info.action_nvec
     seats = game.info.num_players if game.info.simultaneous else 1
-    parts = played.actions[:turns, lane].reshape(turns, seats, len(nvec)).tolist()
+    parts = played.actions[:turns, env_id].reshape(turns, seats, len(nvec)).tolist()
     lines = []
     for turn in parts:
         names = []

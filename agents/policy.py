@@ -35,18 +35,18 @@ class PolicyAgent(BaseAgent):
         self._policy = policy
         self._nvec: tuple[int, ...] | None = None
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`; a `ValueError` says in which lane the policy did not answer with a number."""
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """See `Agent`; a `ValueError` says in which env the policy did not answer with a number."""
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
         several = self._nvec is not None and len(self._nvec) > 1
         bounds = np.cumsum(self._nvec)[:-1] if several and self._nvec is not None else ()
         chosen = []
-        for lane, seen, mask in zip(lanes.tolist(), observations, masks, strict=True):
+        for env_id, seen, mask in zip(env_ids.tolist(), observations, masks, strict=True):
             given = tuple(np.split(mask, bounds)) if several else mask
             answer = self._policy({"observation": seen, "action_mask": given})
             try:
@@ -54,6 +54,6 @@ class PolicyAgent(BaseAgent):
             except TypeError:
                 wanted = "one whole number for each component" if several else "a whole number"
                 raise ValueError(
-                    f"agent {self.name!r} must give {wanted} as its action, got {answer!r} in lane {lane}"
+                    f"agent {self.name!r} must give {wanted} as its action, got {answer!r} in env {env_id}"
                 ) from None
         return torch.tensor(chosen, dtype=torch.int64, device=action_mask.device)

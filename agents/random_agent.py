@@ -48,10 +48,10 @@ class RandomAgent(BaseAgent):
         super().__init__(name)
         self._nvec: tuple[int, ...] | None = None
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; without a `start` before, an action is taken to have one component."""
         return random_actions(action_mask, self._nvec or action_mask.shape[1:], generator)

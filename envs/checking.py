@@ -20,7 +20,7 @@ from .core import Game, Space, State, seeds
 
 __all__ = ["check_game"]
 
-_LANES = 7
+_NUM_ENVS = 7
 
 
 def check_game(game: Game[Any], *, seed: int = 0, max_steps: int = 10_000) -> None:
@@ -41,28 +41,28 @@ def check_game(game: Game[Any], *, seed: int = 0, max_steps: int = 10_000) -> No
         ValueError: names the game and says what is wrong, and after how many steps.
     """
     generator = torch.Generator().manual_seed(seed)
-    state: Any = game.init(seeds(seed, _LANES))
+    state: Any = game.init(seeds(seed, _NUM_ENVS))
     _demand(game, type(game)(**game.parameters) == game, "a game made from its parameters is another one")
     _demand(game, hash(type(game)(**game.parameters)) == hash(game), "equal games have different hashes")
     _check_actions(game)
-    returns = torch.zeros(_LANES, game.info.num_players)
+    returns = torch.zeros(_NUM_ENVS, game.info.num_players)
     for turn in range(min(game.info.max_turns, max_steps) + 1):
         _check_position(game, state, f"after {turn} steps")
-        if state.over.all():
+        if state.done.all():
             break
         actions = _random_actions(game, state, generator)
         state = _check_step(game, state, actions, f"in step {turn + 1}")
         returns += state.rewards
-    _demand(game, bool(state.over.all()), f"a game goes on after {turn} steps; info.max_turns is {game.info.max_turns}")
+    _demand(game, bool(state.done.all()), f"a game goes on after {turn} steps; info.max_turns is {game.info.max_turns}")
     outcome = game.outcome(state)
     if game.info.zero_sum:
         _demand(game, not outcome.sum(1).any(), f"outcomes of a zero-sum game add up to {outcome.sum(1).tolist()}")
         _demand(
             game, bool((returns.sum(1).abs() < 1e-4).all()), f"rewards of a zero-sum game add up to {returns.sum(1)}"
         )
-    for lane in range(_LANES):
-        story = game.story(state[lane])
-        _demand(game, json.loads(json.dumps(story)) == story, "story(state) is not what JSON gives back")
+    for env_id in range(_NUM_ENVS):
+        summary = game.summary(state[env_id])
+        _demand(game, json.loads(json.dumps(summary)) == summary, "summary(state) is not what JSON gives back")
 
 
 def _demand(game: Game[Any], holds: bool, otherwise: str) -> None:
@@ -95,7 +95,7 @@ def _refuses(game: Game[Any], otherwise: str, attempt: Any) -> None:
 
 
 def _check_position(game: Game[Any], state: Any, when: str) -> None:
-    info, over = game.info, state.over
+    info, done = game.info, state.done
     for name, tensor, space in _shown(game, state):
         _check_space(game, f"{name} {when}", tensor, space)
     _check_space(
@@ -103,7 +103,7 @@ def _check_position(game: Game[Any], state: Any, when: str) -> None:
     )
     outcome = game.outcome(state)
     _check_space(game, f"outcome {when}", outcome, Space((info.num_players,), torch.int8, -1, 1))
-    _demand(game, not outcome[~over].any(), f"outcome {when}: a game that goes on has one already")
+    _demand(game, not outcome[~done].any(), f"outcome {when}: a game that goes on has one already")
     _demand(game, not (state.terminated & state.truncated).any(), f"a game is both terminated and truncated {when}")
     mask = game.legal_actions(state)
     seats = (info.num_players,) if info.simultaneous else ()
@@ -111,14 +111,14 @@ def _check_position(game: Game[Any], state: Any, when: str) -> None:
     for component, part in enumerate(mask.split(list(info.action_nvec), dim=-1)):
         some = part.any(-1).view(len(state), -1)
         _demand(
-            game, bool(some[~over].all()), f"nothing is legal for someone who must act {when}, component {component}"
+            game, bool(some[~done].all()), f"nothing is legal for someone who must act {when}, component {component}"
         )
     fields = state.tensors()
     _demand(
         game, len({field.data_ptr() for field in fields}) == len(fields), f"fields of the state share memory {when}"
     )
-    for lane in range(len(state)):
-        _check_text(game, state[lane], when)
+    for env_id in range(len(state)):
+        _check_text(game, state[env_id], when)
     file = io.BytesIO()
     torch.save(state, file)
     file.seek(0)
@@ -136,8 +136,8 @@ def _shown(game: Game[Any], state: Any) -> Iterator[tuple[str, Tensor, Space]]:
 def _check_space(game: Game[Any], what: str, tensor: Tensor, space: Space) -> None:
     _demand(
         game,
-        tuple(tensor.shape) == (_LANES, *space.shape) and tensor.dtype == space.dtype,
-        f"{what}: expected {space.dtype} {[_LANES, *space.shape]}, got {tensor.dtype} {list(tensor.shape)}",
+        tuple(tensor.shape) == (_NUM_ENVS, *space.shape) and tensor.dtype == space.dtype,
+        f"{what}: expected {space.dtype} {[_NUM_ENVS, *space.shape]}, got {tensor.dtype} {list(tensor.shape)}",
     )
     low, high = float(tensor.min()), float(tensor.max())
     _demand(
@@ -151,7 +151,7 @@ def _check_text(game: Game[Any], single: Any, when: str) -> None:
     line = game.state_to_string(single)
     _demand(game, "\n" not in line, f"state_to_string gives more than one line {when}: {line!r}")
     back = game.string_to_state(line, seed=int(single.seed))
-    same = game.state_to_string(back) == line and torch.equal(back.over, single.over)
+    same = game.state_to_string(back) == line and torch.equal(back.done, single.done)
     same = same and torch.equal(game.legal_actions(back), game.legal_actions(single))
     same = same and all(
         torch.equal(one, other)
@@ -163,18 +163,18 @@ def _check_text(game: Game[Any], single: Any, when: str) -> None:
 
 def _check_step(game: Game[Any], state: Any, actions: Tensor, when: str) -> Any:
     """The position after a step that was checked."""
-    before, over = state.clone(), state.over
+    before, done = state.clone(), state.done
     mask = game.legal_actions(state)
     after = game.step(state, actions)
     _demand(game, state.equal(before), f"step changes the state that it is given {when}")
     _demand(game, after.equal(game.step(state, actions)), f"the same step from the same state differs {when}")
     still = before.replace(rewards=torch.zeros_like(before.rewards))
-    _demand(game, after[over].equal(still[over]), f"a finished game changes {when}")
-    _demand(game, torch.equal(after.turn[~over], before.turn[~over] + 1), f"state.turn does not count the steps {when}")
-    for lane in range(len(state)):
-        alone = game.step(state[lane], actions[lane : lane + 1])
-        _demand(game, alone.equal(after[lane]), f"lane {lane} is another game without the lanes beside it {when}")
-    illegal = (~mask & ~over.view(-1, *[1] * (mask.ndim - 1))).nonzero()
+    _demand(game, after[done].equal(still[done]), f"a finished game changes {when}")
+    _demand(game, torch.equal(after.turn[~done], before.turn[~done] + 1), f"state.turn does not count the steps {when}")
+    for env_id in range(len(state)):
+        alone = game.step(state[env_id], actions[env_id : env_id + 1])
+        _demand(game, alone.equal(after[env_id]), f"env {env_id} is another game without the envs beside it {when}")
+    illegal = (~mask & ~done.view(-1, *[1] * (mask.ndim - 1))).nonzero()
     if len(illegal):
         wrong, (*where, flat) = actions.clone(), illegal[-1].tolist()
         component = 0

@@ -4,7 +4,7 @@
     python examples/rllib_ppo.py --game torus-v0 --size 3
 
 One network plays every seat. The rules run in RLlib's env runners: `--workers 8` gives it eight processes for them,
-and on a cluster begun by `ray start` they spread over its machines (`--address auto`). `--learners 1 --gpus 1` moves
+and on a cluster started by `ray start` they spread over its machines (`--address auto`). `--learners 1 --gpus 1` moves
 the learner to a process of its own with a GPU; with more learners each takes a share of every batch.
 """
 
@@ -44,7 +44,7 @@ class RLlibAgent(BaseAgent):
         self.module, self.sample = module, sample
 
     @torch.no_grad()
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """Draw actions as likely as the module says, or take the likeliest."""
         batch = {Columns.OBS: {"observation": observation, "action_mask": action_mask}}
         logits = self.module.forward_inference(batch)[Columns.ACTION_DIST_INPUTS]
@@ -130,7 +130,7 @@ def parser() -> argparse.ArgumentParser:
     parser.add_argument("--learners", type=int, default=0, help="processes that learn; 0 learns in this one")
     parser.add_argument("--gpus", type=float, default=0, help="for each learner")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--address", default=LOCAL, help="of a Ray cluster, or auto; by default one begun here")
+    parser.add_argument("--address", default=LOCAL, help="of a Ray cluster, or auto; by default one started here")
     parser.add_argument("--out", type=Path, help="a folder for RLlib's checkpoint")
     return parser
 
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     config = settings(given.game, parameters, workers=given.workers, steps=given.batch).debugging(seed=given.seed)
     config.learners(num_learners=given.learners, num_gpus_per_learner=given.gpus)
-    # A core counts as one process; begun here, the cluster has as many as are asked for, be the machine slower for it.
+    # A core counts as one process; started here, the cluster has as many as are asked for, be the machine slower for it.
     cores = max(os.cpu_count() or 1, given.workers + given.learners + 1)
     try:
         with connected(given.address, cores) as ray:

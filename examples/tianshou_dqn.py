@@ -147,7 +147,7 @@ class Learned(BaseAgent):
         self.network = network
 
     @torch.no_grad()
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `cellgames.agents.base.Agent`."""
         values: Tensor = self.network(observation)[0]
         return values.masked_fill(~action_mask, -torch.inf).argmax(1)

@@ -153,7 +153,7 @@ class Learned(BaseAgent):
         self.network = actor.get_submodule("0").module  # the one that gives logits
 
     @torch.no_grad()
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `cellgames.agents.base.Agent`."""
         logits: Tensor = self.network.cpu()(observation.float())
         return logits.masked_fill(~action_mask, -torch.inf).argmax(1)

@@ -207,7 +207,7 @@ class ActorArguments(Arguments):
 
     actors: int = setting(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
     lag: int = setting(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
-    ray: str = setting(LOCAL, "the actors' Ray cluster: local begins one here, auto or HOST:PORT joins one")
+    ray: str = setting(LOCAL, "the actors' Ray cluster: local starts one here, auto or HOST:PORT joins one")
 
     def __post_init__(self) -> None:
         super().__post_init__()

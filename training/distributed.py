@@ -227,7 +227,7 @@ def _in_touch() -> Iterator[None]:
     except RuntimeError as error:
         said = " ".join(_SOURCE.sub("", str(error)).split())
         raise GroupError(
-            "lost touch with the other processes of the run; begin all of them anew by the same command, which goes on "
+            "lost touch with the other processes of the run; start all of them anew by the same command, which goes on "
             f"from the last checkpoint ({said[:120]})"
         ) from error
 
@@ -265,7 +265,7 @@ def _number(name: str, usual: int) -> int:
 
 @contextmanager
 def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
-    """The processes that learn together, and this one's device; a group that is begun here ends with the block.
+    """The processes that learn together, and this one's device; a group that is started here ends with the block.
 
     Args:
         device: as `machine.choose_device` takes it; of CUDA's each process on a machine has one of its own.
@@ -281,13 +281,13 @@ def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
         return
     if not distributed.is_available():
         raise ValueError(
-            f"{world} processes need torch.distributed, which this build of torch lacks; begin one process"
+            f"{world} processes need torch.distributed, which this build of torch lacks; start one process"
         )
     there = distributed.is_initialized()
     here = _own_device(device, _number("LOCAL_RANK", rank % max(1, torch.cuda.device_count())))
     cuda = here.type == "cuda"
     if there and not cuda and distributed.get_backend() == "nccl":
-        raise ValueError("a process group by NCCL learns on CUDA devices only; begin it with gloo for device=cpu")
+        raise ValueError("a process group by NCCL learns on CUDA devices only; start it with gloo for device=cpu")
     if not there:
         with _in_touch():
             _begin("nccl" if cuda else "gloo", here if cuda else None)
@@ -356,7 +356,7 @@ def divided(arguments: A, world: int, **shares: Any) -> A:
     """
     if getattr(arguments, "actors", 0):
         raise ValueError(
-            f"actors play for one learner, but {world} processes learn together; ask for actors=0 or begin one process"
+            f"actors play for one learner, but {world} processes learn together; ask for actors=0 or start one process"
         )
     if arguments.num_envs % world:
         raise ValueError(

@@ -31,7 +31,7 @@ def choose_device(name: str, local_rank: int | None = None) -> torch.device:
         if local_rank >= count:
             raise ValueError(
                 f"process {local_rank} of this machine needs a CUDA device of its own, but torch finds {count} here; "
-                "begin no more processes than that, or ask for device=cpu"
+                "start no more processes than that, or ask for device=cpu"
             )
         return torch.device("cuda", local_rank)
     if local_rank is not None and name.startswith("cuda:"):

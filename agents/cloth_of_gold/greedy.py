@@ -43,8 +43,8 @@ class ClothGreedy(TurnAgent):
         game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
         together = max(1, _WORLDS // (game.cells * self.candidates))
-        lanes = torch.arange(len(state), device=state.device)
-        return torch.cat([self._best(game, state[some], seeds[some]) for some in lanes.split(together)])
+        rows = torch.arange(len(state), device=state.device)
+        return torch.cat([self._best(game, state[some], seeds[some]) for some in rows.split(together)])
 
     def _best(self, game: ClothOfGold, state: ClothState, seeds: Tensor) -> Tensor:
         plans = random_turns(game, state, seeds, self.candidates, border=True)
@@ -55,11 +55,11 @@ class ClothGreedy(TurnAgent):
 
 def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
     """Units of both players if a round ran after the mover's turn, int64 [L, C, 2], for plans int64 [L, C, K]."""
-    lane = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
+    rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
     new = placement.bits_of(game.grid, plans.flatten(0, 1))
-    player = state.current_player[lane]
-    sides = [state.units[lane, side] | new * (player == side)[:, None, None] for side in (0, 1)]
-    planes = torch.stack((*sides, state.neutral[lane], state.killed[lane])).movedim(1, -1).contiguous()
+    player = state.current_player[rows]
+    sides = [state.units[rows, side] | new * (player == side)[:, None, None] for side in (0, 1)]
+    planes = torch.stack((*sides, state.neutral[rows], state.killed[rows])).movedim(1, -1).contiguous()
     after = simulate(game.grid, planes, game.generations, game.neutral_births)
     return count(after[:2]).t().view(*plans.shape[:2], 2)
 

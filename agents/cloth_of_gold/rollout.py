@@ -37,14 +37,14 @@ class ClothRollout(TurnAgent):
 
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         """See `TurnAgent`."""
-        game, lanes = self.game, torch.arange(len(state), device=state.device)
+        game, rows = self.game, torch.arange(len(state), device=state.device)
         plans = random_turns(game, state, draw_seeds(len(state), generator, state.device), self.candidates, border=True)
 
         def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
-            return self._try(state, plans[lanes[:, None], arms], pulls, generator)
+            return self._try(state, plans[rows[:, None], arms], pulls, generator)
 
-        count = torch.full_like(lanes, self.candidates)
-        return plans[lanes, best_arm(count, self.candidates, self.playouts, attempt, generator)]
+        count = torch.full_like(rows, self.candidates)
+        return plans[rows, best_arm(count, self.candidates, self.playouts, attempt, generator)]
 
     def _try(self, state: ClothState, plans: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
         """Games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
@@ -52,9 +52,9 @@ class ClothRollout(TurnAgent):
         won = torch.zeros(pulls.numel(), device=state.device)
         arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
         for some in arms.split(at_once(game)):
-            lane = some // pulls.shape[1]
-            after = game.play_turn(state[lane], plans.flatten(0, 1)[some])
-            outcome = finish_turns(game, after, generator).gather(1, state.current_player[lane, None]).squeeze(1)
+            rows = some // pulls.shape[1]
+            after = game.play_turn(state[rows], plans.flatten(0, 1)[some])
+            outcome = finish_turns(game, after, generator).gather(1, state.current_player[rows, None]).squeeze(1)
             won.index_add_(0, some, (outcome > 0).to(won.dtype))
         return won.view_as(pulls)
 
@@ -73,9 +73,9 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
     places = torch.arange(len(state), device=state.device)
     outcomes = torch.zeros((len(state), 2), dtype=torch.int8, device=state.device)
     while True:
-        over = state.over
-        if int(over.sum()) * FINISHED_SHARE >= len(state):
-            ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
+        done = state.done
+        if int(done.sum()) * FINISHED_SHARE >= len(state):
+            ended, running = done.nonzero().squeeze(1), (~done).nonzero().squeeze(1)
             outcomes[places[ended]] = game.outcome(state[ended])
             if len(running) == 0:
                 return outcomes

@@ -43,14 +43,14 @@ class TurnAgent(BaseAgent):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self._game: ClothOfGold | None = None
-        self._plans = torch.zeros((0, 0), dtype=torch.int64)  # [lanes, K]: units still to be placed, -1 for none
+        self._plans = torch.zeros((0, 0), dtype=torch.int64)  # [envs, K]: units still to be placed, -1 for none
         self._planned = torch.zeros(0, dtype=torch.bool)
 
     @property
     def game(self) -> ClothOfGold:
-        """The game of the lanes; a `ValueError` before `start`."""
+        """The game of the envs; a `ValueError` before `start`."""
         if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
         return self._game
 
     def check_game(self, game: Game[Any]) -> None:
@@ -58,39 +58,39 @@ class TurnAgent(BaseAgent):
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"agent {self.name!r} plays {ClothOfGold.id}, got {game.id}")
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
         assert isinstance(game, ClothOfGold)
-        if self._game != game or self._plans.device != lanes.device:
-            self._plans = torch.zeros((0, game.max_units), dtype=torch.int64, device=lanes.device)
-            self._planned = torch.zeros(0, dtype=torch.bool, device=lanes.device)
+        if self._game != game or self._plans.device != env_ids.device:
+            self._plans = torch.zeros((0, game.max_units), dtype=torch.int64, device=env_ids.device)
+            self._planned = torch.zeros(0, dtype=torch.bool, device=env_ids.device)
         self._game = game
-        self._reach(lanes)
-        self._planned[lanes] = False
+        self._reach(env_ids)
+        self._planned[env_ids] = False
 
-    def _reach(self, lanes: Tensor) -> None:
-        """Make room for the lanes."""
-        missing = int(lanes.max()) + 1 - len(self._planned) if len(lanes) else 0
+    def _reach(self, env_ids: Tensor) -> None:
+        """Make room for the envs."""
+        missing = int(env_ids.max()) + 1 - len(self._planned) if len(env_ids) else 0
         if missing > 0:
             self._plans = torch.nn.functional.pad(self._plans, (0, 0, 0, missing), value=-1)
             self._planned = torch.nn.functional.pad(self._planned, (0, missing))
 
-    def act_on_state(self, state: ClothState, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
         game = self.game
-        self._reach(lanes)
-        new = (~self._planned[lanes]).nonzero().squeeze(1)
+        self._reach(env_ids)
+        new = (~self._planned[env_ids]).nonzero().squeeze(1)
         if len(new):
-            self._plans[lanes[new]] = self.turns(state[new], generator)
-            self._planned[lanes[new]] = True
-        plans = self._plans[lanes]
+            self._plans[env_ids[new]] = self.turns(state[new], generator)
+            self._planned[env_ids[new]] = True
+        plans = self._plans[env_ids]
         wanted = plans >= 0
         unit = wanted.int().argmax(1, keepdim=True)
         cell = plans.gather(1, unit).squeeze(1)
-        self._plans[lanes] = plans.scatter(1, unit, -1)
+        self._plans[env_ids] = plans.scatter(1, unit, -1)
         placing = wanted.any(1)
-        self._planned[lanes] = placing
+        self._planned[env_ids] = placing
         return torch.where(placing, cell, game.end_turn)
 
     @abstractmethod
@@ -150,7 +150,7 @@ def _anchors(draw: _Draw, border: bool) -> Tensor:
     if not border:
         return anchors
     edge = draw.edge()
-    at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.lane]
+    at_edge = (draw.number % 2 == 1) & edge.flatten(1).any(1)[draw.rows]
     return torch.where(at_edge[:, None], draw.anywhere(edge, 0), anchors)
 
 
@@ -160,20 +160,20 @@ class _Draw:
     def __init__(self, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int) -> None:
         self.game, self.state, self.count = game, state, count
         device, total = state.device, len(state) * count
-        self.lane = torch.arange(len(state), device=device).repeat_interleave(count)
+        self.rows = torch.arange(len(state), device=device).repeat_interleave(count)
         self.number = torch.arange(count, device=device).repeat(len(state))
         player = state.current_player
         rows = torch.arange(len(state), device=device)
-        self.homeless = (state.live[rows, player] == 0)[self.lane]
+        self.homeless = (state.live[rows, player] == 0)[self.rows]
         self.legal = placement.legal_cells(game.grid, state)
         acts_left = placement.ACTS_A_UNIT * game.max_units - state.acts
         least = (state.left == game.max_units).int()  # a turn without a unit may always place one
-        self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.lane].long()
+        self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.rows].long()
         self.ground = self.legal & ~state.territory[rows, 1 - player]
         self.plans = torch.full((total, game.max_units), -1, dtype=torch.int64, device=device)
         self.used = torch.zeros(total, dtype=torch.int64, device=device)
         counter = self.number[:, None] + count * torch.arange(_SHAPES * _DRAWS, device=device)
-        self.bits = chance.draw(seeds[self.lane][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
+        self.bits = chance.draw(seeds[self.rows][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
 
     def edge(self) -> Tensor:
         """int64 [L, S, N], where one may build near the edge of one's own territory."""
@@ -188,19 +188,19 @@ class _Draw:
         in_row = popcount(cells).sum(2)
         ranks = in_row.cumsum(1)
         total = ranks[:, -1]
-        wanted = chance.uniform_int(self.bits[:, number, _FIRST_PLACE:], total[self.lane][:, None])
+        wanted = chance.uniform_int(self.bits[:, number, _FIRST_PLACE:], total[self.rows][:, None])
         wanted = wanted.view(len(cells), self.count * _TRIES)
         row = torch.searchsorted(ranks, wanted, right=True).clamp(max=grid.rows - 1)
         before = (ranks - in_row).gather(1, row)
         words = cells[torch.arange(len(cells), device=row.device)[:, None], row]  # [L, C * T, N]
         bits = (words[..., None] >> torch.arange(grid.widths[0], device=row.device)) & 1
         col = (bits.flatten(-2).cumsum(-1) <= (wanted - before)[..., None]).sum(-1)
-        return (row * grid.cols + col).view(len(self.lane), _TRIES).where((total > 0)[self.lane][:, None], -1)
+        return (row * grid.cols + col).view(len(self.rows), _TRIES).where((total > 0)[self.rows][:, None], -1)
 
     def built_on(self, row: Tensor, col: Tensor) -> Tensor:
         """Whether cells [L * C, T, 9] of the board may be built on."""
         width = self.game.grid.widths[0]
-        words = self.ground[self.lane[:, None, None], row, col // width]
+        words = self.ground[self.rows[:, None, None], row, col // width]
         return (words >> (col % width)) & 1 == 1
 
     def nearby(self, number: int) -> Tensor:

@@ -83,8 +83,8 @@ class ClothValues(Network):
 
 def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
     """The positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
-    lanes = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
-    return game.play_turn(state[lanes], plans.flatten(0, 1))
+    rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
+    return game.play_turn(state[rows], plans.flatten(0, 1))
 
 
 class ClothEvaluator(TurnAgent):
@@ -128,7 +128,7 @@ class ClothEvaluator(TurnAgent):
         value = self.network.worth(game.observe(after, mover).to(device)).to(state.device)
         ended = game.outcome(after).gather(1, mover[:, None]).squeeze(1).float()
         # A result is worth more than any hope of it.
-        return torch.where(after.over, 2 * ended, value).view(plans.shape[:2]), after
+        return torch.where(after.done, 2 * ended, value).view(plans.shape[:2]), after
 
 
 def _joined(states: list[ClothState]) -> ClothState:

@@ -46,41 +46,41 @@ class GridPlayer(BaseAgent):
     def planner(self) -> Planner:
         """Of the game that is played; a `ValueError` before `start`."""
         if self._planner is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
         return self._planner
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         if not isinstance(game, GridAdaptation):
             raise ValueError(f"agent {self.name!r} plays {GridAdaptation.id}, got {game.id}")
         self._planner = Planner(self.others(game), self._guesses)
-        self._seats.start(game, players, lanes)
+        self._seats.start(game, players, env_ids)
 
     def others(self, game: GridAdaptation) -> Others:
         """How all others are guessed to play."""
         return Others(game, compile=self._compile)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; chance comes from a seed of each row."""
         game = self.planner.game
-        view, players = seen(game, observation), self._seats.of(lanes)
-        seeds = draw_seeds(len(lanes), generator, observation.device)
+        view, players = seen(game, observation), self._seats.of(env_ids)
+        seeds = draw_seeds(len(env_ids), generator, observation.device)
         actions = nothing(game, len(view), observation.device)
         ballot = sampling.pack(action_mask[:, -game.info.action_nvec[VOTE] :])
         lots = chance.draw(seeds, _BALLOT, torch.zeros_like(seeds)) & 0x7FFFFFFF
         actions[:, VOTE] = sampling.random_legal(ballot, lots)
         for number in view.round[~view.voting].unique().tolist():
             rows = (view.round == number).nonzero().squeeze(1)
-            actions[rows] = self.choose(view[rows], players[rows], lanes[rows], seeds[rows], generator)
+            actions[rows] = self.choose(view[rows], players[rows], env_ids[rows], seeds[rows], generator)
         return actions
 
-    def choose(self, view: Seen, players: Tensor, lanes: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+    def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
         """Actions without votes, int64 [L, 7], in one round of each game.
 
         Args:
             view: what is seen, all in the same round.
             players: int64 [L], who sees it.
-            lanes: int64 [L].
+            env_ids: int64 [L].
             seeds: int64 [L], for what is to depend on a row alone.
             generator: may be consumed.
         """
@@ -93,7 +93,7 @@ class GridGreedy(GridPlayer):
     def __init__(self, name: str = "greedy", *, guesses: int = 8, compile: Compile = "auto") -> None:
         super().__init__(name, guesses, compile)
 
-    def choose(self, view: Seen, players: Tensor, lanes: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+    def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
         """See `GridPlayer`."""
         plans = self.planner.plans(view, seeds)
         best = plans.worth.argmax(1)

@@ -41,34 +41,34 @@ class Remembered:
 
 
 class History:
-    """The public scores of all rounds, by lane and seat, since observations show the last round alone."""
+    """The public scores of all rounds, by env and seat, since observations show the last round alone."""
 
     def __init__(self, game: GridAdaptation) -> None:
         self.game = game
         self._public = torch.zeros(0, game.players, game.rounds, 8, dtype=torch.int16)
         self._sequence = torch.zeros(0, game.players, dtype=torch.int64)
 
-    def start(self, players: Tensor, lanes: Tensor) -> None:
+    def start(self, players: Tensor, env_ids: Tensor) -> None:
         """Matches begin; the arguments are those of `Agent.start`."""
-        players, lanes = players.to(self._public.device), lanes.to(self._public.device)
-        missing = int(lanes.max()) + 1 - len(self._public) if len(lanes) else 0
+        players, env_ids = players.to(self._public.device), env_ids.to(self._public.device)
+        missing = int(env_ids.max()) + 1 - len(self._public) if len(env_ids) else 0
         if missing > 0:
             self._public = torch.cat((self._public, self._public.new_empty(missing, *self._public.shape[1:])))
             self._sequence = torch.cat((self._sequence, self._sequence.new_empty(missing, self.game.players)))
-        self._public[lanes, players] = -1
-        self._sequence[lanes, players] = -1
+        self._public[env_ids, players] = -1
+        self._sequence[env_ids, players] = -1
 
-    def look(self, seen: Seen, players: Tensor, lanes: Tensor) -> Remembered:
+    def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
         """Keep what is seen in rows, [L], and give all that is known of their matches."""
         device = self._public.device
-        players, lanes = players.to(device), lanes.to(device)
+        players, env_ids = players.to(device), env_ids.to(device)
         later = (seen.round > 1).nonzero().squeeze(1).to(device)
         last = seen.round.to(device)[later] - 2
-        self._public[lanes[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
-        known = self._sequence[lanes, players]
-        self._sequence[lanes, players] = torch.where(known < 0, seen.sequence.to(device), known)
+        self._public[env_ids[later], players[later], last] = seen.public.to(device)[later].to(torch.int16)
+        known = self._sequence[env_ids, players]
+        self._sequence[env_ids, players] = torch.where(known < 0, seen.sequence.to(device), known)
         return Remembered(
-            self._public[lanes, players].to(seen.public), self._sequence[lanes, players].to(seen.sequence)
+            self._public[env_ids, players].to(seen.public), self._sequence[env_ids, players].to(seen.sequence)
         )
 
 

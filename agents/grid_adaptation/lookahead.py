@@ -25,7 +25,7 @@ __all__ = ["ILLEGAL", "digits_ahead", "outlook", "tiles_on"]
 ILLEGAL = -(1 << 60)
 """Less than any worth: of what cannot be played."""
 
-_LANES = 4096  # boards that run together once the code is compiled, which it is for one number of them
+_BATCH = 4096  # boards that run together once the code is compiled, which it is for one number of them
 
 
 def tiles_on(grid: PackedGrid, spaces: Tensor) -> Tensor:
@@ -99,19 +99,19 @@ def _balances(
 ) -> list[tuple[Tensor, ...]]:
     """What `count` says of four planes [W, X] after each generation, int64 [X] each."""
     boards, numbers = planes[0].shape[1], 1 if count is _total else len(planes) - 1
-    chunks = -(-boards // _LANES)
+    chunks = -(-boards // _BATCH)
     live, tell = _kernels(grid, planes[0].device, count, numbers, compile, chunks * generations)
     if not (live.compiled and tell.compiled):
         return _eagerly(grid, planes, generations, count)
-    found = [tuple(planes[0].new_empty(chunks * _LANES) for _ in range(numbers)) for _ in range(generations)]
-    for start in range(0, boards, _LANES):
-        some = [plane[:, start : start + _LANES] for plane in planes]
-        now = [torch.nn.functional.pad(plane, (0, _LANES - plane.shape[1])).contiguous() for plane in some]
+    found = [tuple(planes[0].new_empty(chunks * _BATCH) for _ in range(numbers)) for _ in range(generations)]
+    for start in range(0, boards, _BATCH):
+        some = [plane[:, start : start + _BATCH] for plane in planes]
+        now = [torch.nn.functional.pad(plane, (0, _BATCH - plane.shape[1])).contiguous() for plane in some]
         then = [torch.empty_like(plane) for plane in now]
         for balances in found:
             live([*now, *then])
             now, then = then, now
-            tell([*now, *(balance[start : start + _LANES] for balance in balances)])
+            tell([*now, *(balance[start : start + _BATCH] for balance in balances)])
     return [tuple(balance[:boards] for balance in balances) for balances in found]
 
 
@@ -138,7 +138,7 @@ def _kernels(
         for balance, place in zip(count(tiles, one, two, three), out, strict=True):
             place.copy_(balance)
 
-    plane = torch.empty(grid.words, _LANES, dtype=torch.int64, device=device)
+    plane = torch.empty(grid.words, _BATCH, dtype=torch.int64, device=device)
     return (
         kernel(live, [plane] * 8, compile=compile, calls=calls),
         kernel(tell, [plane] * 4 + [plane[0]] * numbers, compile=compile, calls=calls),

@@ -62,9 +62,9 @@ class _Outset:
     barred: Tensor
 
 
-def nothing(game: GridAdaptation, lanes: int, device: torch.device) -> Tensor:
+def nothing(game: GridAdaptation, num_envs: int, device: torch.device) -> Tensor:
     """Actions in which nothing is done, int64 [L, 7]."""
-    actions = torch.zeros(lanes, len(game.info.action_nvec), dtype=torch.int64, device=device)
+    actions = torch.zeros(num_envs, len(game.info.action_nvec), dtype=torch.int64, device=device)
     actions[:, SLOTS], actions[:, VOTE] = game.spaces, game.players
     return actions
 
@@ -138,7 +138,7 @@ class Planner:
 
     def _first_plans(self, seen: Seen, seeds: Tensor) -> Plans:
         """Shapes at random, with a reserve tile where there is one."""
-        game, lanes, number = self.game, len(seen), self.game.first_tiles
+        game, num_envs, number = self.game, len(seen), self.game.first_tiles
         outset = self._outset(seen, seeds)
         counter = torch.arange(3 * self.shapes, device=seeds.device).view(self.shapes, 3)
         lots = chance.draw(seeds[:, None, None], _SHAPE, counter)
@@ -152,7 +152,7 @@ class Planner:
             legal, torch.where(torch.arange(number + 1, device=seeds.device) < number, room, game.spaces)
         )
         worth = self._worth(seen, outset, tiles_on(game.grid, spaces), _FIRST)
-        actions = nothing(game, lanes, seeds.device)[:, None].repeat(1, self.shapes, 1)
+        actions = nothing(game, num_envs, seeds.device)[:, None].repeat(1, self.shapes, 1)
         actions[:, :, :number], actions[:, :, RESERVE] = spaces[:, :, :number], spaces[:, :, number]
         actions[:, :, FLIP] = outset.flip[:, None]
         return Plans(actions, worth, self.guesses * sum(_FIRST))

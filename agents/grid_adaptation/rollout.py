@@ -26,7 +26,7 @@ from .opponent_model import KeenOthers, Others
 __all__ = ["GridRollout"]
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
-_LANES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
+_BATCHES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
 _MATCHES = 2048  # imagined at once; with more playouts they come again
 _ROWS = 32  # games to choose in at once, at most, which bounds the memory
 _KEEPS = 0.7  # of the points of a round, in each round that is not played out
@@ -74,22 +74,22 @@ class GridRollout(GridPlayer):
         self._matches = min(playouts, _MATCHES)  # `M`
         self._history: History | None = None
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
-        super().start(game, players, lanes)
+        super().start(game, players, env_ids)
         if self._history is None or self._history.game != game:
             self._history = History(self.planner.game)
-        self._history.start(players, lanes)
+        self._history.start(players, env_ids)
 
     def others(self, game: GridAdaptation) -> Others:
         """See `GridPlayer`."""
         return KeenOthers(game, compile=self._compile)
 
-    def choose(self, view: Seen, players: Tensor, lanes: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
+    def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
         """See `GridPlayer`."""
         assert self._history is not None  # as the planner, made by `start`
-        remembered = self._history.look(view, players, lanes)
-        rows = torch.arange(len(lanes), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
+        remembered = self._history.look(view, players, env_ids)
+        rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
         with planned(self._compile, 1):
             return torch.cat(
                 [self._search(view[some], players[some], remembered[some], seeds[some], generator) for some in rows]
@@ -156,13 +156,13 @@ class GridRollout(GridPlayer):
         self, state: GridState, joint: Tensor, match: Tensor, own: Tensor, players: Tensor, lots: Tensor
     ) -> Tensor:
         """What comes of one's own actions, [X, 7], in matches [X] of those imagined: float32 [X], from 0 to 1."""
-        lanes = next((lanes for lanes in _LANES if lanes >= len(match)), _LANES[-1])
+        batch = next((batch for batch in _BATCHES if batch >= len(match)), _BATCHES[-1])
         values = []
-        for some in torch.arange(len(match), device=match.device).split(lanes):
-            all_lanes = torch.cat((some, some[-1:].expand(lanes - len(some))))
-            actions, seats = joint[match[all_lanes]], players[all_lanes]
-            actions[torch.arange(lanes, device=match.device), seats] = own[all_lanes]
-            after = self._end(state[match[all_lanes]], actions, lots[match[all_lanes]])
+        for some in torch.arange(len(match), device=match.device).split(batch):
+            padded = torch.cat((some, some[-1:].expand(batch - len(some))))
+            actions, seats = joint[match[padded]], players[padded]
+            actions[torch.arange(batch, device=match.device), seats] = own[padded]
+            after = self._end(state[match[padded]], actions, lots[match[padded]])
             values.append(self._value(after, seats)[: len(some)])
         return torch.cat(values)
 

@@ -36,12 +36,12 @@ class NetworkAgent(BaseAgent):
                 "right size out of a file of weights, where these serve it"
             )
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`; a `ValueError` if the network is of another game or size."""
         self.check_game(game)
 
     @torch.no_grad()
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`; runs where the network is, and draws from a generator on any device."""
         self.network.eval()
         device = next(self.network.parameters()).device

@@ -46,12 +46,12 @@ class WeightsAgent(ByGame):
             self._agent, self._game = self._network.agent(self.name, sample=about["sample"]), game
         return self._agent
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`; the network goes to the device on which the games are."""
         agent = self.playing(game)
         if self._network is not None:
-            self._network.to(lanes.device)
-        agent.start(game, players, lanes)
+            self._network.to(env_ids.device)
+        agent.start(game, players, env_ids)
 
 
 def from_file(path: Path) -> WeightsAgent:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .playouts import LANES, PlayoutAgent, finish
+from .playouts import MAX_BATCH, PlayoutAgent, finish
 
 __all__ = ["AmafAgent"]
 
@@ -32,13 +32,13 @@ class AmafAgent(PlayoutAgent):
             raise ValueError(f"expected at least 1 playout, got {playouts}")
         super().__init__(name if name is not None else f"amaf:{playouts}", playouts)
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
         game = self.game
         mask = game.legal_actions(state)
         value, seen = torch.zeros((2, 2, mask.numel()), device=state.device)  # [2, L * A]: own, others'
-        lane = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
-        for some in torch.split(lane, LANES):
+        rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
+        for some in torch.split(rows, MAX_BATCH):
             self._sample(game, state, some, mask.shape[1], value, seen, generator)
         # One win in two is taken for granted, so that an action never seen has the value 1/2.
         own, others = ((value + 0.5) / (seen + 1)).view(2, *mask.shape)
@@ -50,16 +50,16 @@ class AmafAgent(PlayoutAgent):
     def _sample(
         game: Game[Any],
         state: State,
-        lane: Tensor,
+        rows: Tensor,
         width: int,
         value: Tensor,
         seen: Tensor,
         generator: torch.Generator,
     ) -> None:
-        """One playout from each game of `lane` [X], added to value and seen [2, L * A]."""
-        games = state[lane]
+        """One playout from each game of `rows` [X], added to value and seen [2, L * A]."""
+        games = state[rows]
         mover = games.current_player
-        played = torch.zeros((2, len(lane), width), dtype=torch.bool, device=state.device)
+        played = torch.zeros((2, len(rows), width), dtype=torch.bool, device=state.device)
 
         def record(places: Tensor, players: Tensor, actions: Tensor) -> None:
             played[(players != mover[places]).long(), places, actions] = True
@@ -68,5 +68,5 @@ class AmafAgent(PlayoutAgent):
         result = (outcome + 1) / 2
         # Exact in float32, whatever the order of the sums: halves of whole numbers.
         for side, marks in enumerate(played.float()):
-            seen[side].view(-1, width).index_add_(0, lane, marks)
-            value[side].view(-1, width).index_add_(0, lane, marks * result)
+            seen[side].view(-1, width).index_add_(0, rows, marks)
+            value[side].view(-1, width).index_add_(0, rows, marks * result)

@@ -18,9 +18,9 @@ from cellgames.agents.loading import IMAGINED, PLAYOUTS, RANDOM
 from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 
-__all__ = ["FINISHED_SHARE", "LANES", "PlayoutAgent", "at_once", "finish", "outcomes"]
+__all__ = ["FINISHED_SHARE", "MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes"]
 
-LANES = 4096
+MAX_BATCH = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
 
 _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
@@ -31,7 +31,7 @@ def at_once(game: Game[Any]) -> int:
     """How many games to play side by side: `LANES`, or fewer where boards or masks are large."""
     info = game.info
     cells = math.prod(info.board.shape) + info.num_players * info.num_actions
-    return min(LANES, max(1, _CELLS // cells))
+    return min(MAX_BATCH, max(1, _CELLS // cells))
 
 
 def finish(
@@ -61,17 +61,17 @@ def finish(
     places = torch.arange(len(state), device=state.device)
     outcomes = torch.zeros((len(state), game.info.num_players), dtype=torch.int8, device=state.device)
     while True:
-        over = state.over
-        finished = int(over.sum())
+        done = state.done
+        finished = int(done.sum())
         if finished * FINISHED_SHARE >= len(state):
-            ended, running = over.nonzero().squeeze(1), (~over).nonzero().squeeze(1)
+            ended, running = done.nonzero().squeeze(1), (~done).nonzero().squeeze(1)
             outcomes[places[ended]] = game.outcome(state[ended])
             if len(running) == 0:
                 return outcomes
-            state, places, over = state[running], places[running], over[running]
+            state, places, done = state[running], places[running], done[running]
         actions = random_turn(game, state, generator)
         if on_actions is not None:
-            acting = (~over).nonzero().squeeze(1)
+            acting = (~done).nonzero().squeeze(1)
             on_actions(places[acting], state.current_player[acting], actions[acting])
         state = game.step(state, actions, checked=False)
 
@@ -103,9 +103,9 @@ class PlayoutAgent(BaseAgent):
 
     @property
     def game(self) -> Game[Any]:
-        """The game of the lanes; a `ValueError` before `start`."""
+        """The game of the envs; a `ValueError` before `start`."""
         if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
         return self._game
 
     def check_game(self, game: Game[Any]) -> None:
@@ -124,7 +124,7 @@ class PlayoutAgent(BaseAgent):
                 f"{game.id} {' and '.join(found)}"
             )
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self.check_game(game)
         self._game = game

@@ -19,7 +19,7 @@ from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 
 from .halving import affordable, best_arm, lots
-from .playouts import LANES, PlayoutAgent, at_once, finish
+from .playouts import MAX_BATCH, PlayoutAgent, at_once, finish
 
 __all__ = ["RolloutAgent"]
 
@@ -46,18 +46,18 @@ class RolloutAgent(PlayoutAgent):
         self.candidates = affordable(playouts, candidates)
         self._seats = Seats()
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
-        super().start(game, players, lanes)
-        self._seats.start(game, players, lanes)
+        super().start(game, players, env_ids)
+        self._seats.start(game, players, env_ids)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
-        game, seats = self.game, self._seats.of(lanes)
+        game, seats = self.game, self._seats.of(env_ids)
         state: State = resolve_name(IMAGINED[game.id])(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
         return self._search(state, state.current_player, self.game.legal_actions(state), generator)
 
@@ -77,9 +77,9 @@ class RolloutAgent(PlayoutAgent):
         game = self.game
         sums = torch.zeros(actions.numel(), device=state.device)
         arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]
-        for some in torch.split(arms, min(LANES, at_once(game))):
-            lane = some // actions.shape[1]
-            games, seat, chosen = state[lane], seats[lane, None], actions.flatten()[some]
+        for some in torch.split(arms, min(MAX_BATCH, at_once(game))):
+            rows = some // actions.shape[1]
+            games, seat, chosen = state[rows], seats[rows, None], actions.flatten()[some]
             if game.info.simultaneous:
                 chosen = random_turn(game, games, generator).scatter(1, seat, chosen[:, None])
             games = game.step(games, chosen, checked=False)

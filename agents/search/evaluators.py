@@ -51,8 +51,8 @@ class PlayoutEvaluator:
 
     def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
-        lanes = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
-        many = state if self.playouts == 1 else state[lanes]
+        rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
+        many = state if self.playouts == 1 else state[rows]
         value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
         if game.id in PRIORS:
             return Evaluation(resolve_name(PRIORS[game.id])(game, state, generator), value)

@@ -22,14 +22,14 @@ from .tree_search import Search
 __all__ = ["SearchAgent"]
 
 _BYTES = 1 << 30  # of trees that grow side by side, about
-_NOBODY = -1  # stands for a lane of which nothing is kept
+_NOBODY = -1  # stands for an env of which nothing is kept
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
 
 class _Kept(NamedTuple):
-    """What is left of the trees of some lanes, int64 [L]."""
+    """What is left of the trees of some envs, int64 [L]."""
 
-    lanes: Tensor
+    env_ids: Tensor
     tree: Tree
 
 
@@ -65,24 +65,24 @@ class SearchAgent(BaseAgent):
         if game != self._game:
             self._search, self._game, self._kept = self._make(game), game, []
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
-        self._kept = [kept for kept in self._kept if kept.lanes.device == lanes.device]
+        self._kept = [kept for kept in self._kept if kept.env_ids.device == env_ids.device]
         for kept in self._kept:
-            kept.lanes[torch.isin(kept.lanes, lanes)] = _NOBODY
+            kept.env_ids[torch.isin(kept.env_ids, env_ids)] = _NOBODY
         self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
-        return self.search(state, lanes, generator).chosen
+        return self.search(state, env_ids, generator).chosen
 
-    def search(self, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+    def search(self, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         """What the search says of positions; the arguments are those of `StateAgent.act_on_state`."""
         if self._search is None or self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
-        parts = torch.arange(len(lanes), device=lanes.device).split(self._together(self._search, state))
-        results = [self._part(self._search, state[part], lanes[part], generator) for part in parts]
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
+        parts = torch.arange(len(env_ids), device=env_ids.device).split(self._together(self._search, state))
+        results = [self._part(self._search, state[part], env_ids[part], generator) for part in parts]
         return results[0] if len(results) == 1 else SearchResult.cat(results)
 
     @staticmethod
@@ -92,22 +92,22 @@ class SearchAgent(BaseAgent):
         nodes = 2 * search.simulations + 1  # with what is kept, as a rule
         return max(1, _BYTES // (nodes * (node + 20 * search.edges)))
 
-    def _part(self, search: Search, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+    def _part(self, search: Search, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         if not self.reuse or search.game.info.stochastic:  # dice to come are not the true ones
             return search.run(state, generator)
-        tree, new = self._continued(search, state, lanes)
+        tree, new = self._continued(search, state, env_ids)
         search.plant(tree, new, state[new], generator)
         result = search.grow(tree, generator)
-        self._keep(search, tree, result, lanes)
+        self._keep(search, tree, result, env_ids)
         return result
 
-    def _continued(self, search: Search, state: State, lanes: Tensor) -> tuple[Tree, Tensor]:
+    def _continued(self, search: Search, state: State, env_ids: Tensor) -> tuple[Tree, Tensor]:
         """Trees with what is known of the positions, and those of them that know nothing, int64."""
         parts = []
-        known = torch.zeros_like(lanes, dtype=torch.bool)
+        known = torch.zeros_like(env_ids, dtype=torch.bool)
         for kept in self._kept:
-            trees, rows = (lanes[:, None] == kept.lanes).nonzero().unbind(1)
-            kept.lanes[rows] = _NOBODY
+            trees, rows = (env_ids[:, None] == kept.env_ids).nonzero().unbind(1)
+            kept.env_ids[rows] = _NOBODY
             places = kept.tree.find(rows, state[trees])
             below = kept.tree.below(rows, places.clamp(min=0))
             fits = (places >= 0) & (below.sum(1) <= _KEPT * search.simulations)
@@ -120,26 +120,26 @@ class SearchAgent(BaseAgent):
             tree.graft(trees, source, rows, below)
         return tree, (~known).nonzero().squeeze(1)
 
-    def _keep(self, search: Search, tree: Tree, result: SearchResult, lanes: Tensor) -> None:
+    def _keep(self, search: Search, tree: Tree, result: SearchResult, env_ids: Tensor) -> None:
         """Remember what lies below the moves that are played."""
         roots = tree.roots
         edges = (result.actions == result.chosen[:, None]).int().argmax(1)
         places = tree.child[roots, edges].long()
-        rows = ((places > 0) & ~tree.state.over[roots + places]).nonzero().squeeze(1)
+        rows = ((places > 0) & ~tree.state.done[roots + places]).nonzero().squeeze(1)
         below = tree.below(rows, places[rows])
         fits = below.sum(1) <= _KEPT * search.simulations
         rows, below = rows[fits], below[fits]
         if len(rows) == 0:
             return
-        self._kept.append(_Kept(lanes[rows], tree.part(rows, below)))
+        self._kept.append(_Kept(env_ids[rows], tree.part(rows, below)))
 
 
 def _alive(kept: _Kept) -> _Kept | None:
-    """What is kept without the lanes that were forgotten, if these are many; None if there is nothing left."""
-    rows = (kept.lanes != _NOBODY).nonzero().squeeze(1)
+    """What is kept without the envs that were forgotten, if these are many; None if there is nothing left."""
+    rows = (kept.env_ids != _NOBODY).nonzero().squeeze(1)
     if len(rows) == 0:
         return None
-    if 2 * len(rows) > len(kept.lanes):
+    if 2 * len(rows) > len(kept.env_ids):
         return kept
     below = kept.tree.below(rows, torch.zeros_like(rows))
-    return _Kept(kept.lanes[rows], kept.tree.part(rows, below))
+    return _Kept(kept.env_ids[rows], kept.tree.part(rows, below))

@@ -146,12 +146,12 @@ class Search(ABC):
         opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
         Teytaud, "On the huge benefit of decisive moves in Monte-Carlo tree search algorithms", CIG 2010).
         """
-        game, over, mask = self.game, state.over, self.game.legal_actions(state)
+        game, done, mask = self.game, state.done, self.game.legal_actions(state)
         logits = torch.zeros(mask.shape, device=state.device)
         value = game.outcome(state).float()
         wins, defends = game.winning_actions(state), game.defending_actions(state)
-        won = torch.zeros_like(over) if wins is None else wins.any(1)
-        lost = torch.zeros_like(over) if defends is None else ~(defends.any(1) | won | over)
+        won = torch.zeros_like(done) if wins is None else wins.any(1)
+        lost = torch.zeros_like(done) if defends is None else ~(defends.any(1) | won | done)
         if defends is not None:
             mask = torch.where((won | lost)[:, None], mask, defends)
             if lost.any():  # of what no longer helps, what would hinder most
@@ -160,12 +160,12 @@ class Search(ABC):
         own = won.float() - lost.float()
         mine = torch.arange(self.players, device=state.device) == state.current_player[:, None]
         value = value + torch.where(mine, own[:, None], -own[:, None])
-        asked = ~(over | won | lost)
+        asked = ~(done | won | lost)
         if asked.all():
             logits, value = self.evaluator.evaluate(game, state, generator)
         elif asked.any():
-            lanes = asked.nonzero().squeeze(1)
-            logits[lanes], value[lanes] = self.evaluator.evaluate(game, state[lanes], generator)
+            rows = asked.nonzero().squeeze(1)
+            logits[rows], value[rows] = self.evaluator.evaluate(game, state[rows], generator)
         if wins is not None:
             logits = logits.masked_fill(wins, _SURE)
         nodes = tree.add(trees, state, mask, logits, value, ~asked)

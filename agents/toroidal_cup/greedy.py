@@ -45,26 +45,26 @@ class ToroidalCupGreedy(BaseAgent):
         self._seats = Seats()
         self._game: ToroidalCup | None = None
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         if not isinstance(game, ToroidalCup):
             raise ValueError(f"agent {self.name!r} plays {ToroidalCup.id}, got {game.id}")
         watched = min(game.max_generations, _BANDS * game.lattice.band)
         self._game = dataclasses.replace(game, max_generations=watched)
-        self._seats.start(game, players, lanes)
+        self._seats.start(game, players, env_ids)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
         if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, lanes)")
-        game, seats = self._game, self._seats.of(lanes)
+            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
+        game, seats = self._game, self._seats.of(env_ids)
         state = _last_shapes(imagine(game, observation, seats))
-        seeds = draw_seeds(len(lanes), generator, state.device)
+        seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
         return torch.cat(
             [
                 self._choose(game, state[some], seats[some], action_mask[some], seeds[some])
-                for some in torch.arange(len(lanes), device=state.device).split(together)
+                for some in torch.arange(len(env_ids), device=state.device).split(together)
             ]
         )
 

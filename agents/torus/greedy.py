@@ -32,7 +32,7 @@ class TorusGreedy(BaseAgent):
     def __init__(self, name: str = "greedy") -> None:
         super().__init__(name)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
         costs = cycle_costs(observation)
         (own, own_best), (opponent, opponent_best) = (_potential(part, action_mask) for part in costs)

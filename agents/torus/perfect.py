@@ -42,15 +42,15 @@ class TorusPerfect(BaseAgent):
         except ValueError as error:
             raise ValueError(f"agent {self.name!r}: {error}") from error
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
         self._size = game.parameters["size"]
 
-    def act_on_state(self, state: TorusState, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: TorusState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `StateAgent`."""
         if self._size is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, lanes)")
+            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
         known, legal = solver(self._size, state.device), state.codes == 0
         choice = legal
         for better in (known.winning_moves(state), known.immediate_wins(state)):

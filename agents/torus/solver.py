@@ -118,16 +118,16 @@ class TorusSolver:
     def immediate_wins(self, state: TorusState) -> Tensor:
         """Legal moves that end the game at once, bool [L, N]."""
         stones, player = self._stones(state)
-        lane, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
-        own = stones[player[lane], lane] | 1 << cell
-        return _marked(lane, cell, self.holds[player[lane], own], (len(state), num_cells(self.size)))
+        row, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
+        own = stones[player[row], row] | 1 << cell
+        return _marked(row, cell, self.holds[player[row], own], (len(state), num_cells(self.size)))
 
     def winning_moves(self, state: TorusState) -> Tensor:
         """Legal moves after which the player has won, or wins with best play, bool [L, N]; none in a lost position."""
         stones, player = self._stones(state)
-        lane, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
-        after = [side[lane] | ((player[lane] == seat) * (1 << cell)) for seat, side in enumerate(stones)]
-        return _marked(lane, cell, ~self._look_up(*after), (len(state), num_cells(self.size)))
+        row, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
+        after = [side[row] | ((player[row] == seat) * (1 << cell)) for seat, side in enumerate(stones)]
+        return _marked(row, cell, ~self._look_up(*after), (len(state), num_cells(self.size)))
 
     def _stones(self, state: TorusState) -> tuple[Tensor, Tensor]:
         """Both sides' sets, int64 [2, L], and who moves, int64 [L], checked."""
@@ -153,23 +153,23 @@ class TorusSolver:
         """Raise a `ValueError` unless the table has the positions."""
         cells = num_cells(self.size)
         if (wrong := (black & white != 0) | ((black | white) >> cells != 0)).any():
-            lane = int(wrong.int().argmax())
+            place = int(wrong.int().argmax())
             raise ValueError(
-                f"expected disjoint sets of {cells} cells, got {int(black[lane])} and {int(white[lane])} as position "
-                f"{lane}; bit i stands for cell i"
+                f"expected disjoint sets of {cells} cells, got {int(black[place])} and {int(white[place])} as position "
+                f"{place}; bit i stands for cell i"
             )
         count = [self.sets.count[side] for side in (black, white)]
         if (wrong := (count[0] - count[1] != player) | (player < 0) | (player > 1)).any():
-            lane = int(wrong.int().argmax())
+            place = int(wrong.int().argmax())
             raise ValueError(
                 "expected equally many stones with Black (0) to move, or one more of Black's with White (1) to move, "
-                f"got {int(count[0][lane])} and {int(count[1][lane])} with {int(player[lane])} to move as position "
-                f"{lane}; positions that alternating turns do not lead to are not solved"
+                f"got {int(count[0][place])} and {int(count[1][place])} with {int(player[place])} to move as position "
+                f"{place}; positions that alternating turns do not lead to are not solved"
             )
         if (wrong := self.holds[0, black] | self.holds[1, white]).any():
-            lane = int(wrong.int().argmax())
-            side = "Black" if self.holds[0, black[lane]] else "White"
-            raise ValueError(f"expected positions of games that go on, but {side} has won position {lane}")
+            place = int(wrong.int().argmax())
+            side = "Black" if self.holds[0, black[place]] else "White"
+            raise ValueError(f"expected positions of games that go on, but {side} has won position {place}")
 
 
 def check_size(size: int) -> None:
@@ -239,9 +239,9 @@ def _bits(sets: Tensor, cells: int) -> Tensor:
     return sets[:, None] >> torch.arange(cells, device=sets.device) & 1
 
 
-def _marked(lane: Tensor, cell: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
+def _marked(row: Tensor, cell: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
     """A bool tensor with values in some of its places, else False."""
-    return torch.zeros(shape, dtype=torch.bool, device=values.device).index_put((lane, cell), values)
+    return torch.zeros(shape, dtype=torch.bool, device=values.device).index_put((row, cell), values)
 
 
 def _holds(size: int) -> Tensor:

@@ -40,8 +40,8 @@ __all__ = [
     "check_suffix",
     "content",
     "default_agent",
+    "draw",
     "line_text",
-    "picture",
     "summary",
     "table",
     "to_data",
@@ -60,7 +60,7 @@ _SEARCHING = ("gumbel", "mcts")  # names of the agents that search trees
 class Searcher(StateAgent, Protocol):
     """An agent that says what it has found, not only what it plays."""
 
-    def search(self, state: Any, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+    def search(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         """The arguments are those of `StateAgent.act_on_state`."""
 
 
@@ -160,19 +160,19 @@ def analyse(game: Game[Any], state: State, agent: AnyAgent, seed: int = 0) -> An
         ValueError: the game is over, the agent does not search, or it cannot play the game.
     """
     if len(state) != 1:
-        raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[lane : lane + 1] is one")
+        raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
         raise ValueError(f"agent {agent.name!r} does not search, so it cannot analyse; agents that do: {known}")
     check_unfinished(game, state)
-    lanes, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
+    env_ids, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
     random.manual_seed(derive(seed, "analysis"))
-    searcher.start(game, state.current_player, lanes)
+    searcher.start(game, state.current_player, env_ids)
     searched = state.clone()
     if game.info.stochastic:
         searched = searched.replace(seed=draw_seeds(1, random, state.device))
-    found = searcher.search(searched, lanes, random)
+    found = searcher.search(searched, env_ids, random)
     return _report(game, state, agent.name, found)
 
 
@@ -279,13 +279,13 @@ def to_data(analysis: Analysis) -> dict[str, Any]:
 # ---------------------------------------------------------------- drawn
 
 
-def picture(game: Game[Any], state: State, analysis: Analysis) -> Picture:
+def draw(game: Game[Any], state: State, analysis: Analysis) -> Picture:
     """The position with shares of visits, win chances and the line on its board, as far as the game can draw them."""
     from cellgames.envs.core.notes import Notes
 
     seen = [move for move in analysis.moves if move.visits]
     mover = analysis.mover.capitalize()
-    return game.annotated(
+    return game.draw_annotated(
         state,
         Notes(
             title=f"{mover} to move, turn {analysis.turn + 1}: win chance {100 * analysis.win_chance:.0f} %, "
@@ -306,7 +306,7 @@ def content(game: Game[Any], state: State, analysis: Analysis, suffix: str, top:
         ImportError: .png, and Pillow is not installed.
     """
     check_suffix(f"file{suffix}")
-    shown = picture(game, state, analysis)
+    shown = draw(game, state, analysis)
     if suffix == ".png":
         from cellgames.arena.season.bracket_picture import png
 

@@ -41,7 +41,7 @@ class ChunkWork:
     parcel: Parcel
     schedule: Schedule
 
-    def begin(self) -> Callable[[Piece], list[Record]]:
+    def start(self) -> Callable[[Piece], list[Record]]:
         """Load the agents; gives what plays a chunk (`match.play_games`)."""
         game, agents = self.parcel.unpack()
 

@@ -33,7 +33,7 @@ from cellgames.utils.run_folders import PathLike, RunError, opened
 
 from . import match
 from .chunks import RECORDS, RUN, Chunk, Key, Settings, play_plan, prepare
-from .match import derive, generator, hire
+from .match import derive, generator, load_agents
 
 __all__ = ["MATCH", "FreeForAll", "RunError", "Schedule", "free_for_all", "seatings"]
 
@@ -109,7 +109,7 @@ def free_for_all(
         ValueError: settings that make no sense; agents that cannot play this game.
     """
     schedule = Schedule(games, seed, opening_plies, chunk)
-    players = hire(game, agents)
+    players = load_agents(game, agents)
     names = sorted(players)
     if anchor is not None and anchor not in players:
         raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {anchor!r}")

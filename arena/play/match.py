@@ -36,9 +36,9 @@ __all__ = [
     "both_seats",
     "counter",
     "derive",
-    "entrants",
     "generator",
-    "hire",
+    "load_agents",
+    "load_two_player_agents",
     "match",
     "match_id",
     "play_chunk",
@@ -92,21 +92,21 @@ def match_id(first: str, second: str) -> str:
     return " vs ".join(sorted((first, second)))
 
 
-def entrants(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
-    """Agents by name, for a game of two players; otherwise like `hire`.
+def load_two_player_agents(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+    """Agents by name, for a game of two players; otherwise like `load_agents`.
 
     Raises:
-        ValueError: a game not for two players, or what `hire` refuses.
+        ValueError: a game not for two players, or what `load_agents` refuses.
     """
     if game.info.num_players != 2:
         raise ValueError(
             f"matches are for games of two players; {game.id} has {game.info.num_players}, "
             "which free-for-all games take"
         )
-    return hire(game, agents)
+    return load_agents(game, agents)
 
 
-def hire(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+def load_agents(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
     """Agents by name; specs are loaded.
 
     Raises:
@@ -120,12 +120,12 @@ def hire(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgen
         raise ValueError(f"expected agents with names that can be printed, got {', '.join(map(repr, hidden))}")
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
-    hired = {
+    loaded = {
         name: load(agent, game) if isinstance(agent, str) else agent for name, agent in zip(names, agents, strict=True)
     }
-    for agent in hired.values():
+    for agent in loaded.values():
         takes_states(agent, game)
-    return hired
+    return loaded
 
 
 def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
@@ -209,28 +209,28 @@ def records_of(
     openings: Sequence[int],
     pairings: Sequence[Pairing | None] | None = None,
 ) -> list[Record]:
-    """All games that were played, or forfeited; the keywords are the records', one a lane."""
-    lanes = range(len(played.turns))
-    failures = [played.failures.get(lane) for lane in lanes]
+    """All games that were played, or forfeited; the keywords are the records', one per env."""
+    env_ids = range(len(played.turns))
+    failures = [played.failures.get(env_id) for env_id in env_ids]
     forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
     ends = results(game, played.state, forfeits)
     parameters = json.dumps(game.parameters)
-    told = type(game).story is not Game.story
+    told = type(game).summary is not Game.summary
     found = []
-    for lane in lanes:
-        moves = tuple(loop.moves(game, played, lane))
+    for env_id in env_ids:
+        moves = tuple(loop.moves(game, played, env_id))
         found.append(
             Record(
                 game=game.id,
                 version=cellgames.__version__,
                 parameters=json.loads(parameters),
-                seed=seeds[lane],
-                agents=agents[lane],
-                opening=min(openings[lane], len(moves)),  # an agent that fails at the start stops the game before it
+                seed=seeds[env_id],
+                agents=agents[env_id],
+                opening=min(openings[env_id], len(moves)),  # an agent that fails at the start stops the game before it
                 moves=moves,
-                result=ends[lane],
-                pairing=None if pairings is None else pairings[lane],
-                story=game.story(played.state[lane]) if told and forfeits[lane] is None else {},
+                result=ends[env_id],
+                pairing=None if pairings is None else pairings[env_id],
+                summary=game.summary(played.state[env_id]) if told and forfeits[env_id] is None else {},
             )
         )
     return found
@@ -239,7 +239,7 @@ def records_of(
 def record(
     game: Game[Any],
     played: loop.Played,
-    lane: int,
+    env_id: int,
     *,
     seed: int,
     agents: tuple[str, ...],
@@ -248,10 +248,10 @@ def record(
 ) -> Record:
     """One of the games that were played, or forfeited; the keywords are the record's."""
     one = loop.Played(
-        played.actions[:, lane : lane + 1],
-        played.turns[lane : lane + 1],
-        played.state[lane],
-        {0: played.failures[lane]} if lane in played.failures else {},
+        played.actions[:, env_id : env_id + 1],
+        played.turns[env_id : env_id + 1],
+        played.state[env_id],
+        {0: played.failures[env_id]} if env_id in played.failures else {},
     )
     (found,) = records_of(game, one, seeds=[seed], agents=[agents], openings=[opening], pairings=[pairing])
     return found
@@ -263,9 +263,9 @@ def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
 
     def count(turn: int, state: State) -> None:
         nonlocal before
-        over = int(state.over.sum())
-        finished(over - before)
-        before = over
+        done = int(state.done.sum())
+        finished(done - before)
+        before = done
 
     return count
 
@@ -331,7 +331,7 @@ def match(
         opening_plies: random moves before the agents take over, at most.
         chunk: openings played side by side.
     """
-    agents = entrants(game, [first, second])
+    agents = load_two_player_agents(game, [first, second])
     schedule = Schedule(games, seed, opening_plies, chunk)
     records = tuple(record for part in _parts(game, agents, schedule) for record in part)
     one, two = agents

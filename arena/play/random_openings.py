@@ -38,12 +38,12 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
     for ply in range(plies):
         chosen = random_turn(game, state, generator)
         # A last turn may be all of Life, only to be thrown away.
-        lanes = (~(state.over | game.is_last_turn(state))).nonzero().squeeze(1)
-        if not len(lanes):
+        env_ids = (~(state.done | game.is_last_turn(state))).nonzero().squeeze(1)
+        if not len(env_ids):
             break
-        after = game.step(state[lanes], chosen[lanes], checked=False)
-        state = state.put(lanes, after)
-        going = lanes[~after.over]
+        after = game.step(state[env_ids], chosen[env_ids], checked=False)
+        state = state.put(env_ids, after)
+        going = env_ids[~after.done]
         drawn[going, ply] = chosen[going]
     return drawn
 

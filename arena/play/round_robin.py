@@ -33,7 +33,7 @@ from cellgames.utils.run_folders import PathLike, RunError, opened, write_atomic
 
 from . import chunks
 from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
-from .match import Schedule, both_seats, derive, entrants, match_id
+from .match import Schedule, both_seats, derive, load_two_player_agents, match_id
 from .until_certain import ORDER, UntilCertain, order_csv, order_section
 
 __all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
@@ -149,7 +149,7 @@ def round_robin(
         ValueError: settings that make no sense.
     """
     schedule = Schedule(games_per_pair, seed, opening_plies, chunk)
-    players = entrants(game, agents)
+    players = load_two_player_agents(game, agents)
     names = sorted(players)
     if anchor is not None and anchor not in players:
         raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {anchor!r}")

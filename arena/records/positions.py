@@ -26,12 +26,12 @@ def after_moves(game: Game[Any], moves: Sequence[str], *, position: str = "", se
     """
     state = start(game, seed, position)
     for number, move in enumerate(moves, 1):
-        if bool(state.over):
+        if bool(state.done):
             raise ValueError(f"move {number}, {move!r}: the game is over after move {number - 1}")
         try:
             state = game.step(state, parse_move(game, move)[None])
         except ValueError as error:
-            reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+            reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
             raise ValueError(f"move {number}, {move!r}: {reason}") from None
     return state
 
@@ -68,7 +68,7 @@ def at_ply(record: Record, ply: int | None = None) -> State:
 
 def check_unfinished(game: Game[Any], state: State) -> None:
     """Raise a `ValueError` that says how the game ended if the position, a batch of one, is a finished one."""
-    if bool(state.over):
+    if bool(state.done):
         ended = result(game, state)
         ends = zip(game.info.players, ended.outcome, strict=True)
         said = ", ".join(f"{player} {_ENDS[outcome]}" for player, outcome in ends)

@@ -112,14 +112,14 @@ class Record:
     game:       id that `cellgames.make` takes together with `parameters`.
     version:    of this package.
     parameters: all of them, defaults too.
-    seed:       int64, of the lane.
+    seed:       int64, of the env.
     agents:     names by seat.
     opening:    how many of the first moves were forced.
     moves:      one string a turn, as the game writes actions (`cellgames.agents.moves`).
     result:     how it ended.
     pairing:    None for a game outside a match.
     position:   where it started, as the game writes positions; "" is the usual start.
-    story:      numbers of the game that `result` does not tell (`Game.story`), JSON of any kind by name.
+    summary:      numbers of the game that `result` does not tell (`Game.summary`), JSON of any kind by name.
     """
 
     game: str
@@ -132,10 +132,10 @@ class Record:
     result: Result
     pairing: Pairing | None = None
     position: str = ""
-    story: Mapping[str, Any] = field(default_factory=dict)
+    summary: Mapping[str, Any] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
-        """The fields as JSON takes them; parameters and story are the record's own."""
+        """The fields as JSON takes them; parameters and summary are the record's own."""
         # Not `asdict`, which copies every move: runs write records by the thousand.
         data = dict(vars(self))
         data["result"] = result = dict(vars(self.result))
@@ -143,7 +143,7 @@ class Record:
             del data["pairing"]
         else:
             data["pairing"] = dict(vars(self.pairing))
-        for name in ("position", "story"):
+        for name in ("position", "summary"):
             if not data[name]:
                 del data[name]
         if (forfeit := self.result.forfeit) is None:
@@ -169,7 +169,7 @@ class Record:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
-        optional = ("pairing", "position", "story")
+        optional = ("pairing", "position", "summary")
         top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
@@ -191,7 +191,7 @@ class Record:
             ),
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
-            story=top.mapping("story") if "story" in data else {},
+            summary=top.mapping("summary") if "summary" in data else {},
         )
         record.check()
         return record

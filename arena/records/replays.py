@@ -25,7 +25,7 @@ from .record_lines import Forfeit, Outcome, Record, Result
 
 __all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "results", "start", "verify"]
 
-_FILM_SPEED = 5  # pictures within a step in the time of one position
+_FRAME_SPEED = 5  # pictures within a step in the time of one position
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
@@ -34,9 +34,9 @@ class ReplayError(ValueError):
     """A record that does not reproduce; the message says where and how it differs."""
 
 
-def result(game: Game[Any], state: State, lane: int = 0, forfeit: Forfeit | None = None) -> Result:
-    """How the game of a lane ended, which is finished or, with a forfeit, stopped before its end."""
-    return results(game, state[lane], [forfeit])[0]
+def result(game: Game[Any], state: State, env_id: int = 0, forfeit: Forfeit | None = None) -> Result:
+    """How the game of an env ended, which is finished or, with a forfeit, stopped before its end."""
+    return results(game, state[env_id], [forfeit])[0]
 
 
 def results(game: Game[Any], state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
@@ -122,7 +122,7 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
 def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
     """Save the game as a GIF, one frame a position; the last one stays longer.
 
-    Where a step is a film (`Game.film`), as when Life runs, its pictures take a fifth of a frame's time each.
+    Where a step has several frames (`Game.frames`), as when Life runs, its pictures take a fifth of a frame's time each.
 
     Raises:
         ReplayError: the record does not reproduce.
@@ -131,13 +131,13 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
     from cellgames.envs.core.drawing import save_gif, to_rgb
 
     game, states = game_of(record), replay(record)
-    films = [[game.picture(states[0])], *(list(game.film(*step)) for step in pairwise(states))]
-    hold = _FILM_SPEED if any(len(film) > 1 for film in films) else 1
+    steps = [[game.draw(states[0])], *(list(game.frames(*step)) for step in pairwise(states))]
+    hold = _FRAME_SPEED if any(len(pictures) > 1 for pictures in steps) else 1
 
     def frames() -> Iterator[npt.NDArray[np.uint8]]:
-        for film in films:
-            for picture in film:
-                yield from [to_rgb(picture, scale)] * (hold if len(film) == 1 else 1)
+        for pictures in steps:
+            for picture in pictures:
+                yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
 
     save_gif(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
 
@@ -148,22 +148,22 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
 def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
     """For each record what is wrong with it, "" for nothing.
 
-    `on_state` sees the batch before each turn, and at the end. A lane leaves the batch when its game is over
+    `on_state` sees the batch before each turn, and at the end. An env leaves the batch when its game is over
     or has failed.
     """
     messages = [""] * len(records)
     actions: list[list[Tensor]] = []
     first: list[State] = []
-    lanes: list[int] = []  # the record of each lane of the batch
+    env_ids: list[int] = []  # the record of each env of the batch
     for number, record in enumerate(records):
         try:
             actions.append([])
             actions[-1] += _actions(game, record)
             first.append(_start(game, record))
-            lanes.append(number)
+            env_ids.append(number)
         except ReplayError as error:
             messages[number] = str(error)
-    if not lanes:
+    if not env_ids:
         return messages
     state = type(first[0]).cat(first)
     turn = 0
@@ -171,70 +171,70 @@ def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[Sta
         if on_state is not None:
             on_state(state)
         going = []
-        for lane, over in enumerate(state.over.tolist()):
-            record, count = records[lanes[lane]], len(actions[lanes[lane]])
-            if over:
-                messages[lanes[lane]] = _after(game, state, lane, record, turn)
+        for env_id, done in enumerate(state.done.tolist()):
+            record, count = records[env_ids[env_id]], len(actions[env_ids[env_id]])
+            if done:
+                messages[env_ids[env_id]] = _after(game, state, env_id, record, turn)
             elif turn == count and record.result.forfeit is not None:
-                messages[lanes[lane]] = _forfeited(game, state, lane, record, record.result.forfeit)
+                messages[env_ids[env_id]] = _forfeited(game, state, env_id, record, record.result.forfeit)
             elif turn == count:
-                messages[lanes[lane]] = f"too few moves: after the last one, move {count}, the game goes on"
+                messages[env_ids[env_id]] = f"too few moves: after the last one, move {count}, the game goes on"
             else:
-                going.append(lane)
-        state, lanes = _keep(state, lanes, going)
-        if not lanes:
+                going.append(env_id)
+        state, env_ids = _keep(state, env_ids, going)
+        if not env_ids:
             return messages
-        chosen = torch.stack([actions[number][turn] for number in lanes])
+        chosen = torch.stack([actions[number][turn] for number in env_ids])
         try:
             state = game.step(state, chosen)
         except ValueError:
             going = []
-            for lane, number in enumerate(lanes):
+            for env_id, number in enumerate(env_ids):
                 try:
-                    game.check(state[lane], chosen[lane : lane + 1])
-                    going.append(lane)
+                    game.check(state[env_id], chosen[env_id : env_id + 1])
+                    going.append(env_id)
                 except ValueError as error:
-                    reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+                    reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
                     messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {reason}"
-            state, lanes = _keep(state, lanes, going)
-            if not lanes:
+            state, env_ids = _keep(state, env_ids, going)
+            if not env_ids:
                 return messages
             state = game.step(state, chosen[going])
         turn += 1
 
 
-def _keep(state: State, lanes: list[int], going: list[int]) -> tuple[State, list[int]]:
-    """Only the lanes in `going`."""
-    if len(going) == len(lanes):
-        return state, lanes
-    return state[going], [lanes[lane] for lane in going]
+def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, list[int]]:
+    """Only the envs in `going`."""
+    if len(going) == len(env_ids):
+        return state, env_ids
+    return state[going], [env_ids[env_id] for env_id in going]
 
 
-def _after(game: Game[Any], state: State, lane: int, record: Record, turn: int) -> str:
+def _after(game: Game[Any], state: State, env_id: int, record: Record, turn: int) -> str:
     """What is wrong with a record whose game is over after `turn` moves."""
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
     if record.result.forfeit is not None:
         return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
-    told = list(_told("story", record.story, game.story(state[lane])))
+    told = list(_told("summary", record.summary, game.summary(state[env_id])))
     recorded = vars(record.result) | {name: was for name, was, _ in told}
-    return result_differs(recorded, vars(result(game, state, lane)) | {name: now for name, _, now in told})
+    return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in told})
 
 
-def _forfeited(game: Game[Any], state: State, lane: int, record: Record, forfeit: Forfeit) -> str:
+def _forfeited(game: Game[Any], state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
     """What is wrong with a record of a forfeited game, of which all moves are played."""
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
         return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
     # Agents fail on the move, or all at once, or when a game begins.
-    if not game.info.simultaneous and record.moves and seats != (mover := int(state.current_player[lane]),):
+    if not game.info.simultaneous and record.moves and seats != (mover := int(state.current_player[env_id]),):
         return f"forfeit: expected seat {mover}, whose turn it is after move {len(record.moves)}, got {list(seats)}"
-    return result_differs(vars(record.result), vars(result(game, state, lane, forfeit)))
+    return result_differs(vars(record.result), vars(result(game, state, env_id, forfeit)))
 
 
 def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
-    """What two stories tell as far as both have it: name, recorded and replayed value; of lists what differs first."""
+    """What two summaries tell as far as both have it: name, recorded and replayed value; of lists what differs first."""
     if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
         for key in recorded:
             if key in replayed:

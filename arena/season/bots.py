@@ -131,13 +131,13 @@ class BotUmpire:
                 record(
                     self.game,
                     played,
-                    lane,
-                    seed=int(seeds[lane]),
+                    env_id,
+                    seed=int(seeds[env_id]),
                     agents=tuple(self._names[team] for team in fixture.teams),
-                    opening=forced[lane],
+                    opening=forced[env_id],
                 ),
             )
-            for lane, fixture in enumerate(fixtures)
+            for env_id, fixture in enumerate(fixtures)
         ]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:

@@ -101,9 +101,9 @@ def verify(
         while part := list(islice(numbers, batch)):
             games = [records[number] for number in part]
             ended = _simulate(games, compile=compile)
-            for lane, (number, game) in enumerate(zip(part, games, strict=True)):
+            for env_id, (number, game) in enumerate(zip(part, games, strict=True)):
                 recorded = {name: getattr(game, name) for name in ENDED}
-                if message := result_differs(recorded, _ended(ended, lane)):
+                if message := result_differs(recorded, _ended(ended, env_id)):
                     yield number, ReplayError(message)
 
 
@@ -113,9 +113,9 @@ def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
     return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
 
 
-def _ended(result: Result, lane: int) -> dict[str, object]:
-    """How the game of a lane ended, as `CupRecord` holds it."""
-    values = {name: getattr(result, name)[lane].tolist() for name in ENDED}
+def _ended(result: Result, env_id: int) -> dict[str, object]:
+    """How the game of an env ended, as `CupRecord` holds it."""
+    values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
 
@@ -146,5 +146,5 @@ def gif(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int 
     """
     from cellgames.envs.core.drawing import save_gif, to_rgb
 
-    film = drawn.course(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-    save_gif((to_rgb(picture, scale) for picture in film), path, frame_ms=frame_ms, last_ms=last_ms)
+    frames = drawn.course(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+    save_gif((to_rgb(picture, scale) for picture in frames), path, frame_ms=frame_ms, last_ms=last_ms)

@@ -59,8 +59,8 @@ class BatchWork(Work[Batch, Rounds]):
     umpire: PackedUmpire
     seed: int
 
-    def begin(self) -> Callable[[Batch], Rounds]:
-        """See `Work.begin`."""
+    def start(self) -> Callable[[Batch], Rounds]:
+        """See `Work.start`."""
         umpire = self.umpire()
 
         def play_out(batch: Batch) -> Rounds:

@@ -12,7 +12,17 @@ from typing import TypeAlias
 
 from cellgames.utils.run_folders import PathLike
 
-__all__ = ["LEAST", "Leagues", "Team", "by_league", "check_names", "generate_names", "hire", "place", "read_teams"]
+__all__ = [
+    "LEAST",
+    "Leagues",
+    "Team",
+    "assign_agents",
+    "by_league",
+    "check_names",
+    "generate_names",
+    "place",
+    "read_teams",
+]
 
 Leagues: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 """Names of teams by league and division."""
@@ -99,7 +109,7 @@ def read_teams(path: PathLike) -> list[Team]:
     return teams
 
 
-def hire(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
+def assign_agents(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
     """The teams, with the agents in turn for those that have none."""
     specs = cycle(agents or [""])
     return [team if team.agent else replace(team, agent=next(specs)) for team in teams]

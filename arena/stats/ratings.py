@@ -228,7 +228,7 @@ def rate(
         raise ValueError(f"anchor must be one of {list(agents)}, got {anchor!r}; did it play no game?")
     index = {name: k for k, name in enumerate(agents)}
     rng = np.random.default_rng(seed)
-    # Lane 0 holds the games as played, every other lane a resample.
+    # Row 0 holds the games as played, every other row a resample.
     wins, draws, both_lose = np.zeros((3, resamples + 1, len(agents), len(agents)))
     # The virtual games, won and lost, are weighed anew like any others: half a game is half the shape.
     virtual = np.full((resamples + 1, len(agents), 2), prior / 2)
@@ -395,7 +395,7 @@ def _probabilities(d: FloatArray, nu: FloatArray) -> tuple[FloatArray, FloatArra
 class _Likelihood:
     """Log-likelihood of R tables [R, K, K], and its derivatives.
 
-    Parameters are [R, K + 1]: K log strengths, then log nu, which has no effect in a lane without draws. The
+    Parameters are [R, K + 1]: K log strengths, then log nu, which has no effect in a row without draws. The
     virtual opponent is agent K of tables one larger; its log strength stays 0 and is no parameter.
     """
 
@@ -449,9 +449,9 @@ class _Likelihood:
 
 
 def _maximise(likelihood: _Likelihood) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Newton's method with backtracking: log strengths [R, K], nu [R], and whether each lane converged [R].
+    """Newton's method with backtracking: log strengths [R, K], nu [R], and whether each row converged [R].
 
-    Every lane has its own steps and stops by itself, so that a batch equals its tables alone.
+    Every row has its own steps and stops by itself, so that a batch equals its tables alone.
     """
     params = likelihood.start()
     value = likelihood.value(params)

@@ -69,7 +69,7 @@ def endings_of(agents: tuple[str, str], records: Sequence[Record]) -> Endings:
 
 def _length(record: Record) -> int:
     """Rounds after the initial placement, if the game tells of rounds."""
-    rounds = record.story.get("rounds")
+    rounds = record.summary.get("rounds")
     return len(rounds["units"]) - 1 if rounds else record.result.turns
 
 

@@ -162,9 +162,9 @@ def replies(size: int, kind: str, spec: str, seed: int) -> tuple[TorusState, Ten
     agent = load(spec, game)
     if not isinstance(agent, Searcher):
         raise ValueError(f"expected an agent that searches, got {spec!r}")
-    lanes = torch.arange(len(cells))
-    agent.start(game, states.current_player, lanes)
-    found = agent.search(states, lanes, generator(seed, "replies", size, kind, spec))
+    rows = torch.arange(len(cells))
+    agent.start(game, states.current_player, rows)
+    found = agent.search(states, rows, generator(seed, "replies", size, kind, spec))
     return after, cells, (found.value[:, 1].double() + 1) / 2
 
 
@@ -195,7 +195,7 @@ def _map_of_replies(size: int, spec: str, seed: int) -> tuple[bytes, dict[str, A
             of="for White",
             most=1.0,
         )
-        pictures.append(Torus(size).annotated(after, notes))
+        pictures.append(Torus(size).draw_annotated(after, notes))
         data[kind] = {
             "best": cell_to_name(best, size),
             "chance": numbers[best],

@@ -75,21 +75,21 @@ def _undecided(game: Torus, generator: torch.Generator) -> TorusState:
     """What some random games give for `sample`, in random order."""
     state = game.init(draw_seeds(_GAMES, generator))
     end = torch.randint(num_cells(SIZE), (_GAMES,), generator=generator)
-    lanes, parts = torch.arange(_GAMES), []
+    env_ids, parts = torch.arange(_GAMES), []
     for turn in range(num_cells(SIZE)):
-        parts.append((lanes[(end == turn) & ~state.over], state[(end == turn) & ~state.over]))
+        parts.append((env_ids[(end == turn) & ~state.done], state[(end == turn) & ~state.done]))
         state = game.step(state, random_turn(game, state, generator), checked=False)
-    states = TorusState.cat([part for _, part in parts])[torch.cat([lane for lane, _ in parts]).argsort()]
+    states = TorusState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
     winning = solver(SIZE).winning_moves(states)
     return states[winning.any(1) & (game.legal_actions(states) & ~winning).any(1)]
 
 
 def answers(state: TorusState, spec: str, seed: int) -> Tensor:
     """Whether an agent, asked for all positions at once, moves so that it still wins: bool [L]."""
-    game, lanes = Torus(SIZE), torch.arange(len(state))
+    game, env_ids = Torus(SIZE), torch.arange(len(state))
     agent = load(spec, game)
-    agent.start(game, state.current_player, lanes)
-    chosen = select(agent, game, state, lanes, torch.Generator().manual_seed(seed))
+    agent.start(game, state.current_player, env_ids)
+    chosen = select(agent, game, state, env_ids, torch.Generator().manual_seed(seed))
     return solver(SIZE).winning_moves(state).gather(1, chosen[:, None]).squeeze(1)
 
 

@@ -138,7 +138,7 @@ def measure(port: int, id: str, games: int, moves: int, seed: int) -> list[tuple
         path = f"/api/play/{made['view']['id']}"
         view, nvec = _awaited(page, path, made["view"]), made["about"]["nvec"]
         for _ in range(moves):
-            if view["over"]:
+            if view["done"]:
                 break
             known = {"turn": view["turn"], "epoch": view["epoch"], "since": view["turn"]}
             action = _choice(view, nvec, draw)
@@ -188,7 +188,7 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         "\n".join(f"- {name}: {value}" for name, value in head.items()),
         "From sending a person's move over a kept connection on the same machine, server and client in one process, "
         "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
-        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, a film of them. "
+        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation of them. "
         "An answer waits up to 100 ms for agents and for Life, and what takes longer is asked for again; "
         f"the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
         "the answer, compressed, median.",

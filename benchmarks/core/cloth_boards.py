@@ -154,15 +154,15 @@ def rounds(seconds: float, *, name: str, cores: int | None) -> Measurement:
 
     _threads(cores)
     vector, agent = cellgames.make("cloth-of-gold-v0").vector(WORLDS), ClothRandom()
-    lanes, generator = torch.arange(WORLDS), torch.Generator().manual_seed(0)
-    agent.start(vector.game, vector.state.current_player, lanes)
+    env_ids, generator = torch.arange(WORLDS), torch.Generator().manual_seed(0)
+    agent.start(vector.game, vector.state.current_player, env_ids)
 
     def play() -> int:
         before = vector.state.round.clone()
-        vector.step(agent.act_on_state(vector.state, lanes, generator), checked=False)
+        vector.step(agent.act_on_state(vector.state, env_ids, generator), checked=False)
         return int(((vector.state.round != before) & (before > 0)).sum())
 
-    for _ in range(350):  # until lanes are in all phases, and the code is compiled
+    for _ in range(350):  # until envs are in all phases, and the code is compiled
         play()
     return _measurement(name, WORLDS, "rounds", timed(play, seconds))
 
@@ -187,9 +187,9 @@ def turns(seconds: float, *, name: str, cores: int | None) -> Measurement:
         for _ in range(2):
             number += 1
             after = game.play_turn(state, random_turns(game, state, seeds(number, WORLDS), 1).squeeze(1))
-            played += int((after.over | ((after.round != state.round) & (state.round > 0))).sum())
-            over = after.over.nonzero().squeeze(1)
-            state = after.put(over, game.init(seeds(number, len(over)))) if len(over) else after
+            played += int((after.done | ((after.round != state.round) & (state.round > 0))).sum())
+            done = after.done.nonzero().squeeze(1)
+            state = after.put(done, game.init(seeds(number, len(done)))) if len(done) else after
         return played
 
     for _ in range(12):

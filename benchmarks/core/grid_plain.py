@@ -33,35 +33,35 @@ class PlainGrid:
 
     Args:
         rules: whose parameters hold.
-        lanes: `B`.
+        num_envs: `B`.
         generator: of all draws; consumed.
     """
 
-    def __init__(self, rules: GridAdaptation, lanes: int, generator: torch.Generator) -> None:
-        self.rules, self.lanes, self.generator = rules, lanes, generator
-        shape = (lanes, rules.players)
-        self.board = torch.zeros(lanes, rules.spaces + 1, dtype=torch.uint8)
+    def __init__(self, rules: GridAdaptation, num_envs: int, generator: torch.Generator) -> None:
+        self.rules, self.num_envs, self.generator = rules, num_envs, generator
+        shape = (num_envs, rules.players)
+        self.board = torch.zeros(num_envs, rules.spaces + 1, dtype=torch.uint8)
         self.sequence, self.reserves, self.bought, self.garnets, self.scores = torch.zeros(5, *shape).long().unbind()
-        self.round = torch.zeros(lanes, dtype=torch.int64)
-        self.restart(torch.ones(lanes, dtype=torch.bool))
+        self.round = torch.zeros(num_envs, dtype=torch.int64)
+        self.restart(torch.ones(num_envs, dtype=torch.bool))
         digits = torch.arange(8)[:, None] >> torch.tensor((2, 1, 0)) & 1
         self.matching = torch.cat((digits, 1 - digits), 1).T.float()  # [ones and zeros of three digits, sequence]
 
-    def restart(self, over: Tensor) -> None:
+    def restart(self, done: Tensor) -> None:
         """New matches where bool [B] holds."""
-        lanes, rules = over.nonzero().squeeze(1), self.rules
-        self.board[lanes] = 0
-        self.sequence[lanes] = torch.rand(len(lanes), 8, generator=self.generator).argsort(1)[:, : rules.players]
-        self.reserves[lanes], self.garnets[lanes] = rules.reserves, rules.starting_garnets
-        self.bought[lanes] = self.scores[lanes] = 0
-        self.round[lanes] = 1
+        env_ids, rules = done.nonzero().squeeze(1), self.rules
+        self.board[env_ids] = 0
+        self.sequence[env_ids] = torch.rand(len(env_ids), 8, generator=self.generator).argsort(1)[:, : rules.players]
+        self.reserves[env_ids], self.garnets[env_ids] = rules.reserves, rules.starting_garnets
+        self.bought[env_ids] = self.scores[env_ids] = 0
+        self.round[env_ids] = 1
 
     def play(self) -> None:
-        """A round of random legal actions in every lane, and new matches where it was the last."""
+        """A round of random legal actions in every env, and new matches where it was the last."""
         self.step(self.random_actions())
-        over = self.round > self.rules.rounds
-        if over.any():
-            self.restart(over)
+        done = self.round > self.rules.rounds
+        if done.any():
+            self.restart(done)
 
     def free(self) -> Tensor:
         """Bool [B, N], spaces without a tile."""
@@ -78,7 +78,7 @@ class PlainGrid:
         """
         upto = self.free().cumsum(1)  # [B, N]
         pays = self.garnets >= 2 << self.bought
-        lots = torch.rand(self.lanes, self.rules.players, 6, generator=self.generator)
+        lots = torch.rand(self.num_envs, self.rules.players, 6, generator=self.generator)
         choices = upto[:, -1, None, None].expand(-1, self.rules.players, SLOTS).clone()
         choices[:, :, RESERVE] = torch.where((self.reserves > 0) | pays, choices[:, :, RESERVE], 0) + 1  # or "none"
         rank = (lots[:, :, :SLOTS] * choices).long()
@@ -115,7 +115,7 @@ class PlainGrid:
             twice = (named[:, :, :slot] == named[:, :, slot, None]).any(2)
             named[:, :, slot].masked_fill_(twice, none)
         flat = named.flatten(1)
-        names = torch.zeros(self.lanes, none + 1, dtype=torch.uint8)
+        names = torch.zeros(self.num_envs, none + 1, dtype=torch.uint8)
         names.scatter_add_(1, flat, torch.ones_like(flat, dtype=torch.uint8))
         alone = flat.masked_fill(names.gather(1, flat) != 1, none)
         tiles = (TILE + self.sequence).to(torch.uint8)[:, :, None].expand_as(named).flatten(1)

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID"]
 
-LANES = 4096
-WARM_UP = 200  # steps, so that the lanes are in different rounds and everything is compiled
+NUM_ENVS = 4096
+WARM_UP = 200  # steps, so that the envs are in different rounds and everything is compiled
 
 
 def _measurement(name: str, batch: int, work: tuple[int, float]) -> Measurement:
@@ -40,7 +40,7 @@ def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False)
 
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
-    vector, generator = game.vector(LANES, seed=0, compile=compile), torch.Generator().manual_seed(0)
+    vector, generator = game.vector(NUM_ENVS, seed=0, compile=compile), torch.Generator().manual_seed(0)
 
     def play(steps: int = 10) -> int:
         for _ in range(steps):
@@ -49,10 +49,10 @@ def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False)
                 vector.legal_actions  # noqa: B018  # made when asked for
             else:
                 game.free_spaces(vector.state)
-        return steps * LANES
+        return steps * NUM_ENVS
 
     play(WARM_UP)
-    return _measurement(name, LANES, timed(play, seconds))
+    return _measurement(name, NUM_ENVS, timed(play, seconds))
 
 
 def plain(seconds: float, *, name: str) -> Measurement:
@@ -65,16 +65,16 @@ def plain(seconds: float, *, name: str) -> Measurement:
 
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
-    matches = PlainGrid(game, LANES, torch.Generator().manual_seed(0))
+    matches = PlainGrid(game, NUM_ENVS, torch.Generator().manual_seed(0))
 
     def play(steps: int = 4) -> int:
         for _ in range(steps):
             matches.play()
             matches.free()
-        return steps * LANES
+        return steps * NUM_ENVS
 
     play(WARM_UP)
-    return _measurement(name, LANES, timed(play, seconds))
+    return _measurement(name, NUM_ENVS, timed(play, seconds))
 
 
 def _alone(env: Any, choose: Callable[[str, Any], Any], seconds: float) -> tuple[int, float]:

@@ -181,21 +181,21 @@ def _gxx_version() -> str:
 
 
 def two_colours(seconds: float, *, name: str, cores: int | None) -> Measurement:
-    """The lanes that games of the Cup are played in, 1,000 boards of 40 x 280; both teams counted."""
+    """The slots that games of the Cup are played in, 1,000 boards of 40 x 280; both teams counted."""
     import torch
 
     from cellgames.envs.boards.bitboards import Grid
     from cellgames.envs.toroidal_cup import COLS, ROWS
     from cellgames.envs.toroidal_cup.colours import Rule
     from cellgames.envs.toroidal_cup.end import BLOCK
-    from cellgames.envs.toroidal_cup.running_games import Lanes
-    from cellgames.envs.toroidal_cup.simulator import LANES
+    from cellgames.envs.toroidal_cup.running_games import Slots
+    from cellgames.envs.toroidal_cup.simulator import SLOTS
 
     if cores:
         torch.set_num_threads(cores)
     rule = Rule(Grid(ROWS, COLS), 2, "recolour", "always")
     generator = torch.Generator().manual_seed(0)
-    parts = [Lanes(rule, LANES[-1], 1e-12, torch.device("cpu")) for _ in range(-(-1000 // LANES[-1]))]
+    parts = [Slots(rule, SLOTS[-1], 1e-12, torch.device("cpu")) for _ in range(-(-1000 // SLOTS[-1]))]
     for part in parts:
         board = torch.randint(0, 3, (len(part), ROWS, COLS), generator=generator)
         board[torch.rand(board.shape, generator=generator) < 0.8] = 0

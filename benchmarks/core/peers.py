@@ -128,10 +128,10 @@ def pgx_hex(seconds: float, batch: int, tuned: bool = False, seed: int = 0) -> M
         rank = jnp.cumsum(state.legal_action_mask, axis=1, dtype=jnp.int32)  # [B, A], legal actions up to here
         drawn = (jax.random.uniform(key, (batch, 1)) * rank[:, -1:]).astype(jnp.int32)
         state = jax.vmap(env.step)(state, jnp.argmax(rank > drawn, axis=1))
-        over = state.terminated
+        done = state.terminated
 
         def renew(new: Any, old: Any) -> Any:
-            return jnp.where(over.reshape((batch,) + (1,) * new.ndim), new, old)
+            return jnp.where(done.reshape((batch,) + (1,) * new.ndim), new, old)
 
         return jax.tree_util.tree_map(renew, initial, state)
 

@@ -35,7 +35,7 @@ __all__ = ["GPU", "Device", "Traffic", "main", "seconds_a_step", "traffic"]
 
 OUT = Path("results/benchmarks/roofline.md")
 CASES = (("torus-v0", 4096), ("torus-v0", 65_536), ("cloth-of-gold-small-v0", 1024), ("grid-adaptation-v0", 1024))
-WARM_UP = 60  # steps, so that the lanes are in all stages of a game
+WARM_UP = 60  # steps, so that the envs are in all stages of a game
 
 
 @dataclass(frozen=True)
@@ -92,26 +92,26 @@ class Step:
     """
 
     game: str
-    lanes: int
+    num_envs: int
     operations: int
     waits: int
     bytes: tuple[int, ...]
 
 
-def _stepper(id: str, lanes: int) -> Callable[[], object]:
-    vector = cellgames.make(id).vector(lanes, seed=0, compile="never")
+def _stepper(id: str, num_envs: int) -> Callable[[], object]:
+    vector = cellgames.make(id).vector(num_envs, seed=0, compile="never")
     generator = torch.Generator().manual_seed(0)
     return lambda: vector.step_random(generator)
 
 
-def traffic(id: str, lanes: int) -> Step:
+def traffic(id: str, num_envs: int) -> Step:
     """A step of random play, without the compiler, in the middle of the games."""
-    step = _stepper(id, lanes)
+    step = _stepper(id, num_envs)
     for _ in range(WARM_UP):
         step()
     with Traffic() as found:
         step()
-    return Step(id, lanes, len(found.bytes), found.waits, tuple(found.bytes))
+    return Step(id, num_envs, len(found.bytes), found.waits, tuple(found.bytes))
 
 
 def seconds_a_step(step: Step, device: Device) -> float:
@@ -149,7 +149,7 @@ class Row:
     """A game at a batch size; moves a second."""
 
     game: str
-    lanes: int
+    num_envs: int
     operations: int
     waits: int
     megabytes: float
@@ -158,15 +158,15 @@ class Row:
     gpu_calculated: float
 
 
-def _row(id: str, lanes: int, cpu: Device) -> Row:
-    found = traffic(id, lanes)
-    step = _stepper(id, lanes)
+def _row(id: str, num_envs: int, cpu: Device) -> Row:
+    found = traffic(id, num_envs)
+    step = _stepper(id, num_envs)
     for _ in range(WARM_UP):
         step()
     info = cellgames.make(id).info
-    moves = lanes * info.num_players**info.simultaneous
+    moves = num_envs * info.num_players**info.simultaneous
     return Row(
-        *(id, lanes, found.operations, found.waits, sum(found.bytes) / 1e6),
+        *(id, num_envs, found.operations, found.waits, sum(found.bytes) / 1e6),
         cpu_calculated=moves / seconds_a_step(found, cpu),
         cpu_measured=moves / _clock(step, 5),
         gpu_calculated=moves / seconds_a_step(found, GPU),
@@ -178,7 +178,7 @@ def _write(options: argparse.Namespace, cpu: Device, rows: Sequence[Row]) -> str
     lines = [
         [
             "game, eager",
-            "lanes",
+            "envs",
             "operations a step",
             "waits",
             "MB a step",
@@ -190,7 +190,7 @@ def _write(options: argparse.Namespace, cpu: Device, rows: Sequence[Row]) -> str
     for row in rows:
         speeds = (row.cpu_calculated, row.cpu_measured, row.gpu_calculated)
         numbers = (str(row.operations), str(row.waits), f"{row.megabytes:.1f}", *(f"{speed:,.3g}" for speed in speeds))
-        lines.append([row.game, f"{row.lanes:,}", *numbers])
+        lines.append([row.game, f"{row.num_envs:,}", *numbers])
     page = [
         "# Moves a second by calculation",
         f"`{options.command}`: random play without the compiler; cellgames {cellgames.__version__}, torch "
@@ -217,7 +217,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     options.command = shlex.join(["python", "-m", "benchmarks.core.roofline", *given])
     cpu = this_cpu()
-    print(_write(options, cpu, [_row(id, lanes, cpu) for id, lanes in CASES]))
+    print(_write(options, cpu, [_row(id, env_ids, cpu) for id, env_ids in CASES]))
     return 0
 
 

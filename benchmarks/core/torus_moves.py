@@ -15,7 +15,7 @@ from benchmarks.measurement import Measurement, aec_moves_per_second, serve, tim
 __all__ = ["TORUS"]
 
 SIZE = 8
-WARM_UP = 300  # steps, so that the lanes are in all stages of a game
+WARM_UP = 300  # steps, so that the envs are in all stages of a game
 
 
 def aec(seconds: float) -> Measurement:
@@ -27,14 +27,14 @@ def aec(seconds: float) -> Measurement:
     return Measurement("torus_aec", "cellgames", cellgames.__version__, 1, "moves", moves, elapsed)
 
 
-def batched(seconds: float, *, name: str, lanes: int, compiled: bool, observe: bool) -> Measurement:
+def batched(seconds: float, *, name: str, num_envs: int, compiled: bool, observe: bool) -> Measurement:
     """`Vector.step_random`, a block of steps at a time."""
     import torch
 
     import cellgames
 
     game = cellgames.make("torus-v0", size=SIZE)
-    vector = game.vector(lanes, seed=0, compile="always" if compiled else "never")
+    vector = game.vector(num_envs, seed=0, compile="always" if compiled else "never")
     generator = torch.Generator().manual_seed(0)
     see = game.observe
     if observe and compiled:
@@ -45,7 +45,7 @@ def batched(seconds: float, *, name: str, lanes: int, compiled: bool, observe: b
             vector.step_random(generator)
             if observe:
                 see(vector.state, vector.state.current_player)
-        return steps * lanes
+        return steps * num_envs
 
     play(WARM_UP)
     moves, elapsed = timed(play, seconds)
@@ -53,15 +53,17 @@ def batched(seconds: float, *, name: str, lanes: int, compiled: bool, observe: b
         name,
         "cellgames",
         f"{cellgames.__version__} (torch {torch.__version__})",
-        lanes,
+        num_envs,
         "moves",
         moves,
         elapsed,
     )
 
 
-def _batched(name: str, lanes: int, *, compiled: bool = True, observe: bool = False) -> Callable[[float], Measurement]:
-    return partial(batched, name=name, lanes=lanes, compiled=compiled, observe=observe)
+def _batched(
+    name: str, num_envs: int, *, compiled: bool = True, observe: bool = False
+) -> Callable[[float], Measurement]:
+    return partial(batched, name=name, num_envs=num_envs, compiled=compiled, observe=observe)
 
 
 TORUS: dict[str, Callable[[float], Measurement]] = {

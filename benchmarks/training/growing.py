@@ -1,6 +1,6 @@
 """What a second core gives, by Ray workers, actors and ranks: `python -m benchmarks.training.growing`.
 
-Each line is a whole command, from the start of the process (and of the Ray cluster that it begins) to the last file,
+Each line is a whole command, from the start of the process (and of the Ray cluster that it starts) to the last file,
 on one thread a process. Rounds alternate over the ways to do the same thing, and the medians of the clock are compared.
 Round robins and seasons must leave the same files, byte for byte, whoever played. A page and its numbers go to
 results/benchmarks/growing.md and growing.json.
@@ -208,7 +208,7 @@ def _write(options: argparse.Namespace, rows: Sequence[Row]) -> str:
     page = [
         "# What a second core gives",
         f"`{options.command}`: whole commands, one thread a process; cellgames {cellgames.__version__}, {cpu_model()}, "
-        f"{os.cpu_count()} cores. Commands with Ray begin a cluster on this machine and end it.",
+        f"{os.cpu_count()} cores. Commands with Ray start a cluster on this machine and end it.",
         markdown_table(lines, left=("what", "how", "all rounds, s", "the same files")),
     ]
     data = {

@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import make
 
-from .learner import as_game, as_tensor, endings, lane_seeds, masks_by_component, no_options, picture_of
+from .learner import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
 from .pettingzoo_common import RenderMode
 from .seats import Opponents, SeatVector
 from .window import Window
@@ -53,7 +53,7 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         if render_mode is not None and render_mode not in modes:
             raise ValueError(f"expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
         self.game, (self.observation_space, self.action_space) = as_game(game)
-        seeds = lane_seeds(self.game, None, 1)
+        seeds = env_seeds(self.game, None, 1)
         self.vector = SeatVector(self.game, 1, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit")
         self.render_mode = render_mode
         self._window = Window(self.game.info.title) if render_mode == "human" else None
@@ -73,7 +73,7 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         super().reset(seed=seed)
         no_options(self.game, options)
         if seed is not None:
-            self.vector.reset(lane_seeds(self.game, seed, 1))
+            self.vector.reset(env_seeds(self.game, seed, 1))
         elif not self._fresh:
             self.vector.reset()
         self._fresh, self._final = False, None

@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
 
-from .learner import as_game, as_tensor, endings, lane_seeds, masks_by_component, no_options, picture_of
+from .learner import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
 from .seats import Opponents, SeatVector
 
 __all__ = ["SeatVectorEnv", "make_vector_env"]
@@ -28,7 +28,7 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
 
     A game that ends is replaced within the same step (`AutoresetMode.SAME_STEP`): its last observation and infos are
     in "final_obs" and "final_info". Infos are those of `SeatEnv`, as Gymnasium's vector environments hold them, with
-    bool arrays `_name` that say which lanes have one.
+    bool arrays `_name` that say which envs have one.
 
     Args:
         game: the rules, or their id.
@@ -36,7 +36,7 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         opponents: as for `SeatVector`.
         weights: as for `SeatVector`.
         seat: as for `SeatVector`.
-        render_mode: "rgb_array", a picture of every lane.
+        render_mode: "rgb_array", a picture of every env.
         device: where the games live; observations are numpy arrays all the same.
 
     Attributes:
@@ -59,7 +59,7 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
         self.game, (self.single_observation_space, self.single_action_space) = as_game(game)
-        seeds = lane_seeds(self.game, None, max(num_envs, 0))
+        seeds = env_seeds(self.game, None, max(num_envs, 0))
         self.vector = SeatVector(
             self.game, num_envs, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
         )
@@ -73,33 +73,33 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """New games in all lanes.
+        """New games in all envs.
 
         Args:
-            seed: lane i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.
+            seed: env i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.
             options: none are known.
         """
         super().reset(seed=seed if isinstance(seed, int) else None)
         no_options(self.game, options)
         if seed is not None:
-            self.vector.reset(lane_seeds(self.game, seed, self.num_envs))
+            self.vector.reset(env_seeds(self.game, seed, self.num_envs))
         elif not self._fresh:
             self.vector.reset()
         self._fresh = False
         return self._observation(), self._infos()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """The learner acts in every lane, integers [B] or [B, K], and then the others."""
+        """The learner acts in every env, integers [B] or [B, K], and then the others."""
         self._fresh = False
         moved = self.vector.step(as_tensor(self.game, actions))
         infos, faults = self._infos(), dict(moved.faults)
-        for lane, observation, told in endings(moved.ended) if moved.ended is not None else ():
+        for env_id, observation, told in endings(moved.ended) if moved.ended is not None else ():
             told["action_mask"] = self._nothing_legal
-            if lane in faults:
-                told["illegal_action"] = faults.pop(lane)
-            infos = self._add_info(infos, {"final_obs": observation, "final_info": told}, lane)
-        for lane, text in faults.items():
-            infos = self._add_info(infos, {"illegal_action": text}, lane)
+            if env_id in faults:
+                told["illegal_action"] = faults.pop(env_id)
+            infos = self._add_info(infos, {"final_obs": observation, "final_info": told}, env_id)
+        for env_id, text in faults.items():
+            infos = self._add_info(infos, {"illegal_action": text}, env_id)
         ends = moved.terminated.numpy(force=True), moved.truncated.numpy(force=True)
         return self._observation(), moved.rewards.double().numpy(force=True), *ends, infos
 
@@ -117,19 +117,19 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         parts = masks_by_component(self.game, self.action_masks())
         if isinstance(parts, tuple):
             masks = np.empty(self.num_envs, object)
-            for lane, mask in enumerate(zip(*parts, strict=True)):
-                masks[lane] = mask
+            for env_id, mask in enumerate(zip(*parts, strict=True)):
+                masks[env_id] = mask
         else:
             masks = parts
         infos = {"action_mask": masks, "player": self.vector.player.numpy(force=True).copy()}
         return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of every lane, uint8 [H, W, 3]; None, with a warning, without a render mode."""
+        """A picture of every env, uint8 [H, W, 3]; None, with a warning, without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
-        return tuple(picture_of(self.game, self.vector.state[lane]) for lane in range(self.num_envs))
+        return tuple(picture_of(self.game, self.vector.state[env_id]) for env_id in range(self.num_envs))
 
 
 def make_vector_env(

@@ -1,6 +1,6 @@
 """What interfaces for a single learner do about illegal actions.
 
-Letters: `B` games (lanes), `A` actions (mask width), `K` components of an action.
+Letters: `B` games (envs), `A` actions (mask width), `K` components of an action.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-__all__ = ["Illegal", "judge"]
+__all__ = ["Illegal", "check_actions"]
 
 Illegal = Literal["raise", "forfeit"]
 
 
-def judge(
+def check_actions(
     game: Game[Any], state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
 ) -> tuple[Tensor, dict[int, str]]:
-    """What is to be played for the actions of one player in each lane.
+    """What is to be played for the actions of one player in each env.
 
     Args:
         game: the rules.
@@ -32,7 +32,7 @@ def judge(
             choice is played.
 
     Returns:
-        The actions, and for each lane whose action is illegal a text. In games in turns such a lane is not to be
+        The actions, and for each env whose action is illegal a text. In games in turns such an env is not to be
         played.
 
     Raises:
@@ -44,28 +44,28 @@ def judge(
         return actions, {}
     choices = choices.clone()
     faults: dict[int, str] = {}
-    for lane, component in (~legal).nonzero().tolist():
-        choice = int(choices[lane, component])
-        text = _why(game, state, lane, int(players[lane]), component, choice)
+    for env_id, component in (~legal).nonzero().tolist():
+        choice = int(choices[env_id, component])
+        text = _why(game, state, env_id, int(players[env_id]), component, choice)
         if policy == "raise" or not 0 <= choice < info.action_nvec[component]:
             raise ValueError(text)
         if info.simultaneous:
-            choices[lane, component] = played = _fallback(game, mask[lane], component)
+            choices[env_id, component] = played = _fallback(game, mask[env_id], component)
             text = f"{text}; played {played} instead"
         else:
             text = f"{text}; the game is lost"
-        faults[lane] = f"{faults[lane]}\n{text}" if lane in faults else text
+        faults[env_id] = f"{faults[env_id]}\n{text}" if env_id in faults else text
     return choices.view(actions.shape), faults
 
 
-def _as_choices(game: Game[Any], actions: Tensor, lanes: int) -> Tensor:
+def _as_choices(game: Game[Any], actions: Tensor, num_envs: int) -> Tensor:
     """Integers [B] or [B, K] as int64 [B, K], whatever the numbers.
 
     Raises:
         ValueError: not whole numbers, or another shape.
     """
     components = len(game.info.action_nvec)
-    shape = (lanes,) if components == 1 else (lanes, components)
+    shape = (num_envs,) if components == 1 else (num_envs, components)
     if not isinstance(actions, Tensor):
         raise ValueError(f"{game.id}: actions must be a tensor, got {type(actions).__name__}")
     if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
@@ -73,17 +73,17 @@ def _as_choices(game: Game[Any], actions: Tensor, lanes: int) -> Tensor:
     if tuple(actions.shape) != shape:
         letters = "[B]" if components == 1 else "[B, K]"
         raise ValueError(
-            f"{game.id}: actions must have shape {letters} = {list(shape)}, one of the learner's a lane, "
+            f"{game.id}: actions must have shape {letters} = {list(shape)}, one of the learner's per env, "
             f"got {list(actions.shape)}"
         )
-    return actions.reshape(lanes, components).long()
+    return actions.reshape(num_envs, components).long()
 
 
-def _why(game: Game[Any], state: State, lane: int, player: int, component: int, choice: int) -> str:
+def _why(game: Game[Any], state: State, env_id: int, player: int, component: int, choice: int) -> str:
     """Why a choice is illegal, in the core's words."""
     part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
-    reason = game.why_illegal(state[lane], player, component, choice)
-    return f"{game.id}: illegal action {choice} of player {game.info.players[player]} in lane {lane}{part}: {reason}"
+    reason = game.why_illegal(state[env_id], player, component, choice)
+    return f"{game.id}: illegal action {choice} of player {game.info.players[player]} in env {env_id}{part}: {reason}"
 
 
 def _fallback(game: Game[Any], mask: Tensor, component: int) -> int:

@@ -1,6 +1,6 @@
 """What the interfaces for a single learner share: spaces, seeds, and the way between tensors and numpy arrays.
 
-Letters: `B` games (lanes), `K` components of an action.
+Letters: `B` games (envs), `K` components of an action.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cellgames.envs.registry import make
 from .pettingzoo_common import action_space_of, box_of
 from .seats import Ended
 
-__all__ = ["Spaces", "as_game", "as_tensor", "endings", "lane_seeds", "masks_by_component", "no_options", "picture_of"]
+__all__ = ["Spaces", "as_game", "as_tensor", "endings", "env_seeds", "masks_by_component", "no_options", "picture_of"]
 
 Spaces = tuple[spaces.Box, spaces.Space[Any]]
 
@@ -32,16 +32,16 @@ def as_game(game: Game[Any] | str) -> tuple[Game[Any], Spaces]:
     return game, (box_of(game.info.observation), action_space_of(game))
 
 
-def lane_seeds(game: Game[Any], seed: int | Sequence[int | None] | None, lanes: int) -> Tensor:
+def env_seeds(game: Game[Any], seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:
     """int64 [B]: seed, seed + 1, ..., as the vector environments of other libraries count; None is a random one."""
     if seed is None:
-        given: list[Any] = [None] * lanes
+        given: list[Any] = [None] * num_envs
     elif isinstance(seed, Sequence):
         given = list(seed)
     else:
-        given = [_checked_seed(game, seed) + lane for lane in range(lanes)]
-    if len(given) != lanes:
-        raise ValueError(f"{game.id}: expected {lanes} seeds, one a lane, got {len(given)}")
+        given = [_checked_seed(game, seed) + env_id for env_id in range(num_envs)]
+    if len(given) != num_envs:
+        raise ValueError(f"{game.id}: expected {num_envs} seeds, one per env, got {len(given)}")
     return torch.tensor([secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given])
 
 
@@ -64,15 +64,15 @@ def as_tensor(game: Game[Any], actions: Any) -> Tensor:
 
 
 def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
-    """Of every game that ended: its lane, the learner's last observation, and what `infos` tell.
+    """Of every game that ended: its env, the learner's last observation, and what `infos` tell.
 
     "outcome" is 1 for a win, 0 for a draw, -1 for a loss; "score" the game's own measure; "player" the learner's seat.
     """
     observations = ended.observation.numpy(force=True)
-    columns = (ended.lanes, ended.outcome, ended.scores, ended.player)
+    columns = (ended.env_ids, ended.outcome, ended.scores, ended.player)
     return [
-        (lane, observations[row], {"outcome": outcome, "score": score, "player": player})
-        for row, (lane, outcome, score, player) in enumerate(zip(*(x.tolist() for x in columns), strict=True))
+        (env_id, observations[row], {"outcome": outcome, "score": score, "player": player})
+        for row, (env_id, outcome, score, player) in enumerate(zip(*(x.tolist() for x in columns), strict=True))
     ]
 
 
@@ -93,4 +93,4 @@ def picture_of(game: Game[Any], state: Any) -> npt.NDArray[np.uint8]:
     """The first game of the batch as uint8 [H, W, 3]."""
     from cellgames.envs.core.drawing import to_rgb
 
-    return to_rgb(game.picture(state))
+    return to_rgb(game.draw(state))

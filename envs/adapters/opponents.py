@@ -1,6 +1,6 @@
 """Who sits where: the learner's seat, what an opponent is, and the one that plays at random.
 
-Letters: `B` games (lanes), `L` seats that act, `K` components of an action.
+Letters: `B` games (envs), `L` seats that act, `K` components of an action.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
 
 @runtime_checkable
 class Opponent(Protocol):
-    """Who plays seats that are not the learner's; in many lanes, perhaps on several seats of one."""
+    """Who plays seats that are not the learner's; in many envs, perhaps on several seats of one."""
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        """Games begin; what is remembered of the lanes is forgotten.
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        """Games begin; what is remembered of the envs is forgotten.
 
         Args:
             game: the rules.
-            players: int64 [L], the opponent's seat in each of the lanes.
-            lanes: int64 [L], ascending; a lane comes once for each seat.
+            players: int64 [L], the opponent's seat in each of the envs.
+            env_ids: int64 [L], ascending; an env comes once for each seat.
         """
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """Choose legal actions; nobody checks them.
 
         Args:
             game: the rules.
             state: all `B` games; not to be changed, nor kept beyond the call.
-            lanes: int64 [L], ascending, the games to act in.
+            env_ids: int64 [L], ascending, the games to act in.
             players: int64 [L], the seats to act.
             generator: consumed.
 
@@ -51,24 +51,24 @@ class Opponent(Protocol):
 class Uniform:
     """Any legal action with equal chance, each component for itself.
 
-    Its choices are functions of the game's seed and turn, so that a lane's games do not depend on the others'.
+    Its choices are functions of the game's seed and turn, so that an env's games do not depend on the others'.
     """
 
     name = "uniform"
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         """See `Opponent`."""
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """See `Opponent`."""
         shape, at_once = game.info.action_shape, game.info.simultaneous
-        if not at_once and len(lanes) < len(state):
-            state = state[lanes]
+        if not at_once and len(env_ids) < len(state):
+            state = state[env_ids]
         numbers = math.prod(shape)
         counter = state.turn.long()[:, None] * numbers + torch.arange(numbers, device=state.device)
         bits = chance.draw(state.seed[:, None], _PLAY, counter) & _BITS
         actions = game.random_actions(state, bits.view(-1, *shape))
-        return actions[lanes, players] if at_once else actions
+        return actions[env_ids, players] if at_once else actions
 
 
 UNIFORM = Uniform()

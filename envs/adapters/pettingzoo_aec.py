@@ -32,7 +32,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     """Any game in turns as a raw AEC environment: an illegal action raises `ValueError` and changes nothing.
 
     Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal}; the mask of a
-    player who is not to move is all zeros. `infos[agent]` are the game's facts (`Solo.facts`): "score", its own
+    player who is not to move is all zeros. `infos[agent]` are the game's infos (`Solo.infos`): "score", its own
     measure for that player, and what else the game tells.
     """
 
@@ -60,7 +60,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         self._cumulative_rewards = dict.fromkeys(players, 0.0)
         self.terminations = dict.fromkeys(players, False)
         self.truncations = dict.fromkeys(players, False)
-        self.infos = {name: solo.facts(seat) for name, seat in self._seats.items()}
+        self.infos = {name: solo.infos(seat) for name, seat in self._seats.items()}
         self.agent_selection = players[solo.current_player]
         self._legal = None
         if self.render_mode == "human":
@@ -98,7 +98,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         for seat, (name, reward) in enumerate(zip(self.possible_agents, solo.rewards, strict=True)):
             rewards[name] = reward
             cumulative[name] += reward
-            infos[name] = solo.facts(seat)
+            infos[name] = solo.infos(seat)
         if solo.terminated or solo.truncated:
             self.terminations = dict.fromkeys(self.agents, solo.terminated)
             self.truncations = dict.fromkeys(self.agents, solo.truncated)

@@ -117,7 +117,7 @@ class PettingZooGame:
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
         """A new game, from the seed or the one that follows the last game's.
 
-        Lanes of the core's `Vector` follow the same seeds: games after `reset(seed=s)` are those of a lane
+        Envs of the core's `Vector` follow the same seeds: games after `reset(seed=s)` are those of an env
         that starts with s.
         """
         if seed is None:
@@ -167,14 +167,14 @@ class PettingZooGame:
             return self.game.text(state)
         from cellgames.envs.core.drawing import to_rgb
 
-        return to_rgb(self.game.picture(state))
+        return to_rgb(self.game.draw(state))
 
     def _draw(self) -> None:
         """Bring the window up to date, if there is one."""
         if self._window is not None:
             from cellgames.envs.core.drawing import to_rgb
 
-            image = to_rgb(self.game.picture(self._solo.state()))
+            image = to_rgb(self.game.draw(self._solo.state()))
             if not self._window.show(image, self.metadata["render_fps"]):
                 self.close()
 
@@ -190,7 +190,7 @@ class PettingZooGame:
             return None
         from cellgames.envs.core.drawing import to_svg
 
-        return to_svg(self.game.picture(self._solo.state()))
+        return to_svg(self.game.draw(self._solo.state()))
 
     # --- copies ---------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     """Any simultaneous game as a parallel environment.
 
     Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal, or a tuple of
-    such masks where an action has several components}. `infos[agent]` are the game's facts (`Solo.facts`):
+    such masks where an action has several components}. `infos[agent]` are the game's infos (`Solo.infos`):
     "score", its own measure for that player, and what else the game tells. An illegal choice is replaced (see
     `_fallback`); `infos[agent]["illegal_action"]` says so.
     """
@@ -88,7 +88,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         }
 
     def _infos(self) -> Infos:
-        return {agent: self._solo.facts(seat) for agent, seat in self._seats.items()}
+        return {agent: self._solo.infos(seat) for agent, seat in self._seats.items()}
 
     def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
         """Legal choices [P, K], and a text for every agent of whom one had to be replaced."""
@@ -129,7 +129,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         reason = self.game.why_illegal(self._solo.state(), seat, component, choice)
         part = f", component {component}" if len(self._components) > 1 else ""
         return (
-            f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]} in lane 0{part}: {reason}"
+            f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]} in env 0{part}: {reason}"
         )
 
 

@@ -118,8 +118,8 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
             if list(action_dict) != [mover]:
                 raise ValueError(f"{self.game.id}: expected an action of {mover!r}, got those of {list(action_dict)}")
             rewards, terminated, truncated, infos = self._turn(env, mover, action_dict[mover])
-            over = terminated[mover] or truncated[mover]
-            observers = self.possible_agents if over else [env.agent_selection]
+            done = terminated[mover] or truncated[mover]
+            observers = self.possible_agents if done else [env.agent_selection]
             seen = {agent: self._flat(env.observe(agent)) for agent in observers}
             infos = {agent: infos[agent] for agent in observers}
         terminated["__all__"] = all(terminated.values())

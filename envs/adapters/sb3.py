@@ -1,4 +1,4 @@
-"""Stable-Baselines3's `VecEnv` straight on the batch: one process, one tensor operation for all lanes.
+"""Stable-Baselines3's `VecEnv` straight on the batch: one process, one tensor operation for all envs.
 
 Needs Stable-Baselines3: `pip install "cellgames[train]"`.
 """
@@ -15,7 +15,7 @@ import torch
 
 from cellgames.envs.core import Game
 
-from .learner import as_game, as_tensor, endings, lane_seeds, no_options, picture_of
+from .learner import as_game, as_tensor, endings, env_seeds, no_options, picture_of
 from .seats import Ended, Opponents, SeatVector
 
 try:
@@ -23,16 +23,16 @@ try:
 except ImportError as error:
     raise ImportError('cellgames.envs.adapters.sb3 needs Stable-Baselines3: pip install "cellgames[train]"') from error
 
-__all__ = ["Lane", "SeatVecEnv"]
+__all__ = ["SeatVecEnv", "SubEnv"]
 
 Stepped = tuple[npt.NDArray[Any], npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]
 """Observations, rewards, which games ended, infos."""
 
 
-class Lane:
-    """One lane of a `SeatVecEnv` as SB3 sees a single environment, for `get_attr`, `set_attr` and `env_method`.
+class SubEnv:
+    """One env of a `SeatVecEnv` as SB3 sees a single environment, for `get_attr`, `set_attr` and `env_method`.
 
-    It has the environment's public attributes; those that are set on a lane are its own.
+    It has the environment's public attributes; those that are set on an env are its own.
     """
 
     def __init__(self, env: SeatVecEnv, index: int) -> None:
@@ -62,15 +62,15 @@ class Lane:
 
 
 class SeatVecEnv(VecEnv):
-    """`lanes` games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
+    """`num_envs` games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
 
-    Lane i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of a lane are empty but where its game
+    Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
     ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
     the action was illegal ("illegal_action"; see `SeatVector`, "forfeit"). What is no action raises `ValueError`.
 
     Args:
         game: the rules, or their id.
-        lanes: how many games; SB3's `n_envs`.
+        num_envs: how many games; SB3's `n_envs`.
         opponents: as for `SeatVector`.
         weights: as for `SeatVector`.
         seat: as for `SeatVector`.
@@ -86,7 +86,7 @@ class SeatVecEnv(VecEnv):
     def __init__(
         self,
         game: Game[Any] | str,
-        lanes: int,
+        num_envs: int,
         opponents: Opponents = None,
         *,
         weights: Sequence[float] | None = None,
@@ -98,17 +98,17 @@ class SeatVecEnv(VecEnv):
         if render_mode not in (None, "rgb_array"):
             raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
         self.game, (observation_space, action_space) = as_game(game)
-        seeds = lane_seeds(self.game, seed, max(lanes, 0))
+        seeds = env_seeds(self.game, seed, max(num_envs, 0))
         self.vector = SeatVector(
-            self.game, lanes, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
+            self.game, num_envs, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
         )
         self.render_mode = render_mode
-        self._lanes = [Lane(self, index) for index in range(lanes)]
+        self._envs = [SubEnv(self, index) for index in range(num_envs)]
         self._actions: Any = None
         self._fresh = True  # no step has been made since the games began
         self._began = time.time()
         self.ended: Ended | None = None
-        super().__init__(lanes, observation_space, action_space)
+        super().__init__(num_envs, observation_space, action_space)
 
     # --- playing ----------------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ class SeatVecEnv(VecEnv):
         for options in self._options:
             no_options(self.game, options)
         if self._seeds[0] is not None:
-            self.vector.reset(lane_seeds(self.game, self._seeds, self.num_envs))
+            self.vector.reset(env_seeds(self.game, self._seeds, self.num_envs))
         elif not self._fresh:
             self.vector.reset()
         self._fresh = False
@@ -140,12 +140,12 @@ class SeatVecEnv(VecEnv):
             spent = round(time.time() - self._began, 6)
             cut = (moved.truncated & ~moved.terminated).tolist()
             totals = zip(moved.ended.returns.tolist(), moved.ended.lengths.tolist(), strict=True)
-            for (lane, observation, told), (earned, length) in zip(endings(moved.ended), totals, strict=True):
+            for (env_id, observation, told), (earned, length) in zip(endings(moved.ended), totals, strict=True):
                 episode = {"r": earned, "l": length, "t": spent}
-                last = {"terminal_observation": observation, "episode": episode, "TimeLimit.truncated": cut[lane]}
-                infos[lane] = told | last
-        for lane, text in moved.faults.items():
-            infos[lane]["illegal_action"] = text
+                last = {"terminal_observation": observation, "episode": episode, "TimeLimit.truncated": cut[env_id]}
+                infos[env_id] = told | last
+        for env_id, text in moved.faults.items():
+            infos[env_id]["illegal_action"] = text
         done = moved.terminated | moved.truncated
         return self._observation(), moved.rewards.numpy(force=True), done.numpy(force=True), infos
 
@@ -161,30 +161,30 @@ class SeatVecEnv(VecEnv):
     def close(self) -> None:
         """Nothing is to be closed."""
 
-    # --- single lanes -----------------------------------------------------------------------------------------
+    # --- single envs -----------------------------------------------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of each of some lanes, or of all; see `Lane`."""
-        return [getattr(lane, attr_name) for lane in self._chosen(indices)]
+        """An attribute of each of some envs, or of all; see `SubEnv`."""
+        return [getattr(env, attr_name) for env in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
-        """Set an attribute of some lanes, or of all."""
-        for lane in self._chosen(indices):
-            setattr(lane, attr_name, value)
+        """Set an attribute of some envs, or of all."""
+        for env in self._chosen(indices):
+            setattr(env, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
-        """Call a method of each of some lanes, or of all, such as "action_masks"."""
+        """Call a method of each of some envs, or of all, such as "action_masks"."""
         if method_name == "action_masks" and indices is None:
             return list(self.action_masks())
-        return [getattr(lane, method_name)(*method_args, **method_kwargs) for lane in self._chosen(indices)]
+        return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """No lane is wrapped in anything."""
+        """No env is wrapped in anything."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """A picture of every lane; `render` puts them side by side."""
-        return [lane.render() for lane in self._lanes]
+        """A picture of every env; `render` puts them side by side."""
+        return [env.render() for env in self._envs]
 
-    def _chosen(self, indices: Any) -> list[Lane]:
-        return [self._lanes[index] for index in self._get_indices(indices)]
+    def _chosen(self, indices: Any) -> list[SubEnv]:
+        return [self._envs[index] for index in self._get_indices(indices)]

@@ -3,7 +3,7 @@
 Every interface for a single learner stands on this: Gymnasium's, Stable-Baselines3's, and trainers of one's own. It
 imports no agent; opponents are handed in (`cellgames.agents.as_opponent` makes them from agents).
 
-Letters: `B` games (lanes), `P` players, `A` actions (mask width), `K` components of an action, `L` seats that act,
+Letters: `B` games (envs), `P` players, `A` actions (mask width), `K` components of an action, `L` seats that act,
 `E` games that ended in a step.
 """
 
@@ -18,7 +18,7 @@ from torch import Tensor
 
 from cellgames.envs.core import LOSS, Game, State, chance
 
-from .illegal import Illegal, judge
+from .illegal import Illegal, check_actions
 from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
 
 __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatVector", "Uniform"]
@@ -26,7 +26,7 @@ __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatV
 S = TypeVar("S", bound=State)
 
 # Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
-# who sits on the others, and, of the first lane's first game, the generator of the opponents.
+# who sits on the others, and, of the first env's first game, the generator of the opponents.
 _SEAT, _OPPONENT, _GENERATOR = range(2, 5)
 _SAVED = ("player", "who", "returns", "lengths", "owed")
 _PATIENCE = 1000  # games in a row that end before the learner's first turn
@@ -36,7 +36,7 @@ _PATIENCE = 1000  # games in a row that end before the learner's first turn
 class Ended:
     """The games that ended in a step.
 
-    lanes:        [E] int64, ascending.
+    env_ids:      [E] int64, ascending.
     state:        `E` games as they ended.
     player:       [E] int64, the learner's seat.
     opponents:    [E, P] int64, an index into `SeatVector.opponents` for each seat, -1 for the learner's.
@@ -47,7 +47,7 @@ class Ended:
     scores:       [E] float32, the game's own measure for the learner's seat.
     """
 
-    lanes: Tensor
+    env_ids: Tensor
     state: State
     player: Tensor
     opponents: Tensor
@@ -64,10 +64,10 @@ class SeatTransition:
 
     rewards:     [B] float32, all that its seat earned up to its next turn or the game's end, in the opponents' steps
                  too; with its first action also what it earned before.
-    terminated:  [B] bool, the game ended by the rules, and a new one stands in the lane.
+    terminated:  [B] bool, the game ended by the rules, and a new one stands in the env.
     truncated:   [B] bool, the same for limits.
     ended:       the games that ended; None where none did.
-    faults:      why a lane's action was illegal, and what was done about it; empty where all were legal.
+    faults:      why an env's action was illegal, and what was done about it; empty where all were legal.
     """
 
     rewards: Tensor
@@ -78,15 +78,15 @@ class SeatTransition:
 
 
 class SeatVector(Generic[S]):
-    """`lanes` games in each of which one seat is the learner's, and opponents play the others.
+    """`num_envs` games in each of which one seat is the learner's, and opponents play the others.
 
-    Between two steps every lane waits for the learner. A game that ends before the learner's first turn is passed over
-    and another begins. A lane's seeds, the learner's seat and the opponents' seats follow from the lane's first seed
+    Between two steps every env waits for the learner. A game that ends before the learner's first turn is passed over
+    and another begins. An env's seeds, the learner's seat and the opponents' seats follow from the env's first seed
     alone, and so does everything if the opponents consume no chance; those that do share one generator.
 
     Args:
         game: the rules.
-        lanes: `B`.
+        num_envs: `B`.
         opponents: one, or several of which each game draws one (for each of the other seats, if there are more
             than two); None stands for `UNIFORM`.
         weights: how likely each opponent is, in any unit; None draws them alike.
@@ -106,7 +106,7 @@ class SeatVector(Generic[S]):
     def __init__(
         self,
         game: Game[S],
-        lanes: int,
+        num_envs: int,
         opponents: Opponents = None,
         *,
         weights: Sequence[float] | None = None,
@@ -115,22 +115,22 @@ class SeatVector(Generic[S]):
         illegal: Illegal = "raise",
         device: torch.device | str = "cpu",
     ) -> None:
-        if lanes < 1:
-            raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
+        if num_envs < 1:
+            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
         if illegal not in get_args(Illegal):
             raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {illegal!r}")
         self.game = game
-        self.lanes = lanes
+        self.num_envs = num_envs
         self.device = torch.device(device)
         self._illegal = illegal
         self._fixed_seat = as_seat(game, seat)
-        self._each = torch.arange(lanes, device=device)
-        self._who = torch.full((lanes, game.info.num_players), -1, device=device)
+        self._each = torch.arange(num_envs, device=device)
+        self._who = torch.full((num_envs, game.info.num_players), -1, device=device)
         self._player = torch.zeros_like(self._each)
         self._lengths = torch.zeros_like(self._each)
-        self._returns = torch.zeros(lanes, device=device)
-        self._owed = torch.zeros(lanes, device=device)  # earned since the learner's last action
-        self._forfeited = torch.zeros(lanes, dtype=torch.bool, device=device)  # games lost by an illegal action
+        self._returns = torch.zeros(num_envs, device=device)
+        self._owed = torch.zeros(num_envs, device=device)  # earned since the learner's last action
+        self._forfeited = torch.zeros(num_envs, dtype=torch.bool, device=device)  # games lost by an illegal action
         self._observation: Tensor | None = None
         self._mask: Tensor | None = None
         self._generator = torch.Generator(device)
@@ -147,7 +147,7 @@ class SeatVector(Generic[S]):
 
     @property
     def player(self) -> Tensor:
-        """[B] int64, the learner's seat in each lane; may be overwritten by the next step."""
+        """[B] int64, the learner's seat in each env; may be overwritten by the next step."""
         return self._player
 
     @property
@@ -189,64 +189,64 @@ class SeatVector(Generic[S]):
         self.opponents = tuple(pool)
 
     def reset(self, seed: int | Tensor | None = None) -> None:
-        """Begin new games in all lanes; those in progress are left unfinished.
+        """Begin new games in all envs; those in progress are left unfinished.
 
         Args:
-            seed: from which the lanes' seeds are spread (`core.seeds`), or these themselves, int64 [B]; it seeds the
+            seed: from which the envs' seeds are spread (`core.seeds`), or these themselves, int64 [B]; it seeds the
                 opponents' generator too. None goes on with the seeds that follow, and with the generator.
         """
         if seed is None:
             seeds = chance.next_seed(self._state.seed)
         else:
-            seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.lanes, self.device)
+            seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.num_envs, self.device)
             if seeds.shape != self._each.shape or seeds.dtype != torch.int64:
                 raise ValueError(
-                    f"{self.game.id}: expected int64 seeds [B] = [{self.lanes}], got {seeds.dtype} {list(seeds.shape)}"
+                    f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], got {seeds.dtype} {list(seeds.shape)}"
                 )
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
         self._state: S = self.game.init(seeds).clone()
         self._deal(self._each)
         self._to_the_learner()
-        self._replace(self._state.over)
+        self._replace(self._state.done)
         self._forget()
 
-    def _replace(self, over: Tensor) -> None:
+    def _replace(self, done: Tensor) -> None:
         """New games where bool [B] says so, up to the learner's first turn."""
         for _ in range(_PATIENCE):
-            if not over.any():
+            if not done.any():
                 return
-            self._state = self.game._restart(self._state, over)
-            self._deal(over.nonzero().squeeze(1))
+            self._state = self.game._restart(self._state, done)
+            self._deal(done.nonzero().squeeze(1))
             self._to_the_learner()
-            over = self._state.over
+            done = self._state.done
         raise RuntimeError(
             f"{self.game.id}: {_PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
             "does this seat ever act?"
         )
 
-    def _deal(self, lanes: Tensor) -> None:
-        """Who sits where in the new games of these lanes."""
-        seeds, seats = self._state.seed[lanes], self.game.info.num_players
+    def _deal(self, env_ids: Tensor) -> None:
+        """Who sits where in the new games of these envs."""
+        seeds, seats = self._state.seed[env_ids], self.game.info.num_players
         player = torch.full_like(seeds, self._fixed_seat)
         if self._fixed_seat < 0:
             player = chance.uniform_int(chance.draw(seeds, _SEAT, torch.zeros_like(seeds)), seats)
-        who = torch.zeros((len(lanes), seats), dtype=torch.int64, device=self.device)
+        who = torch.zeros((len(env_ids), seats), dtype=torch.int64, device=self.device)
         if len(self._bounds) > 1:
             bits = chance.draw(seeds[:, None], _OPPONENT, torch.arange(seats, device=self.device))
             who = torch.searchsorted(self._bounds, (bits >> 10).double() / 2**53, right=True)
         who.scatter_(1, player[:, None], -1)
-        self._player[lanes], self._who[lanes] = player, who
+        self._player[env_ids], self._who[env_ids] = player, who
         for total in (self._returns, self._lengths, self._owed):
-            total[lanes] = 0
+            total[env_ids] = 0
         for index, opponent in enumerate(self.opponents):
             rows, players = (who == index).nonzero().unbind(1)
             if len(rows):
-                opponent.start(self.game, players, lanes[rows])
+                opponent.start(self.game, players, env_ids[rows])
 
     # --- stepping ---------------------------------------------------------------------------------------------
 
     def step(self, actions: Tensor, *, checked: bool = True) -> SeatTransition:
-        """The learner acts in every lane, and then the others, until all lanes wait for it again.
+        """The learner acts in every env, and then the others, until all envs wait for it again.
 
         Args:
             actions: integers [B], or [B, K] if an action has K > 1 components.
@@ -257,7 +257,9 @@ class SeatVector(Generic[S]):
         """
         faults: Mapping[int, str] = {}
         if checked:
-            actions, faults = judge(self.game, self._state, self._player, self.action_mask, actions, self._illegal)
+            actions, faults = check_actions(
+                self.game, self._state, self._player, self.action_mask, actions, self._illegal
+            )
             if faults and not self.game.info.simultaneous:
                 self._forfeited[list(faults)] = True
         self._act(actions.to(self.device, torch.int64))
@@ -266,12 +268,12 @@ class SeatVector(Generic[S]):
         rewards, self._owed = self._owed, torch.zeros_like(self._owed)
         self._returns += rewards
         terminated, truncated = self._state.terminated | self._forfeited, self._state.truncated.clone()
-        over = terminated | truncated
-        lanes = over.nonzero().squeeze(1)
-        ended = self._end(lanes) if len(lanes) else None
+        done = terminated | truncated
+        env_ids = done.nonzero().squeeze(1)
+        ended = self._end(env_ids) if len(env_ids) else None
         if ended is not None:
             self._forfeited.zero_()
-            self._replace(over)
+            self._replace(done)
         self._forget()
         return SeatTransition(rewards, terminated, truncated, ended, faults)
 
@@ -279,15 +281,15 @@ class SeatVector(Generic[S]):
         """The learner's step; in simultaneous games the others' too."""
         game = self.game
         if game.info.simultaneous:
-            joint = torch.zeros((self.lanes, *game.info.action_shape), dtype=torch.int64, device=self.device)
+            joint = torch.zeros((self.num_envs, *game.info.action_shape), dtype=torch.int64, device=self.device)
             joint[self._each, self._player] = actions
-            lanes, players = (self._who >= 0).nonzero().unbind(1)
-            joint[lanes, players] = self._ask(lanes, players)
+            env_ids, players = (self._who >= 0).nonzero().unbind(1)
+            joint[env_ids, players] = self._ask(env_ids, players)
             actions = joint
         if self._forfeited.any():
             self._owed[self._forfeited] += game.info.reward_range[0]
-            lanes = (~self._forfeited).nonzero().squeeze(1)
-            self._advance(lanes, actions[lanes])
+            env_ids = (~self._forfeited).nonzero().squeeze(1)
+            self._advance(env_ids, actions[env_ids])
         else:
             self._advance(None, actions)
 
@@ -297,51 +299,51 @@ class SeatVector(Generic[S]):
             return
         while True:
             state = self._state
-            lanes = (~state.over & (state.current_player != self._player)).nonzero().squeeze(1)
-            if not len(lanes):
+            env_ids = (~state.done & (state.current_player != self._player)).nonzero().squeeze(1)
+            if not len(env_ids):
                 return
-            actions = self._ask(lanes, state.current_player[lanes])
-            self._advance(None if len(lanes) == self.lanes else lanes, actions)
+            actions = self._ask(env_ids, state.current_player[env_ids])
+            self._advance(None if len(env_ids) == self.num_envs else env_ids, actions)
 
-    def _ask(self, lanes: Tensor, players: Tensor) -> Tensor:
+    def _ask(self, env_ids: Tensor, players: Tensor) -> Tensor:
         """What the opponents on these seats, int64 [L] both, do."""
         arguments = (self.game, self._state)
         if len(self.opponents) == 1:
-            return self.opponents[0].pick(*arguments, lanes, players, self._generator)
-        who, components = self._who[lanes, players], len(self.game.info.action_nvec)
-        actions = torch.zeros((len(lanes), components), dtype=torch.int64, device=self.device)
+            return self.opponents[0].pick(*arguments, env_ids, players, self._generator)
+        who, components = self._who[env_ids, players], len(self.game.info.action_nvec)
+        actions = torch.zeros((len(env_ids), components), dtype=torch.int64, device=self.device)
         actions = actions if components > 1 else actions.squeeze(1)
         for index, opponent in enumerate(self.opponents):
             rows = (who == index).nonzero().squeeze(1)
             if len(rows):
-                actions[rows] = opponent.pick(*arguments, lanes[rows], players[rows], self._generator)
+                actions[rows] = opponent.pick(*arguments, env_ids[rows], players[rows], self._generator)
         return actions
 
-    def _advance(self, lanes: Tensor | None, actions: Tensor) -> None:
-        """Step some lanes, int64 [L], or all; the learner is owed what its seat earns."""
-        if lanes is None:
+    def _advance(self, env_ids: Tensor | None, actions: Tensor) -> None:
+        """Step some envs, int64 [L], or all; the learner is owed what its seat earns."""
+        if env_ids is None:
             self._state = state = self.game.step(self._state, actions, checked=False)
             self._owed += state.rewards.gather(1, self._player[:, None]).squeeze(1)
             return
-        part = self.game.step(self._state[lanes], actions, checked=False)
+        part = self.game.step(self._state[env_ids], actions, checked=False)
         for field, new in zip(self._state.tensors(), part.tensors(), strict=True):
-            field[lanes] = new
-        self._owed[lanes] += part.rewards.gather(1, self._player[lanes][:, None]).squeeze(1)
+            field[env_ids] = new
+        self._owed[env_ids] += part.rewards.gather(1, self._player[env_ids][:, None]).squeeze(1)
 
-    def _end(self, lanes: Tensor) -> Ended:
+    def _end(self, env_ids: Tensor) -> Ended:
         """The record of games that are over."""
-        state, player = self._state[lanes], self._player[lanes]
+        state, player = self._state[env_ids], self._player[env_ids]
         seat = player[:, None]
         outcome = self.game.outcome(state).gather(1, seat).squeeze(1)
         return Ended(
-            lanes=lanes,
+            env_ids=env_ids,
             state=state,
             player=player,
-            opponents=self._who[lanes],
+            opponents=self._who[env_ids],
             observation=self.game.observe(state, player),
-            returns=self._returns[lanes],
-            lengths=self._lengths[lanes],
-            outcome=torch.where(self._forfeited[lanes], LOSS, outcome),
+            returns=self._returns[env_ids],
+            lengths=self._lengths[env_ids],
+            outcome=torch.where(self._forfeited[env_ids], LOSS, outcome),
             scores=state.scores.gather(1, seat).squeeze(1),
         )
 
@@ -360,16 +362,16 @@ class SeatVector(Generic[S]):
         }
 
     def load_state_dict(self, saved: Mapping[str, Any]) -> None:
-        """Go on from `state_dict`, with as many lanes and the same opponents in the same order.
+        """Go on from `state_dict`, with as many envs and the same opponents in the same order.
 
         Raises:
-            ValueError: it is of another game, of other lanes, or of more opponents.
+            ValueError: it is of another game, of other envs, or of more opponents.
         """
-        kind, lanes = type(self._state), len(saved["player"])
+        kind, num_envs = type(self._state), len(saved["player"])
         if type(saved["state"]) is not kind or saved["who"].shape != self._who.shape:
             raise ValueError(
-                f"{self.game.id}: expected {kind.__name__} in {self.lanes} lanes, "
-                f"got {type(saved['state']).__name__} in {lanes}"
+                f"{self.game.id}: expected {kind.__name__} in {self.num_envs} envs, "
+                f"got {type(saved['state']).__name__} in {num_envs}"
             )
         shapes = [field.shape for field in self._state.tensors()], [field.shape for field in saved["state"].tensors()]
         if shapes[0] != shapes[1]:

@@ -1,6 +1,6 @@
 """Batches of games as a TorchRL environment: tensors in TensorDicts, which stay on the games' device.
 
-Letters: `B` lanes, `P` players, `A` actions (the sum over the action's components), `K` components.
+Letters: `B` envs, `P` players, `A` actions (the sum over the action's components), `K` components.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
-from cellgames.envs.core.state import State, along_lanes
+from cellgames.envs.core.state import State, along_envs
 
 try:
     from tensordict import TensorDict, TensorDictBase
@@ -28,7 +28,7 @@ AGENTS = "agents"  # the group of all players in games in which all act at once
 
 
 class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
-    """`lanes` games side by side, for all seats: self-play, or a policy a seat.
+    """`num_envs` games side by side, for all seats: self-play, or a policy a seat.
 
     Where players act in turn, the entries are those of the player to act:
 
@@ -42,18 +42,18 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
     them: observation [B, P, ...], action_mask [B, P, A], action [B, P] or [B, P, K], next/reward [B, P, 1].
     `done`, `terminated` and `truncated` are [B, 1] in both.
 
-    A finished game stays as it is, with zero reward, until `reset` is called with its lane in `_reset`, as
+    A finished game stays as it is, with zero reward, until `reset` is called with its env in `_reset`, as
     TorchRL's `rollout` and collectors do; its mask is all true, since any action is ignored, and a masked
     distribution stays defined. After every reset and step the mask also stands in the action spec, so that
     `rand_action`, and `rollout` without a policy, play legal actions, drawn from torch's global generator.
 
-        >>> env = TorchRLGame(cellgames.make("torus-v0", size=5), lanes=64)
+        >>> env = TorchRLGame(cellgames.make("torus-v0", size=5), envs=64)
         >>> env.rollout(100, break_when_any_done=False)["next", "reward"].shape
         torch.Size([64, 100, 2])
 
     Args:
         game: the rules.
-        lanes: `B`.
+        num_envs: `B`.
         seed: as `set_seed` takes it; games depend on it and on the actions alone.
         device: where the games live.
         checked: raise a `ValueError` for illegal actions; without, the caller vouches for them (see `Game.step`).
@@ -65,26 +65,26 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
             else empty.
 
     Raises:
-        ValueError: no lanes, or an illegal action; the message names game, lane, player, action and reason.
+        ValueError: no envs, or an illegal action; the message names game, env, player, action and reason.
     """
 
     def __init__(
         self,
         game: Game[Any],
-        lanes: int = 1,
+        num_envs: int = 1,
         *,
         seed: int = 0,
         device: torch.device | str = "cpu",
         checked: bool = True,
     ) -> None:
-        if lanes < 1:
-            raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
-        super().__init__(device=torch.device(device), batch_size=torch.Size([lanes]))
+        if num_envs < 1:
+            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
+        super().__init__(device=torch.device(device), batch_size=torch.Size([num_envs]))
         self.game = game
         self.checked = checked
         self.group_map = {AGENTS: list(game.info.players)} if game.info.simultaneous else {}
         self._make_specs()
-        self._next_seeds: Tensor  # int64 [B], of the next game in each lane
+        self._next_seeds: Tensor  # int64 [B], of the next game in each env
         self._set_seed(seed)
         self._state: State = game.init(self._next_seeds)
 
@@ -101,8 +101,8 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
     # --- TorchRL's hooks --------------------------------------------------------------------------------------
 
     def _make_specs(self) -> None:
-        info, lanes, device = self.game.info, self.batch_size, self.device
-        rows = torch.Size([*lanes, info.num_players]) if info.simultaneous else lanes  # who observes and acts
+        info, batch, device = self.game.info, self.batch_size, self.device
+        rows = torch.Size([*batch, info.num_players]) if info.simultaneous else batch  # who observes and acts
         seen, nvec = info.observation, info.action_nvec
         shape = torch.Size([*rows, *seen.shape])
         observation = Composite(
@@ -119,16 +119,16 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         reward = Composite(reward=Unbounded([*rows, last], device, torch.float32), shape=rows)
         if info.simultaneous:
             observation, action, reward = (
-                Composite({AGENTS: spec}, shape=lanes) for spec in (observation, action, reward)
+                Composite({AGENTS: spec}, shape=batch) for spec in (observation, action, reward)
             )
         else:
-            observation["current_player"] = Categorical(info.num_players, lanes, device, torch.int64)
+            observation["current_player"] = Categorical(info.num_players, batch, device, torch.int64)
         self.observation_spec, self.action_spec, self.reward_spec = observation, action, reward
         ends = ("done", "terminated", "truncated")
-        self.done_spec = Composite({end: Categorical(2, [*lanes, 1], device, torch.bool) for end in ends}, shape=lanes)
+        self.done_spec = Composite({end: Categorical(2, [*batch, 1], device, torch.bool) for end in ends}, shape=batch)
 
     def _set_seed(self, seed: int | None) -> None:
-        """Lanes that are reset from now on play the games of `core.seeds(seed, B)` and those that follow.
+        """Envs that are reset from now on play the games of `core.seeds(seed, B)` and those that follow.
 
         A `Vector` with the same seed plays the same games; None takes a random one.
         """
@@ -136,27 +136,27 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self._next_seeds = chance.seeds(seed, self.batch_size[0], self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDictBase:
-        """New games in the lanes of `_reset`, bool [B, 1], or in all."""
+        """New games in the envs of `_reset`, bool [B, 1], or in all."""
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         if chosen is None:
             chosen = torch.ones(self.batch_size, dtype=torch.bool, device=self.device)
-        lanes = chosen.reshape(self.batch_size).nonzero().squeeze(1)
-        seeds = self._next_seeds[lanes]
-        self._next_seeds = self._next_seeds.index_put((lanes,), chance.next_seed(seeds))
-        self._state = self._state.put(lanes, self.game.init(seeds))
+        env_ids = chosen.reshape(self.batch_size).nonzero().squeeze(1)
+        seeds = self._next_seeds[env_ids]
+        self._next_seeds = self._next_seeds.index_put((env_ids,), chance.next_seed(seeds))
+        self._state = self._state.put(env_ids, self.game.init(seeds))
         return self._seen()
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        """A step in every lane, or in those of `_step`, bool [B] or [B, 1]; the others are left as they are."""
+        """A step in every env, or in those of `_step`, bool [B] or [B, 1]; the others are left as they are."""
         game, state = self.game, self._state
         actions = tensordict.get(self.action_key).clone()  # states may keep them
         chosen = tensordict.get("_step", None)
         if chosen is None:
             self._state = game.step(state, actions, checked=self.checked)
         else:
-            lanes = chosen.reshape(self.batch_size).nonzero().squeeze(1)
+            env_ids = chosen.reshape(self.batch_size).nonzero().squeeze(1)
             idle = state.replace(rewards=torch.zeros_like(state.rewards))
-            self._state = idle.put(lanes, game.step(state[lanes], actions[lanes], checked=self.checked))
+            self._state = idle.put(env_ids, game.step(state[env_ids], actions[env_ids], checked=self.checked))
         stepped = self._seen()
         rewards = self._state.rewards.clone()
         stepped.set(self.reward_key, rewards[..., None] if game.info.simultaneous else rewards)
@@ -169,7 +169,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         """
         game, state, info = self.game, self._state, self.game.info
         legal = game.legal_actions(state)
-        mask = legal | along_lanes(state.over, legal.ndim)
+        mask = legal | along_envs(state.done, legal.ndim)
         self.full_action_spec[self.action_key].update_mask(mask)
         if info.simultaneous:
             views = torch.stack([game.observe(state, seat) for seat in range(info.num_players)], 1)
@@ -178,6 +178,6 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         else:
             player = state.current_player.clone()
             seen = {"observation": game.observe(state, player).clone(), "action_mask": mask, "current_player": player}
-        ends = {"done": state.over, "terminated": state.terminated.clone(), "truncated": state.truncated.clone()}
+        ends = {"done": state.done, "terminated": state.terminated.clone(), "truncated": state.truncated.clone()}
         seen |= {name: flags[:, None] for name, flags in ends.items()}
         return TensorDict(seen, self.batch_size, self.device)

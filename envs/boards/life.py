@@ -112,8 +112,8 @@ class Life:
         device = torch.device(device)
         chunk = max(8, CHUNK_WORDS // (rows_and_words[0] * rows_and_words[1]))
         chunks = -(-boards // chunk) if device.type == "cpu" else 1
-        lanes = -(-boards // (8 * chunks)) * 8
-        self._now = torch.zeros(chunks, *rows_and_words, lanes, dtype=torch.int64, device=device)
+        width = -(-boards // (8 * chunks)) * 8
+        self._now = torch.zeros(chunks, *rows_and_words, width, dtype=torch.int64, device=device)
         self._spare = torch.zeros_like(self._now)
         self.compile = compile
 
@@ -121,10 +121,10 @@ class Life:
         """Start from boards [B, H, W], any dtype, live where not zero; a `ValueError` tells of other shapes."""
         if tuple(cells.shape) != (expected := (self.boards, self.grid.rows, self.grid.cols)):
             raise ValueError(f"cells must have shape [B, H, W] = {list(expected)}, got {list(cells.shape)}")
-        chunks, lanes = self._now.shape[0], self._now.shape[-1]
+        chunks, width = self._now.shape[0], self._now.shape[-1]
         packed = self.grid.pack(cells.to(self._now.device))
-        padded = torch.nn.functional.pad(packed, (0, chunks * lanes - self.boards))
-        self._now.copy_(padded.unflatten(-1, (chunks, lanes)).movedim(-2, 0))
+        padded = torch.nn.functional.pad(packed, (0, chunks * width - self.boards))
+        self._now.copy_(padded.unflatten(-1, (chunks, width)).movedim(-2, 0))
         self.generations = 0
 
     def cells(self) -> Tensor:

@@ -1,4 +1,4 @@
-"""Lanes: many worlds side by side in memory, in a few numbers of them, since code is compiled for each."""
+"""Batch widths: many worlds side by side in memory, in a few numbers of them, since code is compiled for each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from torch import Tensor
 
 __all__ = ["padded", "steady", "width_for"]
 
-LANES = (32, 256)  # the wide one stays in the cache for many generations
-CUDA_LANES = (128, 1024, 8192)
+WIDTHS = (32, 256)  # the wide one stays in the cache for many generations
+CUDA_WIDTHS = (128, 1024, 8192)
 
 
 def width_for(worlds: int, device: torch.device) -> int:
-    """Lanes to take for so many worlds; more than fit are taken in turns."""
-    widths = LANES if device.type == "cpu" else CUDA_LANES
+    """Return the width to take for so many worlds; more than fit are taken in turns."""
+    widths = WIDTHS if device.type == "cpu" else CUDA_WIDTHS
     return next((width for width in widths if width >= worlds), widths[-1])
 
 
 def steady(worlds: int) -> bool:
     """Whether a batch is likely to come again and again in the same size, so that it is worth code of its own."""
-    return worlds > 0 and worlds % LANES[-1] == 0
+    return worlds > 0 and worlds % WIDTHS[-1] == 0
 
 
 def padded(planes: Tensor, width: int) -> Tensor:

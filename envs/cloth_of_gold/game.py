@@ -141,13 +141,13 @@ class ClothOfGold(Game[ClothState]):
     # --- the game -------------------------------------------------------------------------------------------------
 
     def _init(self, seeds: Tensor) -> ClothState:
-        lanes, shape = len(seeds), self.grid.shape
+        num_envs, shape = len(seeds), self.grid.shape
 
         def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
-            return seeds.new_zeros((lanes, *shape), dtype=dtype)
+            return seeds.new_zeros((num_envs, *shape), dtype=dtype)
 
         def planes(*kinds: int) -> Tensor:
-            return seeds.new_zeros((*kinds, *shape, lanes)).movedim(-1, 0)  # as the generations want them
+            return seeds.new_zeros((*kinds, *shape, num_envs)).movedim(-1, 0)  # as the generations want them
 
         return ClothState(
             seed=seeds,
@@ -195,7 +195,7 @@ class ClothOfGold(Game[ClothState]):
             state: the games; finished ones stay as they are.
             cells: int64 [B, K], row * width + col of each unit, once, in any order; -1 names none.
         """
-        going = ~state.over
+        going = ~state.done
         after = state.replace(turn=state.turn + going.int(), rewards=torch.zeros_like(state.rewards))
         after = placement.place(self.grid, after, self.radius, torch.where(going[:, None], cells, -1))
         return self._shaped(state, rounds.end_turns(self, after, going))
@@ -254,21 +254,21 @@ class ClothOfGold(Game[ClothState]):
         """
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
         order = torch.stack((seat, 1 - seat), 1)
-        lane = torch.arange(len(state), device=state.device)[:, None]
+        env_ids = torch.arange(len(state), device=state.device)[:, None]
         own = state.scores.gather(1, seat[:, None]).squeeze(1).clamp(-observation.LARGEST, observation.LARGEST)
-        planes = (state.units[lane, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
+        planes = (state.units[env_ids, order], *(x[:, None] for x in (state.neutral, state.killed, state.placed)))
         numbers = torch.stack((state.left, state.round, own.int(), (seat == 0).int()), 1).to(torch.int16)
-        cells = self._unpacked(torch.cat((*planes, state.territory[lane, order]), 1)).to(torch.int16)
+        cells = self._unpacked(torch.cat((*planes, state.territory[env_ids, order]), 1)).to(torch.int16)
         return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.height, self.width)), 1)
 
     def outcome(self, state: ClothState) -> Tensor:
         """See `Game`; who leads has won, and both have lost where nobody does."""
-        return torch.where(state.over[:, None], rounds.judged(state.scores[:, 0]), DRAW).to(torch.int8)
+        return torch.where(state.done[:, None], rounds.outcomes(state.scores[:, 0]), DRAW).to(torch.int8)
 
-    def facts(self, state: ClothState, player: int) -> dict[str, Tensor]:
+    def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
         """`score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
         row = rounds.tally(self.grid, state)
-        return super().facts(state, player) | {
+        return super().infos(state, player) | {
             "units": row[:, :2],
             "territory": row[:, 2:4],
             "contested": row[:, 4],
@@ -276,12 +276,12 @@ class ClothOfGold(Game[ClothState]):
             "round": state.round,
         }
 
-    def story(self, state: ClothState) -> dict[str, Any]:
+    def summary(self, state: ClothState) -> dict[str, Any]:
         """`rounds`: lists by round of `units` and `territory` (pairs, a's and b's), `contested` and `killed` cells.
 
         Entry 0 tells of the initial placement, zeros without one; then every round that has been played.
         """
-        played = state.rounds[0, : int(state.round) + int(state.over)]
+        played = state.rounds[0, : int(state.round) + int(state.done)]
         columns = dict(zip(COLUMNS, played.t().tolist(), strict=True))
 
         def pairs(name: str) -> list[list[int]]:
@@ -390,17 +390,17 @@ class ClothOfGold(Game[ClothState]):
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
         return position
 
-    def picture(self, state: ClothState) -> Picture:
+    def draw(self, state: ClothState) -> Picture:
         """See `Game`."""
         from . import scenes
 
-        return scenes.picture(self, state)
+        return scenes.draw(self, state)
 
-    def film(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
+    def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
         """See `Game`; where a round has ended, some of its generations."""
         from . import scenes
 
-        return scenes.film(self, before, after)
+        return scenes.frames(self, before, after)
 
     def text(self, state: ClothState) -> str:
         """See `Game`."""

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.core.state import along_lanes
+from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
 
@@ -104,13 +104,13 @@ def act(grid: Grid, state: ClothState, radius: int, cell: Tensor, acting: Tensor
         acting: bool [B], in which games this is done.
     """
     width = grid.widths[0]
-    lane, player = torch.arange(len(state), device=state.device), state.current_player
+    env_ids, player = torch.arange(len(state), device=state.device), state.current_player
     row, col = cell // grid.cols, cell % grid.cols
     word, bit = col // width, acting.long() << (col % width)
     units, placed, field = state.units.clone(), state.placed.clone(), state.territory.clone()
-    back = (placed[lane, row, word] & bit) != 0
-    units[lane, player, row, word] ^= bit
-    placed[lane, row, word] ^= bit
+    back = (placed[env_ids, row, word] & bit) != 0
+    units[env_ids, player, row, word] ^= bit
+    placed[env_ids, row, word] ^= bit
     change = acting.int() - 2 * back.int()
     gone, new = back.nonzero().squeeze(1), (acting & ~back).nonzero().squeeze(1)
     if len(new):
@@ -133,16 +133,16 @@ def act(grid: Grid, state: ClothState, radius: int, cell: Tensor, acting: Tensor
 def bits_of(grid: Grid, cells: Tensor) -> Tensor:
     """int64 [B, S, N], bitboards of the cells named by int64 [B, K], each once; -1 names none."""
     bits = cells.new_zeros(len(cells), *grid.shape)
-    lane, _ = torch.meshgrid(*(torch.arange(size, device=cells.device) for size in cells.shape), indexing="ij")
+    env_ids, _ = torch.meshgrid(*(torch.arange(size, device=cells.device) for size in cells.shape), indexing="ij")
     row, col = cells.clamp(min=0) // grid.cols, cells.clamp(min=0) % grid.cols
     bit = (cells >= 0).long() << (col % grid.widths[0])
-    return bits.index_put_((lane, row, col // grid.widths[0]), bit, accumulate=True)
+    return bits.index_put_((env_ids, row, col // grid.widths[0]), bit, accumulate=True)
 
 
 def place(grid: Grid, state: ClothState, radius: int, cells: Tensor) -> ClothState:
     """Place several units of the mover, int64 [B, K] by rows; -1 names none. As `act`, one after the other."""
     new, count = bits_of(grid, cells), (cells >= 0).sum(1, dtype=torch.int32)
-    first = along_lanes(state.current_player == 0, 3)
+    first = along_envs(state.current_player == 0, 3)
     both = torch.stack((torch.where(first, new, 0), torch.where(first, 0, new)), 1)
     grown = territory(grid, new.movedim(0, -1), radius).movedim(-1, 0)
     field = torch.stack((torch.where(first, grown, 0), torch.where(first, 0, grown)), 1)

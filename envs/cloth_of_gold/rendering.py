@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, mix
 
-__all__ = ["NAMES", "UNITS", "picture", "text"]
+__all__ = ["NAMES", "UNITS", "draw", "text"]
 
 Cells: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -42,7 +42,7 @@ _LEFT, _MARGIN, _HEADER = 38.0, 20.0, 132.0
 _NARROWEST = 560.0
 
 
-def picture(
+def draw(
     cells: Cells,
     territory: Mask,
     *,
@@ -293,7 +293,7 @@ def text(
     A block shows units before anything else (those of who has more, `*` if both have as many), then killed cells,
     neutral ones, and whose territory most of it is.
 
-    Args and errors as for `picture`.
+    Args and errors as for `draw`.
     """
     _check(cells, territory, placed, None)
     lines = [title]

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count
-from cellgames.envs.core.state import along_lanes
+from cellgames.envs.core.state import along_envs
 
 from .simulation import simulate
 from .state import ClothState
@@ -29,7 +29,7 @@ def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothStat
     closing = (ending & (player == 0)).nonzero().squeeze(1)
     after = state.replace(
         current_player=player,
-        placed=state.placed.masked_fill(along_lanes(ending, 3), 0),
+        placed=state.placed.masked_fill(along_envs(ending, 3), 0),
         left=state.left.masked_fill(ending, game.max_units),
         acts=state.acts.masked_fill(ending, 0),
     )
@@ -47,15 +47,15 @@ def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
     won_a, won_b, lost = game.decided(state.round, before, *state.live.unbind(1))
     terminated = won_a | won_b | lost
     truncated = ~terminated & (state.round == game.max_rounds)
-    over = terminated | truncated
-    final = torch.where(over[:, None], judged(lead), 0).to(state.rewards.dtype)
+    done = terminated | truncated
+    final = torch.where(done[:, None], outcomes(lead), 0).to(state.rewards.dtype)
     return state.replace(
         rewards=state.rewards + final,
         scores=torch.stack((lead, -lead), 1).to(state.scores.dtype),
         terminated=terminated,
         truncated=truncated,
-        current_player=torch.where(over, 1 - state.current_player, state.current_player),
-        round=state.round + (~over).int(),
+        current_player=torch.where(done, 1 - state.current_player, state.current_player),
+        round=state.round + (~done).int(),
         rounds=state.rounds.index_put((torch.arange(len(state), device=state.device), state.round.long()), numbers),
     )
 
@@ -74,7 +74,7 @@ def _lived(game: ClothOfGold, state: ClothState) -> ClothState:
     )
 
 
-def judged(lead: Tensor) -> Tensor:
+def outcomes(lead: Tensor) -> Tensor:
     """[..., 2], the result for both players of a finished game by a's lead: 1 and -1, or both -1 where it is level."""
     return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
 

@@ -1,7 +1,7 @@
 """Many generations of many worlds of Cloth of Gold.
 
-Worlds stand side by side in lanes and stay in the cache while they live. A few worlds are quicker as integers, and
-so they are played unless the code for lanes is compiled.
+Worlds stand side by side in memory and stay in the cache while they live. A few worlds are quicker as integers, and
+so they are played unless the code for batches is compiled.
 
 Letters: `n` worlds, `S, N` stored rows and words (see `core.bitboards`), four planes: a, b, neutral, killed.
 """
@@ -23,7 +23,7 @@ __all__ = ["NEUTRAL", "advance", "simulate"]
 
 NEUTRAL = 2  # the plane
 
-FEW = 12  # so many worlds take as long as integers as in lanes without a compiler; one is quicker than with it
+FEW = 12  # so many worlds take as long as integers as in a batch without a compiler; one is quicker than with it
 
 
 @torch.no_grad()

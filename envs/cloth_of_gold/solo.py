@@ -13,7 +13,7 @@ from cellgames.envs.boards.intboards import IntGrid
 
 from . import observation, rules
 from .placement import ACTS_A_UNIT
-from .rounds import judged
+from .rounds import outcomes
 from .state import ClothState
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class ClothSolo:
         self.truncated = not self.terminated and self._round == game.max_rounds
         self.scores = [float(lead), float(-lead)]
         if self.terminated or self.truncated:
-            self.rewards = judged(torch.tensor(lead)).float().tolist()
+            self.rewards = outcomes(torch.tensor(lead)).float().tolist()
             self.current_player = 1
         else:
             self._round += 1
@@ -230,7 +230,7 @@ class ClothSolo:
         cells: npt.NDArray[np.bool_] = self.grid.unpack(self._placed)[0] == 1
         return cells
 
-    def facts(self, player: int) -> dict[str, Any]:
+    def infos(self, player: int) -> dict[str, Any]:
         """See `Solo`."""
         *territory, contested = self._sizes()
         return {

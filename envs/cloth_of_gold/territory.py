@@ -29,17 +29,17 @@ def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "aut
 
     width = width_for(units.shape[-1], units.device)
     planes = units.reshape(units.shape[:-3].numel(), *units.shape[-3:])
-    lanes = units.new_empty(*grid.shape, width)
+    buffer = units.new_empty(*grid.shape, width)
     calls = len(planes) * -(-units.shape[-1] // width)
     compile = compile if radius <= _LARGEST_COMPILED else "never"
-    run = kernel(reach, [lanes, lanes], compile=compile, calls=calls, fused=False)
+    run = kernel(reach, [buffer, buffer], compile=compile, calls=calls, fused=False)
     if not run.compiled:
         return grid.dilate(units, disk(radius))
     fields = torch.empty_like(planes, memory_format=torch.contiguous_format)
     for plane, field in zip(planes, fields, strict=True):
         for chunk, out in zip(plane.split(width, -1), field.split(width, -1), strict=True):
-            run([padded(chunk, width), lanes])
-            out.copy_(lanes[..., : chunk.shape[-1]])
+            run([padded(chunk, width), buffer])
+            out.copy_(buffer[..., : chunk.shape[-1]])
     return fields.view(units.shape)
 
 

@@ -1,6 +1,6 @@
 """Chance that is counted, not consumed: random bits as a function of (seed, purpose, counter).
 
-A lane of a batch carries its own seed, so its game does not depend on the batch around it, on the device or on
+An env of a batch carries its own seed, so its game does not depend on the batch around it, on the device or on
 the compiler, and a record (seed, actions) replays. The function is Threefry-2x32 with 20 rounds (Salmon et
 al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011), the generator that JAX uses.
 """
@@ -17,7 +17,7 @@ from torch import Tensor
 __all__ = ["USER", "draw", "next_seed", "seeds", "uniform_int"]
 
 # Purposes: each names one stream of a seed. Games number theirs from USER on.
-_SPREAD = 0  # seeds of lanes out of one seed
+_SPREAD = 0  # seeds of envs out of one seed
 USER = 16
 
 _MASK = 0xFFFFFFFF
@@ -74,7 +74,7 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
     """63 random bits for each element.
 
     Args:
-        seed: int64 [...], a lane's seed.
+        seed: int64 [...], an env's seed.
         purpose: which stream of the seed, 0 to 2^32 - 1.
         counter: int64, broadcastable with `seed`, 0 to 2^32 - 1; the place in the stream.
 
@@ -98,7 +98,7 @@ Seed = TypeVar("Seed", int, Tensor)
 
 
 def next_seed(seed: Seed) -> Seed:
-    """The seed of the game that follows in the same lane: a Weyl sequence of period 2^61.
+    """The seed of the game that follows in the same env: a Weyl sequence of period 2^61.
 
     Seeds are keys of Threefry, for which neighbouring keys are as good as random ones. A plain integer may stand
     for a tensor of one.
@@ -107,7 +107,7 @@ def next_seed(seed: Seed) -> Seed:
 
 
 def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
-    """Seeds for `count` lanes out of one: int64 [count]. The first k are the same for every count >= k."""
+    """Seeds for `count` envs out of one: int64 [count]. The first k are the same for every count >= k."""
     if count < 0:
         raise ValueError(f"expected a count of at least 0, got {count}")
     root = torch.tensor(_as_int64(seed), dtype=torch.int64, device=device)

@@ -36,7 +36,7 @@ __all__ = [
     "Rectangle",
     "Shape",
     "Text",
-    "frames",
+    "frame_times",
     "grid",
     "mix",
     "save_gif",
@@ -411,11 +411,11 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
     )
 
 
-# ---------------------------------------------------------------- films
+# ---------------------------------------------------------------- animations
 
 
-def frames(last: int, most: int) -> list[int]:
-    """Which of the moments 0 to `last` a film shows: up to `most` and the last one, denser at the beginning."""
+def frame_times(last: int, most: int) -> list[int]:
+    """Which of the moments 0 to `last` an animation shows: up to `most` and the last one, denser at the beginning."""
     return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
 
 

@@ -1,6 +1,6 @@
 """The contract that every game of the suite fulfils, and what all games share.
 
-Letters: `B` games (lanes), `P` players, `A` actions (the sum over the action's components, if it has several),
+Letters: `B` games (envs), `P` players, `A` actions (the sum over the action's components, if it has several),
 `K` components of an action.
 """
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from . import sampling
 from .chance import next_seed
-from .state import State, along_lanes, choose_lanes
+from .state import State, along_envs, choose_envs
 
 if TYPE_CHECKING:
     from cellgames.envs.kernels.compiling import Compile
@@ -124,7 +124,7 @@ class Game(ABC, Generic[S]):
         """New games.
 
         Args:
-            seeds: int64 [B], one a lane (`cellgames.envs.core.seeds` makes them from one); the games live on
+            seeds: int64 [B], one per env (`cellgames.envs.core.seeds` makes them from one); the games live on
                 their device.
         """
         if not isinstance(seeds, Tensor) or seeds.dtype != torch.int64 or seeds.ndim != 1:
@@ -139,18 +139,18 @@ class Game(ABC, Generic[S]):
             state: the games; not changed.
             actions: integers, [B] for games in turns, [B, P] or [B, P, K] for simultaneous ones. Those of
                 finished games are ignored, whatever they are.
-            checked: raise a `ValueError` that names game, lane, player, action and reason if an action is
+            checked: raise a `ValueError` that names game, env, player, action and reason if an action is
                 illegal. Without it the caller vouches for shapes and legality, and what an illegal action
                 leads to is undefined.
         """
         if checked:
             self.check(state, actions)
-        over = state.over
-        if _none(over):
+        done = state.done
+        if _none(done):
             return self._step(state, actions)
-        after = self._step(state, choose_lanes(over, torch.zeros_like(actions), actions))
+        after = self._step(state, choose_envs(done, torch.zeros_like(actions), actions))
         before = state.replace(rewards=torch.zeros_like(state.rewards))
-        return after.merge(before, lambda new, old: choose_lanes(over, old, new))
+        return after.merge(before, lambda new, old: choose_envs(done, old, new))
 
     def legal_actions(self, state: S) -> Tensor:
         """Bool [B, A], or [B, P, A] in simultaneous games; components of an action one after the other.
@@ -158,13 +158,13 @@ class Game(ABC, Generic[S]):
         Where a game is over nothing is legal; else everyone who must act has a legal action.
         """
         mask = self._legal(state)
-        if _none(state.over):
+        if _none(state.done):
             return mask
-        return mask & along_lanes(~state.over, mask.ndim)
+        return mask & along_envs(~state.done, mask.ndim)
 
     def is_last_turn(self, state: S) -> Tensor:
         """Bool [B]: whether the next step surely ends the game; false where that is not known, and after the end."""
-        return torch.zeros_like(state.over)
+        return torch.zeros_like(state.done)
 
     def winning_actions(self, state: S, player: Tensor | None = None) -> Tensor | None:
         """Bool [B, A]: legal actions of a game in turns that win at once for the mover, while all others lose.
@@ -223,14 +223,14 @@ class Game(ABC, Generic[S]):
     def outcome(self, state: S) -> Tensor:
         """int8 [B, P]: WIN, DRAW or LOSS of finished games (all players may lose); 0 in games that go on."""
 
-    def facts(self, state: S, player: int) -> dict[str, Tensor]:
+    def infos(self, state: S, player: int) -> dict[str, Tensor]:
         """What `infos` of PettingZoo and others tell of the games beside the observation, batch first.
 
         The same names in every position; numbers that `player` may know, and no part of what it observes.
         """
         return {"score": state.scores[:, player]}
 
-    def story(self, state: S) -> dict[str, Any]:
+    def summary(self, state: S) -> dict[str, Any]:
         """Numbers of the finished game of a batch of one that its result does not tell, as JSON holds them.
 
         Records keep them, and a replay compares them; lists, not tuples, and names that are strings.
@@ -273,24 +273,24 @@ class Game(ABC, Generic[S]):
         """A batch of one with the position of `state_to_string`; a `ValueError` says what was expected."""
 
     @abstractmethod
-    def picture(self, state: S) -> Picture:
+    def draw(self, state: S) -> Picture:
         """The first game of the batch as a drawing (`core.drawing` turns it into SVG, pixels or HTML)."""
 
-    def film(self, before: S, after: S) -> Iterator[Picture]:
+    def frames(self, before: S, after: S) -> Iterator[Picture]:
         """The step from one position to the next as pictures of one size, the last one that of `after`.
 
         Of the first games of both batches. One picture, unless much happens within a step.
         """
-        yield self.picture(after)
+        yield self.draw(after)
 
-    def annotated(self, state: S, notes: Notes) -> Picture:
+    def draw_annotated(self, state: S, notes: Notes) -> Picture:
         """The first game of the batch, unfinished, with an analysis drawn on its board.
 
         Here the plain picture below the title of the notes, for games that cannot draw the rest.
         """
         from .notes import headed
 
-        return headed(self.picture(state), notes.title)
+        return headed(self.draw(state), notes.title)
 
     @abstractmethod
     def text(self, state: S) -> str:
@@ -299,15 +299,15 @@ class Game(ABC, Generic[S]):
     # --- other ways to play -----------------------------------------------------------------------------------
 
     def vector(
-        self, lanes: int, *, seed: int = 0, device: torch.device | str = "cpu", compile: Compile = "auto"
+        self, num_envs: int, *, seed: int = 0, device: torch.device | str = "cpu", compile: Compile = "auto"
     ) -> Vector[S]:
         """Many games that start over by themselves, stepped in place: the fast way to play at random or train."""
         from .vector import Vector
 
-        return Vector(self, lanes, seed=seed, device=device, compile=compile)
+        return Vector(self, num_envs, seed=seed, device=device, compile=compile)
 
     def solo(self, state: S) -> Solo:
-        """One game outside a batch, for interfaces that play a single game; `state` has one lane."""
+        """One game outside a batch, for interfaces that play a single game; `state` has one env."""
         from .solo import BatchOfOne
 
         return BatchOfOne(self, state)
@@ -319,22 +319,22 @@ class Game(ABC, Generic[S]):
 
     @abstractmethod
     def _step(self, state: S, actions: Tensor) -> S:
-        """All lanes are played; the core throws away what this gives for finished ones (their action is 0)."""
+        """All envs are played; the core throws away what this gives for finished ones (their action is 0)."""
 
     @abstractmethod
     def _legal(self, state: S) -> Tensor:
         """The mask; whatever is convenient where a game is over."""
 
     def _legal_again(self, state: S, mask: Tensor) -> Tensor:
-        """`_legal`; may be written into `mask`, an earlier one of as many lanes that nobody needs any more."""
+        """`_legal`; may be written into `mask`, an earlier one of as many envs that nobody needs any more."""
         return self._legal(state)
 
-    def _restart(self, state: S, over: Tensor) -> S:
-        """With new games, of the seeds that follow, in the lanes of bool [B] `over`; may overwrite `state`."""
-        lanes = over.nonzero().squeeze(1)
-        fresh = self.init(next_seed(state.seed[lanes]))
+    def _restart(self, state: S, done: Tensor) -> S:
+        """With new games, of the seeds that follow, in the envs of bool [B] `done`; may overwrite `state`."""
+        env_ids = done.nonzero().squeeze(1)
+        fresh = self.init(next_seed(state.seed[env_ids]))
         for field, new in zip(state.tensors(), fresh.tensors(), strict=True):
-            field[lanes] = new
+            field[env_ids] = new
         return state
 
     # --- checks -----------------------------------------------------------------------------------------------
@@ -364,15 +364,15 @@ class Game(ABC, Generic[S]):
         seats = info.num_players if info.simultaneous else 1
         chosen = actions.reshape(-1, seats, components)
         mask = (self._legal(state) if legal is None else legal).reshape(-1, seats, info.num_actions)
-        wrong = ~info.admits(mask, chosen) & ~state.over[:, None, None]
+        wrong = ~info.admits(mask, chosen) & ~state.done[:, None, None]
         if wrong.any():
-            lane, seat, component = wrong.nonzero()[0].tolist()
-            action = int(chosen[lane, seat, component])
-            reason = self.why_illegal(state[lane], seat, component, action)
-            seat = seat if info.simultaneous else int(state.current_player[lane])
+            env_id, seat, component = wrong.nonzero()[0].tolist()
+            action = int(chosen[env_id, seat, component])
+            reason = self.why_illegal(state[env_id], seat, component, action)
+            seat = seat if info.simultaneous else int(state.current_player[env_id])
             part = f", component {component}" if components > 1 else ""
             raise ValueError(
-                f"{self.id}: illegal action {action} of player {info.players[seat]} in lane {lane}{part}: {reason}"
+                f"{self.id}: illegal action {action} of player {info.players[seat]} in env {env_id}{part}: {reason}"
             )
 
     def why_illegal(self, state: S, seat: int, component: int, action: int) -> str:

@@ -28,14 +28,14 @@ WORD = 1 << WORD_SHIFT
 def pack(mask: Tensor) -> Tensor:
     """Bool [B, A] to int64 [B, W]."""
     if torch.compiler.is_compiling() or (mask.t().is_contiguous() and not mask.is_contiguous()):
-        return _pack_lanes(mask)
+        return _pack_envs(mask)
     words = -(-mask.shape[1] // WORD)
     flags = torch.nn.functional.pad(mask.view(torch.uint8), (0, words * WORD - mask.shape[1])).contiguous()
     octets = flags.view(torch.int64).mul_(GATHER).bitwise_right_shift_(56).to(torch.uint8)
     return octets.view(torch.int32).long() & 0xFFFFFFFF
 
 
-def _pack_lanes(mask: Tensor) -> Tensor:
+def _pack_envs(mask: Tensor) -> Tensor:
     """`pack` without turning a mask whose batch is innermost, and for the compiler, which wants numbers of one size."""
     batch, actions = mask.shape
     words = -(-actions // WORD)
@@ -124,7 +124,7 @@ def _look_up(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
 
 
 def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """The same, word by word: so a compiler keeps a lane's words on one core."""
+    """The same, word by word: so a compiler keeps an env's words on one core."""
     each = words.unbind(1)
     octets = list(map(_octets, each))
     counts = list(map(_counts, octets))

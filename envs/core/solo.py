@@ -44,8 +44,8 @@ class Solo(Protocol):
     def board(self) -> np.ndarray:
         """As `info.board` says; a fresh array."""
 
-    def facts(self, player: int) -> dict[str, Any]:
-        """`Game.facts` as plain numbers, and lists of them."""
+    def infos(self, player: int) -> dict[str, Any]:
+        """`Game.infos` as plain numbers, and lists of them."""
 
     def state(self) -> State:
         """The same game as a batch of one."""
@@ -84,9 +84,9 @@ class BatchOfOne:
         """See `Solo`."""
         return self._game.board(self._state)[0].numpy(force=True).copy()
 
-    def facts(self, player: int) -> dict[str, Any]:
+    def infos(self, player: int) -> dict[str, Any]:
         """See `Solo`."""
-        return {name: value[0].tolist() for name, value in self._game.facts(self._state, player).items()}
+        return {name: value[0].tolist() for name, value in self._game.infos(self._state, player).items()}
 
     def state(self) -> State:
         """See `Solo`."""

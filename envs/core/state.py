@@ -1,6 +1,6 @@
 """The state of a batch of games: a frozen dataclass of tensors, batch first.
 
-Letters: `B` games (lanes), `P` players.
+Letters: `B` games (envs), `P` players.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Self
 import torch
 from torch import Tensor
 
-__all__ = ["State", "along_lanes", "choose_lanes"]
+__all__ = ["State", "along_envs", "choose_envs"]
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """What every game's state holds; a game adds its own fields in a subclass.
 
-    seed:            [B] int64, the lane's seed, of which every random draw of the game is a function.
+    seed:            [B] int64, the env's seed, of which every random draw of the game is a function.
     turn:            [B] int32, steps played.
     current_player:  [B] int64, who acts next (0 in games where all act at once).
     rewards:         [B, P] float32, of the last step only.
@@ -45,7 +45,7 @@ class State:
         torch.serialization.add_safe_globals([cls])
 
     @property
-    def over(self) -> Tensor:
+    def done(self) -> Tensor:
         """[B] bool, terminated or truncated."""
         return self.terminated | self.truncated
 
@@ -70,21 +70,21 @@ class State:
         """A state with some fields changed."""
         return dataclasses.replace(self, **fields)
 
-    def __getitem__(self, lanes: int | slice | Tensor | Sequence[int] | Sequence[bool]) -> Self:
+    def __getitem__(self, env_ids: int | slice | Tensor | Sequence[int] | Sequence[bool]) -> Self:
         """Some of the games, as a batch (of one, for an integer); tensors index as in torch."""
-        if isinstance(lanes, int):
-            if not -len(self) <= lanes < len(self):
-                raise IndexError(f"expected a lane from 0 to {len(self) - 1}, got {lanes}")
-            lanes %= len(self)
-            lanes = slice(lanes, lanes + 1)
-        elif not isinstance(lanes, slice | Tensor):
-            lanes = torch.as_tensor(lanes, device=self.device)
-            lanes = lanes if lanes.dtype == torch.bool else lanes.long()
-        return self.map(lambda field: field[lanes])
+        if isinstance(env_ids, int):
+            if not -len(self) <= env_ids < len(self):
+                raise IndexError(f"expected an env from 0 to {len(self) - 1}, got {env_ids}")
+            env_ids %= len(self)
+            env_ids = slice(env_ids, env_ids + 1)
+        elif not isinstance(env_ids, slice | Tensor):
+            env_ids = torch.as_tensor(env_ids, device=self.device)
+            env_ids = env_ids if env_ids.dtype == torch.bool else env_ids.long()
+        return self.map(lambda field: field[env_ids])
 
-    def put(self, lanes: Tensor, games: Self) -> Self:
-        """A state in which `games` stand in the given lanes (int64 or bool index)."""
-        return self.merge(games, lambda field, new: field.index_put((lanes,), new))
+    def put(self, env_ids: Tensor, games: Self) -> Self:
+        """A state in which `games` stand in the given envs (int64 or bool index)."""
+        return self.merge(games, lambda field, new: field.index_put((env_ids,), new))
 
     def merge(self, other: Self, choose: Callable[[Tensor, Tensor], Tensor]) -> Self:
         """A state of `choose(own field, other's field)` for every field."""
@@ -114,11 +114,11 @@ class State:
         )
 
 
-def along_lanes(flags: Tensor, ndim: int) -> Tensor:
+def along_envs(flags: Tensor, ndim: int) -> Tensor:
     """[B] viewed as [B, 1, ...] of `ndim` axes, to meet fields of any rank."""
     return flags.view(-1, *(1,) * (ndim - 1))
 
 
-def choose_lanes(lanes: Tensor, yes: Tensor, no: Tensor) -> Tensor:
-    """`yes` in the lanes where bool [B] `lanes` holds, else `no`; fields of any rank."""
-    return torch.where(along_lanes(lanes, yes.ndim), yes, no)
+def choose_envs(env_ids: Tensor, yes: Tensor, no: Tensor) -> Tensor:
+    """`yes` in the envs where bool [B] `env_ids` holds, else `no`; fields of any rank."""
+    return torch.where(along_envs(env_ids, yes.ndim), yes, no)

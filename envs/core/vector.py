@@ -24,7 +24,7 @@ from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, co
 from .chance import next_seed, seeds
 from .game import Game
 from .sampling import random_bits
-from .state import State, choose_lanes
+from .state import State, choose_envs
 
 __all__ = ["Transition", "Vector"]
 
@@ -32,15 +32,15 @@ S = TypeVar("S", bound=State)
 
 # For the compiled step. Indices come from tables and checked actions, and asserting them costs as much as the
 # gathers. Without the second option, chains of small operations whose results are used twice take minutes to
-# trace. A compiled step sees only the tensors that a `Vector` of its game, lanes and device owns or makes, so the
-# guards, a tenth of a step at a few thousand lanes, have nothing to tell.
+# trace. A compiled step sees only the tensors that a `Vector` of its game, envs and device owns or makes, so the
+# guards, a tenth of a step at a few thousand envs, have nothing to tell.
 _OPTIONS: dict[str, Any] = {
     "assert_indirect_indexing": False,
     "realize_opcount_threshold": 20,
     "guard_filter_fn": lambda guards: [False] * len(guards),
 }
 _ENDS = ("terminated", "truncated")
-AUTO_LANES = 1024  # fewer lanes are not worth seconds of compiling unless asked for
+AUTO_NUM_ENVS = 1024  # fewer envs are not worth seconds of compiling unless asked for
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Transition:
 
     actions:     int64, [B] (or [B, P], [B, P, K]), what was played.
     rewards:     [B, P] float32.
-    terminated:  [B] bool, the game ended by the rules in this step, and a new one stands in the lane.
+    terminated:  [B] bool, the game ended by the rules in this step, and a new one stands in the env.
     truncated:   [B] bool, the same for limits.
     """
 
@@ -60,14 +60,14 @@ class Transition:
 
 
 class Vector(Generic[S]):
-    """`lanes` games of one kind. A lane's games depend on its seed alone, not on the others or on the compiler.
+    """`num_envs` games of one kind. An env's games depend on its seed alone, not on the others or on the compiler.
 
     Args:
         game: the rules.
-        lanes: `B`, how many games.
-        seed: from which the lanes' seeds are spread; a lane's next game takes `chance.next_seed` of the last.
+        num_envs: `B`, how many games.
+        seed: from which the envs' seeds are spread; an env's next game takes `chance.next_seed` of the last.
         device: where the games live.
-        compile: "auto" compiles from 1,024 lanes on if a compiler is found and the game's step can be compiled
+        compile: "auto" compiles from 1,024 envs on if a compiler is found and the game's step can be compiled
             (`Game.compilation`), "always" and "never" as they say.
 
     Attributes:
@@ -77,14 +77,14 @@ class Vector(Generic[S]):
     def __init__(
         self,
         game: Game[S],
-        lanes: int,
+        num_envs: int,
         *,
         seed: int = 0,
         device: torch.device | str = "cpu",
         compile: Compile = "auto",
     ) -> None:
-        if lanes < 1:
-            raise ValueError(f"{game.id}: expected at least 1 lane, got {lanes}")
+        if num_envs < 1:
+            raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
         check_compile(compile)
         if compile == "always" and game.compilation == "none":
             raise ValueError(
@@ -92,12 +92,12 @@ class Vector(Generic[S]):
                 "a step of this game depends on the data, so that it is no graph for the compiler"
             )
         self.game = game
-        self.lanes = lanes
-        self._state = game.init(seeds(seed, lanes, device)).clone()
+        self.num_envs = num_envs
+        self._state = game.init(seeds(seed, num_envs, device)).clone()
         self.compiled = compile == "always" or (
             compile == "auto"
             and game.compilation != "none"
-            and lanes >= AUTO_LANES
+            and num_envs >= AUTO_NUM_ENVS
             and compiler_found(self._state.device.type)
         )
         self._whole = self.compiled and game.compilation == "whole"  # else the kernels that the rules call, if at all
@@ -127,17 +127,17 @@ class Vector(Generic[S]):
         return mask
 
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
-        """Play one step in every lane; games that end are replaced by new ones in the same call."""
+        """Play one step in every env; games that end are replaced by new ones in the same call."""
         if checked:
             self.game.check(self.state, actions, self.legal_actions)
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:
-        """Like `step`, with uniformly random legal actions (`Game.random_actions`) in every lane."""
-        shape = (self.lanes, *self.game.info.action_shape)
+        """Like `step`, with uniformly random legal actions (`Game.random_actions`) in every env."""
+        shape = (self.num_envs, *self.game.info.action_shape)
         with planned(*self._plan):
             bits = random_bits(math.prod(shape), generator, self.state.device)
-        return self._run(True, bits.view(*shape[1:], self.lanes).movedim(-1, 0))  # lanes innermost, as the state's
+        return self._run(True, bits.view(*shape[1:], self.num_envs).movedim(-1, 0))  # envs innermost, as the state's
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self._whole:
@@ -145,7 +145,7 @@ class Vector(Generic[S]):
                 self._state, transition = _by_parts(self.game, self.state, random, given)
             self._stale = True
             return transition
-        function = _compiled(self.game, self.lanes, self.state.device, random)
+        function = _compiled(self.game, self.num_envs, self.state.device, random)
         try:
             actions, rewards, *ends = function(self.state.tensors(), self.legal_actions.view(torch.uint8), given)
             return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
@@ -158,7 +158,7 @@ class Vector(Generic[S]):
 
     def __repr__(self) -> str:
         how = "compiled" if self.compiled else "eager"
-        return f"Vector({self.game!r}, {self.lanes} lanes on {self.state.device}, {how})"
+        return f"Vector({self.game!r}, {self.num_envs} envs on {self.state.device}, {how})"
 
 
 def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
@@ -166,23 +166,23 @@ def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
 
 
 def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
-    """A step of the contract's; only the lanes that ended start over."""
+    """A step of the contract's; only the envs that ended start over."""
     actions = _actions(game, state, random, given)
     after = game._step(state, actions)
-    over = after.over
+    done = after.done
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
-    if over.any():
+    if done.any():
         # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
         ours = {field.untyped_storage().data_ptr() for field in after.tensors()}
         told = (getattr(transition, field.name) for field in dataclasses.fields(Transition))
         transition = Transition(*(x.clone() if x.untyped_storage().data_ptr() in ours else x for x in told))
-        after = game._restart(after, over)
+        after = game._restart(after, done)
     return after, transition
 
 
 @lru_cache(maxsize=64)
 def _compiled(
-    game: Game[Any], lanes: int, device: torch.device, random: bool
+    game: Game[Any], num_envs: int, device: torch.device, random: bool
 ) -> Callable[[tuple[Tensor, ...], Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
     """One graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
     kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))
@@ -190,12 +190,12 @@ def _compiled(
 
     def advance(fields: tuple[Tensor, ...], mask: Tensor, given: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         # No game is over between two steps, so these two fields need no reading and no writing.
-        never = torch.zeros(lanes, dtype=torch.bool, device=device)
+        never = torch.zeros(num_envs, dtype=torch.bool, device=device)
         state = kind(*(never if name in _ENDS else field for name, field in zip(names, fields, strict=True)))
         actions = _actions(game, state, random, given)
         after = game._step(state, actions)
-        over = after.over
-        running = after.merge(game._init(next_seed(after.seed)), lambda now, new: choose_lanes(over, new, now))
+        done = after.done
+        running = after.merge(game._init(next_seed(after.seed)), lambda now, new: choose_envs(done, new, now))
         mask.copy_(_flag_bytes(game._legal(running)))
         for name, field, value in zip(names, fields, running.tensors(), strict=True):
             if name not in _ENDS:
@@ -203,7 +203,7 @@ def _compiled(
         return actions, after.rewards, _flag_bytes(after.terminated), _flag_bytes(after.truncated)
 
     # A code object of its own: the compiler's limit of recompilations counts by code object, and each game and
-    # number of lanes is a function of its own here.
+    # number of envs is a function of its own here.
     own = types.FunctionType(
         advance.__code__.replace(), advance.__globals__, advance.__name__, None, advance.__closure__
     )

@@ -85,7 +85,7 @@ def by_lot(among: Tensor, seed: Tensor) -> Tensor:
     """
     upto = among.long().cumsum(0)
     place = torch.zeros_like(seed)
-    lanes = (upto[-1] > 1).nonzero().squeeze(1)
-    if len(lanes):
-        place[lanes] = chance.uniform_int(chance.draw(seed[lanes], _LOT, place[lanes]), upto[-1, lanes])
+    env_ids = (upto[-1] > 1).nonzero().squeeze(1)
+    if len(env_ids):
+        place[env_ids] = chance.uniform_int(chance.draw(seed[env_ids], _LOT, place[env_ids]), upto[-1, env_ids])
     return (upto <= place).sum(0)

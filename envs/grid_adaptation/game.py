@@ -12,7 +12,7 @@ from torch import Tensor
 
 from cellgames.envs.boards.packedboards import PackedGrid
 from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.state import State, along_lanes
+from cellgames.envs.core.state import State, along_envs
 from cellgames.envs.kernels.parameters import check_int
 
 from . import ending, legality, matches, notation, observation, rules
@@ -137,8 +137,8 @@ class GridAdaptation(Game[GridState]):
     def _step(self, state: GridState, actions: Tensor) -> GridState:
         return matches.step(self, state, actions)
 
-    def _restart(self, state: GridState, over: Tensor) -> GridState:
-        return matches.restart(self, state, over)
+    def _restart(self, state: GridState, done: Tensor) -> GridState:
+        return matches.restart(self, state, done)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Bool [B], whether a digit may be flipped in a round, int64 [B]."""
@@ -150,7 +150,7 @@ class GridAdaptation(Game[GridState]):
 
     def is_last_turn(self, state: GridState) -> Tensor:
         """See `Game`; after the vote nothing follows."""
-        return (state.round > self.rounds) & ~state.over
+        return (state.round > self.rounds) & ~state.done
 
     def free_spaces(self, state: GridState) -> Tensor:
         """Bool [B, N], the spaces without a tile, the same for all players and much smaller than their masks.
@@ -188,20 +188,20 @@ class GridAdaptation(Game[GridState]):
         The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
         for the fewest, are shown to those who vote, and to all when the match is over.
         """
-        lanes = torch.arange(len(state), device=state.device)
+        env_ids = torch.arange(len(state), device=state.device)
         seat = torch.as_tensor(player, dtype=torch.int64, device=state.device).expand(len(state))
-        own = state.sequence[lanes, seat]
-        voting = (state.round > self.rounds) & ~state.over
-        votes = ending.voters(state.tied.t(), state.tokens.t())[seat, lanes]
-        counted = (state.over | (voting & votes))[:, None]
-        flips = self.flips_now(state.round) & ~state.over
+        own = state.sequence[env_ids, seat]
+        voting = (state.round > self.rounds) & ~state.done
+        votes = ending.voters(state.tied.t(), state.tokens.t())[seat, env_ids]
+        counted = (state.done | (voting & votes))[:, None]
+        flips = self.flips_now(state.round) & ~state.done
         numbers = torch.stack(
             (
                 *((own & value) != 0 for value in rules.DIGITS),
-                state.reserves[lanes, seat],
-                state.garnets[lanes, seat],
-                rules.price(state.bought[lanes, seat]),
-                state.scores[lanes, seat].long(),
+                state.reserves[env_ids, seat],
+                state.garnets[env_ids, seat],
+                rules.price(state.bought[env_ids, seat]),
+                state.scores[env_ids, seat].long(),
                 state.round,
                 flips,
                 voting,
@@ -220,24 +220,24 @@ class GridAdaptation(Game[GridState]):
         seats = torch.arange(self.players, device=state.device)
         result = torch.where(state.tokens > 0, WIN, DRAW)
         result = torch.where(seats == state.candidate[:, None], LOSS, result)
-        return torch.where(state.over[:, None], result, DRAW).to(torch.int8)
+        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
-    def facts(self, state: GridState, player: int) -> dict[str, Tensor]:
+    def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
         """The player's `score`, `sequence`, `reserves`, `garnets`, [B]; and what the match came to, when it is over.
 
         `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
         until then.
         """
-        over = state.over
+        done = state.done
         ends = {"points": state.scores.long(), "tokens": state.tokens, "final_garnets": state.garnets}
         return {
-            **super().facts(state, player),
+            **super().infos(state, player),
             **{name: getattr(state, name)[:, player] for name in ("sequence", "reserves", "garnets")},
-            **{name: torch.where(along_lanes(over, value.ndim), value, -1) for name, value in ends.items()},
-            "candidate": torch.where(over, state.candidate, -1),
+            **{name: torch.where(along_envs(done, value.ndim), value, -1) for name, value in ends.items()},
+            "candidate": torch.where(done, state.candidate, -1),
         }
 
-    def story(self, state: GridState) -> dict[str, Any]:
+    def summary(self, state: GridState) -> dict[str, Any]:
         """Of everybody: `sequence` in the end, `tokens`, `garnets`; and the seat of the Elimination `candidate`."""
         return {
             "sequence": state.sequence[0].tolist(),
@@ -279,7 +279,7 @@ class GridAdaptation(Game[GridState]):
     def state_to_string(self, state: GridState) -> str:
         """One line with all that the players hold, see `notation`."""
         number = int(state.round[0])
-        stage: notation.Stage = "over" if state.over[0] else "vote" if number > self.rounds else "play"
+        stage: notation.Stage = "over" if state.done[0] else "vote" if number > self.rounds else "play"
         lists = {
             name: getattr(state, name)[0].tolist()
             for name in ("sequence", "reserves", "bought", "garnets", "public", "tokens")
@@ -344,17 +344,17 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
         return position
 
-    def picture(self, state: GridState) -> Picture:
-        """See `Game`; with births and deaths of the last round where the position before is known, as in films."""
+    def draw(self, state: GridState) -> Picture:
+        """See `Game`; with births and deaths of the last round where the position before is known, as in animations."""
         from . import scenes
 
-        return scenes.picture(self, state)
+        return scenes.draw(self, state)
 
-    def film(self, before: GridState, after: GridState) -> Iterator[Picture]:
+    def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
         """See `Game`; a round as two pictures, the tiles placed and the generation."""
         from . import scenes
 
-        return scenes.film(self, before, after)
+        return scenes.frames(self, before, after)
 
     def text(self, state: GridState) -> str:
         """See `Game`."""

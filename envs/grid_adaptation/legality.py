@@ -50,8 +50,8 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
     reserve[:, 1, :-1], reserve[:, :, -1] = free, True
     flip[:, :, 0], flip[:, :, 1:] = True, game.flips_now(state.round)[:, None, None]
     rows[:, :, parts["buy"].start], rows[:, :, -1] = True, True
-    lanes = torch.arange(len(state), device=state.device)[:, None]
-    pattern = (2 * lanes + ((state.reserves > 0) | pays).long()).flatten()
+    env_ids = torch.arange(len(state), device=state.device)[:, None]
+    pattern = (2 * env_ids + ((state.reserves > 0) | pays).long()).flatten()
     out = rows.new_empty(len(pattern), rows.shape[2]) if out is None else out.view(len(pattern), rows.shape[2])
     torch.index_select(rows.flatten(0, 1), 0, pattern, out=out)
     players = out.view(*state.reserves.shape, rows.shape[2])

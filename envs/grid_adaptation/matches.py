@@ -55,15 +55,15 @@ def _orders(device: torch.device) -> Tensor:
     return torch.tensor(list(itertools.permutations(range(8))), device=device)
 
 
-def restart(game: GridAdaptation, state: GridState, over: Tensor) -> GridState:
+def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
     """See `Game._restart`."""
-    lanes = over.nonzero().squeeze(1)
+    env_ids = done.nonzero().squeeze(1)
     inner = _inner(state)
     fields = [inner[name] for name in first_values(game)]
-    stages.run(game, stages.renewed, [over.long(), *fields], fields)
-    seeds = chance.next_seed(inner["seed"][lanes])
-    inner["seed"] = inner["seed"].index_put((lanes,), seeds)  # its memory is that of the state before the step, too
-    inner["sequence"][:, lanes] = _dealt(game, seeds).t()
+    stages.run(game, stages.renewed, [done.long(), *fields], fields)
+    seeds = chance.next_seed(inner["seed"][env_ids])
+    inner["seed"] = inner["seed"].index_put((env_ids,), seeds)  # its memory is that of the state before the step, too
+    inner["sequence"][:, env_ids] = _dealt(game, seeds).t()
     return _outer(state, inner)
 
 
@@ -120,11 +120,11 @@ def _verdict(game: GridAdaptation, fields: Fields, votes: Tensor) -> Fields:
         return {"terminated": fields["terminated"], "round": round + 1}
     told = ("round", "garnets", "tokens", "tied")
     after = {name: torch.empty_like(fields[name]) for name in (*told, "candidate", "terminated")}
-    stages.run(game, stages.judged, [fields["scores"], *(fields[name] for name in told)], list(after.values()))
-    lanes = (after["terminated"] & (after["candidate"] < 0)).nonzero().squeeze(1)
-    if len(lanes):  # few, who have voted, or among whom chance decides
-        garnets, tokens, tied = (after[name][:, lanes] for name in told[1:])
-        voted = ending.most_voted(tied, votes[:, lanes], tokens, garnets)
-        among = torch.where(round[lanes] > game.rounds, voted, ending.fewest(fields["scores"][:, lanes]))
-        after["candidate"][lanes] = ending.by_lot(among, fields["seed"][lanes])
+    stages.run(game, stages.ended, [fields["scores"], *(fields[name] for name in told)], list(after.values()))
+    env_ids = (after["terminated"] & (after["candidate"] < 0)).nonzero().squeeze(1)
+    if len(env_ids):  # few, who have voted, or among whom chance decides
+        garnets, tokens, tied = (after[name][:, env_ids] for name in told[1:])
+        voted = ending.most_voted(tied, votes[:, env_ids], tokens, garnets)
+        among = torch.where(round[env_ids] > game.rounds, voted, ending.fewest(fields["scores"][:, env_ids]))
+        after["candidate"][env_ids] = ending.by_lot(among, fields["seed"][env_ids])
     return after

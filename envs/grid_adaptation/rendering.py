@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, mix
 
-__all__ = ["COLOURS", "Row", "bits", "picture", "text"]
+__all__ = ["COLOURS", "Row", "bits", "draw", "text"]
 
 Board: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -72,7 +72,7 @@ _COLUMNS = (("points", 204.0), ("tokens", 258.0), ("garnets", 318.0), ("reserves
 _TITLES = ("points of the last round", "the table")
 
 
-def picture(
+def draw(
     board: Board,
     *,
     title: str,
@@ -297,7 +297,7 @@ def text(
 ) -> str:
     """One moment for a terminal: a digit from 0 to 7 and a mark a cell.
 
-    Args and errors as for `picture`.
+    Args and errors as for `draw`.
     """
     _check(board, before, placed, public)
     put, born, died = _changes(board, before, placed)

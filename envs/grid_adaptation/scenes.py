@@ -1,4 +1,4 @@
-"""Moments and films of matches of Grid Adaptation, as `rendering` draws them."""
+"""Moments and animations of matches of Grid Adaptation, as `rendering` draws them."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     from .game import GridAdaptation
 
-__all__ = ["film", "picture", "text"]
+__all__ = ["draw", "frames", "text"]
 
 
-def picture(game: GridAdaptation, state: GridState) -> Picture:
+def draw(game: GridAdaptation, state: GridState) -> Picture:
     """The first match of the batch."""
-    return rendering.picture(**_scene(game, state[:1]))
+    return rendering.draw(**_scene(game, state[:1]))
 
 
 def text(game: GridAdaptation, state: GridState) -> str:
@@ -27,18 +27,18 @@ def text(game: GridAdaptation, state: GridState) -> str:
     return rendering.text(**_scene(game, state[:1]))
 
 
-def film(game: GridAdaptation, before: GridState, after: GridState) -> Iterator[Picture]:
-    """See `Game.film`."""
+def frames(game: GridAdaptation, before: GridState, after: GridState) -> Iterator[Picture]:
+    """See `Game.frames`."""
     scene = _scene(game, after[:1])
     if int(after.turn[0]) > int(before.turn[0]) and int(before.round[0]) <= game.rounds:
         placed = game.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
         scene |= {"before": game.board(before[:1])[0].numpy(force=True), "placed": placed}
-    yield rendering.picture(**scene)
+    yield rendering.draw(**scene)
 
 
 def _scene(game: GridAdaptation, state: GridState) -> dict[str, Any]:
     """What the drawing of a single match needs."""
-    counted, candidate = bool(state.over) or int(state.round) > game.rounds, int(state.candidate)
+    counted, candidate = bool(state.done) or int(state.round) > game.rounds, int(state.candidate)
     table = [
         Row(
             player,
@@ -61,7 +61,7 @@ def _scene(game: GridAdaptation, state: GridState) -> dict[str, Any]:
 
 def _title(game: GridAdaptation, state: GridState) -> str:
     number = int(state.round)
-    if bool(state.over):
+    if bool(state.done):
         return f"After round {game.rounds}: {game.info.players[int(state.candidate)]} is the Elimination Candidate"
     if number > game.rounds:
         return "The vote for the Elimination Candidate"

@@ -65,7 +65,7 @@ class GridSolo:
 
     def _prepare(self) -> None:
         """What the position decides for more than one question about it."""
-        self._over, self._voting = self.terminated or self.truncated, self._round > self._game.rounds
+        self._done, self._voting = self.terminated or self.truncated, self._round > self._game.rounds
         self._flips = not self._voting and self._round in self._game.flip_rounds
         self._votes = self._open_votes()
         self._cells = self.grid.unpack(*self._planes)
@@ -76,7 +76,7 @@ class GridSolo:
     def step(self, actions: Any) -> None:
         """See `Solo`."""
         self.rewards = [0.0] * self._game.players
-        if self._over:
+        if self._done:
             return
         choices: list[list[int]] = np.asarray(actions).tolist()
         self.turn += 1
@@ -190,7 +190,7 @@ class GridSolo:
         """See `Solo`."""
         game = self._game
         legal = np.zeros((game.players, game.info.num_actions), dtype=bool)
-        if self._over:
+        if self._done:
             return legal
         row, choices = np.zeros(game.info.num_actions, dtype=bool), game.spaces + 1
         slots = row[: (MOST_TILES + 1) * choices].reshape(-1, choices)
@@ -220,7 +220,7 @@ class GridSolo:
         planes, own = self._view
         seen: npt.NDArray[np.int16] = planes.copy()
         seen[OWN] = own[player, :, None, None]
-        if self._over or (self._voting and not self._votes[player, -1]):
+        if self._done or (self._voting and not self._votes[player, -1]):
             totals = self._numbers([*map(int, self.scores), *self._tied])
             seen[len(observation.PLANES) :] = totals[:, None, None]
         return seen
@@ -229,7 +229,7 @@ class GridSolo:
         """An observation without what not all may know."""
         planes = np.zeros(self._game.info.observation.shape, dtype=np.int16)
         planes[: observation.BOARDS] = self._cells
-        numbers = (self._round, self._flips and not self._over, self._voting and not self._over, *self._public)
+        numbers = (self._round, self._flips and not self._done, self._voting and not self._done, *self._public)
         planes[OWN.stop : len(observation.PLANES)] = self._numbers(numbers)[:, None, None]
         return planes
 
@@ -251,18 +251,18 @@ class GridSolo:
             board += digit * np.int8(value)
         return board
 
-    def facts(self, player: int) -> dict[str, Any]:
+    def infos(self, player: int) -> dict[str, Any]:
         """See `Solo`."""
-        over, unknown = self._over, [-1] * self._game.players
+        done, unknown = self._done, [-1] * self._game.players
         return {
             "score": self.scores[player],
             "sequence": self._sequence[player],
             "reserves": self._reserves[player],
             "garnets": self._garnets[player],
-            "points": list(map(int, self.scores)) if over else unknown,
-            "tokens": self._tokens[:] if over else unknown[:],
-            "final_garnets": self._garnets[:] if over else unknown[:],
-            "candidate": self._candidate if over else -1,
+            "points": list(map(int, self.scores)) if done else unknown,
+            "tokens": self._tokens[:] if done else unknown[:],
+            "final_garnets": self._garnets[:] if done else unknown[:],
+            "candidate": self._candidate if done else -1,
         }
 
     def state(self) -> GridState:

@@ -256,7 +256,7 @@ def rewarded(game: GridAdaptation, scores: Tensor, gained: Tensor) -> tuple[Tens
 # --- the end ------------------------------------------------------------------------------------------------------
 
 
-def judged(
+def ended(
     game: GridAdaptation, scores: Tensor, round: Tensor, garnets: Tensor, tokens: Tensor, tied: Tensor
 ) -> tuple[Tensor, ...]:
     """What follows the last round, and that nothing follows the vote; after other rounds there is the next one.
@@ -280,24 +280,24 @@ def judged(
     alone = last & (least.long().sum(0) == 1)
     tied = torch.where(last, least & ~alone, tied)
     to_vote = last & (ending.voters(tied, tokens).long().sum(0) > 0)
-    over = voting | (last & ~to_vote)
+    done = voting | (last & ~to_vote)
     seats = torch.arange(game.players, device=round.device)[:, None]
     candidate = torch.where(alone, torch.where(least, seats, 0).sum(0), -1)
-    return round + (~over).long(), garnets, tokens, tied & (voting | to_vote), candidate, over
+    return round + (~done).long(), garnets, tokens, tied & (voting | to_vote), candidate, done
 
 
-def settled(game: GridAdaptation, over: Tensor, tokens: Tensor, garnets: Tensor, candidate: Tensor) -> tuple[Tensor]:
+def settled(game: GridAdaptation, done: Tensor, tokens: Tensor, garnets: Tensor, candidate: Tensor) -> tuple[Tensor]:
     """Rewards by outcome, float32 [P, B], of matches that are over, bool [B]."""
-    seats = torch.arange(game.players, device=over.device)[:, None]
+    seats = torch.arange(game.players, device=done.device)[:, None]
     lost = (seats == candidate).long()
     worth = (tokens - lost) + game.garnet_value * (garnets - game.starting_garnets).to(torch.float32)
-    return (torch.where(over, worth, 0.0),)
+    return (torch.where(done, worth, 0.0),)
 
 
 # --- new matches --------------------------------------------------------------------------------------------------
 
 
-def renewed(game: GridAdaptation, over: Tensor, *fields: Tensor) -> list[Tensor]:
+def renewed(game: GridAdaptation, done: Tensor, *fields: Tensor) -> list[Tensor]:
     """Fields with their first values in matches that are over, int64 [B], 1 or 0."""
     first = first_values(game).values()
-    return [torch.where(over == 1, value, field) for value, field in zip(first, fields, strict=True)]
+    return [torch.where(done == 1, value, field) for value, field in zip(first, fields, strict=True)]

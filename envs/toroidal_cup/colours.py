@@ -5,7 +5,7 @@ open: a newborn cell takes the majority colour of its three parents, a survivor 
 neighbours; where colours tie, even row + column takes the lowest-numbered team, odd the highest.
 
 Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
-`L` lanes.
+`L` slots.
 """
 
 from __future__ import annotations

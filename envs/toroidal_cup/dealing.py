@@ -1,4 +1,4 @@
-"""Which pattern is played and which shapes each team gets, as functions of the lanes' seeds.
+"""Which pattern is played and which shapes each team gets, as functions of the envs' seeds.
 
 Letters: `B` games, `P` teams, `S` shapes of a team at most, `F` patterns, `K` stamps.
 """
@@ -77,7 +77,7 @@ def deal(seeds: Tensor, patterns: tuple[str, ...], teams: int, limit: int | None
     Every team gets as many.
 
     Args:
-        seeds: int64 [B], one a lane.
+        seeds: int64 [B], one per env.
         patterns: from which one is drawn.
         teams: `P`.
         limit: the most shapes a team gets, None for the pattern's own number.

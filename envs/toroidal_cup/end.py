@@ -5,7 +5,7 @@ live cells in generation g and A(g) its mean over the last 240 generations, a ga
 which the teams are not level and either A's relative change stayed below the tolerance in the last two steps and
 none of the three averages is 50, or only one team has cells left.
 
-Letters: `k` teams, `W` lanes, `T` generations of a block.
+Letters: `k` teams, `W` slots, `T` generations of a block.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ def shares(counts: Tensor) -> Tensor:
 
 
 class EndRule:
-    """Watches `lanes` games, a block of generations at a time.
+    """Watches `num_slots` games, a block of generations at a time.
 
-    A game may begin in a lane at any block: what a game before it left in the history is never looked at, since
+    A game may begin in a slot at any block: what a game before it left in the history is never looked at, since
     nothing ends before generation 243.
     """
 
-    def __init__(self, lanes: int, tolerance: float, device: torch.device) -> None:
+    def __init__(self, num_slots: int, tolerance: float, device: torch.device) -> None:
         self._tolerance = tolerance
-        self._shares = torch.zeros(_KEPT, lanes, dtype=torch.float64, device=device)
+        self._shares = torch.zeros(_KEPT, num_slots, dtype=torch.float64, device=device)
 
-    def keep(self, lanes: Tensor) -> None:
-        """Go on with some of the lanes, int64 [n], in that order."""
-        self._shares = self._shares[:, lanes]
+    def keep(self, slots: Tensor) -> None:
+        """Go on with some of the slots, int64 [n], in that order."""
+        self._shares = self._shares[:, slots]
 
-    def over(self, counts: Tensor, ages: Tensor) -> Tensor:
+    def done(self, counts: Tensor, ages: Tensor) -> Tensor:
         """Which generations of the next block fulfil the rule, bool [T, W].
 
         Args:
             counts: int64 [T, W, k], live cells of each team.
-            ages: int64 [W], generations that each lane's game had played before the block.
+            ages: int64 [W], generations that each slot's game had played before the block.
         """
         self._shares = torch.cat((self._shares[BLOCK:], shares(counts)))
         generation = ages + torch.arange(1, BLOCK + 1, device=ages.device).unsqueeze(1)
@@ -66,11 +66,11 @@ class EndRule:
         now, before = self._shares[-BLOCK - 1 :], self._shares[-BLOCK - 1 - WINDOW : -WINDOW]
         change = (now - before).abs() / WINDOW  # of the average, whose running sum would drift
         small = change <= self._tolerance * 100  # no average is more, so this is needed; and rare
-        lanes = (ripe & small[1:] & small[:-1]).any(0).nonzero().squeeze(1)
+        slots = (ripe & small[1:] & small[:-1]).any(0).nonzero().squeeze(1)
         settled = torch.zeros_like(ripe)
-        if len(lanes):
-            averages = self._shares[-BLOCK - 1 - WINDOW :, lanes].unfold(0, WINDOW, 1).mean(-1)
+        if len(slots):
+            averages = self._shares[-BLOCK - 1 - WINDOW :, slots].unfold(0, WINDOW, 1).mean(-1)
             half = (averages - 50).abs() <= self._tolerance * 50
-            still = change[:, lanes] < self._tolerance * averages[:-1]
-            settled[:, lanes] = still[1:] & still[:-1] & ~(half[2:] | half[1:-1] | half[:-2])
+            still = change[:, slots] < self._tolerance * averages[:-1]
+            settled[:, slots] = still[1:] & still[:-1] & ~(half[2:] | half[1:-1] | half[:-2])
         return settled

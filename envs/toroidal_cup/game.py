@@ -167,7 +167,7 @@ class ToroidalCup(Game[CupState]):
             start=start,
             board=start.clone(),
         )
-        return self._run(after, ((queue[:, 0, 0] < 0) & ~state.over).nonzero().squeeze(1))
+        return self._run(after, ((queue[:, 0, 0] < 0) & ~state.done).nonzero().squeeze(1))
 
     def _placed(self, start: Tensor, stamp: Tensor, actions: Tensor) -> Tensor:
         """The arrangements with one more shape a team; stamps and actions int64 [B, P]."""
@@ -177,18 +177,18 @@ class ToroidalCup(Game[CupState]):
         number = (seat + 1).to(torch.int8).expand_as(flat)
         return start.flatten(1).scatter(1, flat.flatten(1), number.flatten(1)).view_as(start)
 
-    def _run(self, state: CupState, lanes: Tensor) -> CupState:
-        """Life from the start to the end in some lanes (int64)."""
-        if not len(lanes):
+    def _run(self, state: CupState, env_ids: Tensor) -> CupState:
+        """Life from the start to the end in some envs (int64)."""
+        if not len(env_ids):
             return state
-        result = self.life(state.start[lanes])
+        result = self.life(state.start[env_ids])
         scores = result.scores.to(state.scores.dtype)
 
         def put(field: Tensor, values: Tensor) -> Tensor:
-            return field.index_copy(0, lanes, values.to(field.dtype))
+            return field.index_copy(0, env_ids, values.to(field.dtype))
 
         return state.replace(
-            rewards=put(state.rewards, _judged(scores)),
+            rewards=put(state.rewards, _outcomes(scores)),
             scores=put(state.scores, scores),
             terminated=put(state.terminated, ~result.truncated),
             truncated=put(state.truncated, result.truncated),
@@ -217,7 +217,7 @@ class ToroidalCup(Game[CupState]):
 
     def is_last_turn(self, state: CupState) -> Tensor:
         """See `Game`; the last shapes are in hand, and Life follows."""
-        return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.over
+        return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.done
 
     def _bands(self, state: CupState) -> Tensor:
         """Bool [B * P, rows, band]: every team's live cells in its own band."""
@@ -251,16 +251,16 @@ class ToroidalCup(Game[CupState]):
 
     def outcome(self, state: CupState) -> Tensor:
         """See `Game`; a team that leads wins and all others lose, a level lead is a draw of all."""
-        return torch.where(state.over[:, None], _judged(state.scores), DRAW).to(torch.int8)
+        return torch.where(state.done[:, None], _outcomes(state.scores), DRAW).to(torch.int8)
 
-    def facts(self, state: CupState, player: int) -> dict[str, Tensor]:
+    def infos(self, state: CupState, player: int) -> dict[str, Tensor]:
         """Of every game: `score` [B], all teams' `scores` [B, P], `generations` [B], `victory` [B, P].
 
         `victory` is each team's share of the live cells in percent, 0 where there is none.
         """
         live = state.scores.double()
         share = 100 * live / live.sum(1, keepdim=True).clamp(min=1)
-        return super().facts(state, player) | {
+        return super().infos(state, player) | {
             "scores": state.scores,
             "generations": state.generations,
             "victory": share,
@@ -354,17 +354,17 @@ class ToroidalCup(Game[CupState]):
             )
         return position
 
-    def picture(self, state: CupState) -> Picture:
+    def draw(self, state: CupState) -> Picture:
         """See `Game`; after the end with each team's share of the live cells from generation to generation."""
         from . import rendering
 
-        return rendering.picture(rendering.view(self, state))
+        return rendering.draw(rendering.view(self, state))
 
-    def film(self, before: CupState, after: CupState) -> Iterator[Picture]:
+    def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """See `Game`; where Life has run, up to `rendering.FRAMES` of its generations."""
         from . import rendering
 
-        return rendering.film(self, before, after)
+        return rendering.frames(self, before, after)
 
     def text(self, state: CupState) -> str:
         """See `Game`."""
@@ -373,7 +373,7 @@ class ToroidalCup(Game[CupState]):
         return rendering.text(rendering.view(self, state, course=False))
 
 
-def _judged(scores: Tensor) -> Tensor:
+def _outcomes(scores: Tensor) -> Tensor:
     """[B, P], WIN for the only leader of finished games and LOSS for the others; DRAW for all if none leads alone."""
     leader = leaders(scores)[:, None]
     number = torch.arange(1, scores.shape[1] + 1, device=scores.device)

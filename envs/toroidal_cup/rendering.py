@@ -16,7 +16,18 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.envs.core.drawing import Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, frames, mix
+from cellgames.envs.core.drawing import (
+    Inset,
+    Picture,
+    Point,
+    Polygon,
+    Polyline,
+    Rectangle,
+    Shape,
+    Text,
+    frame_times,
+    mix,
+)
 from cellgames.envs.core.game import DRAW, LOSS, WIN
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
     from .simulator import Result
     from .state import CupState
 
-__all__ = ["COLOURS", "FRAMES", "View", "course", "end_of", "film", "frames", "moment", "picture", "text", "view"]
+__all__ = ["COLOURS", "FRAMES", "View", "course", "draw", "end_of", "frames", "moment", "text", "view"]
 
 Cells: TypeAlias = npt.NDArray[np.int8]
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -34,7 +45,7 @@ Counts: TypeAlias = npt.NDArray[np.integer[Any]]
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499", "#56b4e9", "#e69f00", "#7a6a00", "#333333")
 """Of the teams, told apart in every kind of colour vision; most are Okabe and Ito's."""
 
-FRAMES = 120  # of Life in a film
+FRAMES = 120  # of Life in an animation
 
 _PAPER, _INK, _PALE, _LINE, _BOARD = "#fffdf8", "#3b362f", "#857d70", "#d8d0c2", "#ffffff"
 _WIDTH = 1120  # units of the board, about
@@ -73,7 +84,7 @@ class View:
         return [int((self.board == number).sum()) for number in range(1, len(self.names) + 1)]
 
 
-def picture(view: View) -> Picture:
+def draw(view: View) -> Picture:
     """One moment as a drawing; all moments of a game have the same size."""
     rows, cols = view.board.shape
     cell = min(14, max(3, _WIDTH // cols))
@@ -225,21 +236,21 @@ def _tick(last: int) -> int:
 
 def view(game: ToroidalCup, state: CupState, *, course: bool = True) -> View:
     """What there is to draw of a batch's first game; without `course` only what the state itself holds."""
-    over, generations = bool(state.over[0]), int(state.generations[0])
+    done, generations = bool(state.done[0]), int(state.generations[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
-    words = {**_RESULTS, DRAW: _RESULTS[DRAW] if over else ""}
+    words = {**_RESULTS, DRAW: _RESULTS[DRAW] if done else ""}
     placed = int(state.turn[0])
     ending = _ending(generations, bool(state.truncated[0]))
-    stage = ending if over else f"shape {placed + 1} of {placed + len(queues[0])}"
+    stage = ending if done else f"shape {placed + 1} of {placed + len(queues[0])}"
     start = state.start[:1].cpu()
     return View(
         board=state.board[0].numpy(force=True),
         names=game.info.players,
         headline=f"{_title(game, state)}: {stage}",
         results=[words[value] for value in game.outcome(state)[0].tolist()],
-        band=0 if over else game.lattice.band,
+        band=0 if done else game.lattice.band,
         queues=queues,
-        counts=_counts(game, start.numpy().tobytes()) if over and course else None,
+        counts=_counts(game, start.numpy().tobytes()) if done and course else None,
         last=generations,
     )
 
@@ -289,11 +300,11 @@ def course(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> It
         title: what the headlines begin with.
         life: plays the game, and keeps its boards at the generations given.
     """
-    *shown, _ = frames(end.last, FRAMES)
+    *shown, _ = frame_times(end.last, FRAMES)
     boards = life(shown).boards
     for generation in shown:
-        yield picture(moment(end, title, generation, boards[generation][0].numpy(force=True)))
-    yield picture(end)
+        yield draw(moment(end, title, generation, boards[generation][0].numpy(force=True)))
+    yield draw(end)
 
 
 def _title(game: ToroidalCup, state: CupState) -> str:
@@ -309,11 +320,11 @@ def _counts(game: ToroidalCup, start: bytes) -> Counts:
     return trajectory[0].numpy()
 
 
-def film(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Picture]:
-    """See `ToroidalCup.film`."""
+def frames(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Picture]:
+    """See `ToroidalCup.frames`."""
     end = view(game, after)
-    if end.counts is None or bool(before.over[0]):
-        yield picture(end)
+    if end.counts is None or bool(before.done[0]):
+        yield draw(end)
     else:
         yield from course(end, _title(game, after), lambda shown: game.life(after.start[:1], keep=shown))
 

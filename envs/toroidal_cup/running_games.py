@@ -1,7 +1,7 @@
 """Games of the Toroidal Cup in progress, side by side.
 
 Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
-`L` lanes, `T` generations of a block.
+`L` slots, `T` generations of a block.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from torch import Tensor
 from .colours import Rule
 from .end import BLOCK, EndRule
 
-__all__ = ["Film", "Lanes", "Photographer"]
+__all__ = ["Photographer", "Slots", "Trajectory"]
 
 
-class Lanes:
+class Slots:
     """Games in progress, side by side.
 
     game: int64 [L], which one, -1 for none.     age: int64 [L], generations it has played.
@@ -38,20 +38,20 @@ class Lanes:
     def __len__(self) -> int:
         return len(self.game)
 
-    def enter(self, lanes: Tensor, games: Tensor, planes: Tensor) -> None:
-        """Start games, int64 [n], in lanes [n]."""
-        self.planes[..., lanes] = planes
-        self.game[lanes] = games
-        self.age[lanes] = 0
+    def enter(self, slots: Tensor, games: Tensor, planes: Tensor) -> None:
+        """Start games, int64 [n], in slots [n]."""
+        self.planes[..., slots] = planes
+        self.game[slots] = games
+        self.age[slots] = 0
 
-    def keep(self, lanes: Tensor) -> None:
-        """Go on with some lanes, int64 [n], in that order."""
-        self.game, self.age = self.game[lanes], self.age[lanes]
-        self.end_rule.keep(lanes)
-        self._own(self.planes[..., lanes].contiguous())
+    def keep(self, slots: Tensor) -> None:
+        """Go on with some slots, int64 [n], in that order."""
+        self.game, self.age = self.game[slots], self.age[slots]
+        self.end_rule.keep(slots)
+        self._own(self.planes[..., slots].contiguous())
 
     def may_narrow(self, width: int) -> bool:
-        """Whether fewer lanes are faster: not if these run compiled and those would not."""
+        """Whether fewer slots are faster: not if these run compiled and those would not."""
         return not self.compiled or self.rule.step(self.planes.new_zeros(*self.planes.shape[:-1], width), 0).compiled
 
     def advance(self, calls: int) -> Tensor:
@@ -113,7 +113,7 @@ class Photographer:
         return self.rule.unpack(ready)
 
 
-class Film:
+class Trajectory:
     """Live cells of every generation."""
 
     def __init__(self, board: Tensor, teams: int) -> None:

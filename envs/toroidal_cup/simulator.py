@@ -1,12 +1,12 @@
 """Games of the Toroidal Cup from their starts to the end, many at a time.
 
-Games end at different generations. They are played in a few lanes that stay in the cache: a lane whose game has
-ended takes the next one from the queue, and when the queue is empty the last games move into fewer lanes. The live
-cells of every generation are counted, and the end is looked for every 48 generations, so a lane runs at most 47
+Games end at different generations. They are played in a few slots that stay in the cache: a slot whose game has
+ended takes the next one from the queue, and when the queue is empty the last games move into fewer slots. The live
+cells of every generation are counted, and the end is looked for every 48 generations, so a slot runs at most 47
 too far; final boards are made in a second, short run from the last look.
 
 Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
-`L` lanes, `T` generations of a block.
+`L` slots, `T` generations of a block.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 
 from .colours import Rule, Survivors
 from .end import BLOCK, leaders
-from .running_games import Film, Lanes, Photographer
+from .running_games import Photographer, Slots, Trajectory
 
 __all__ = ["MAX_GENERATIONS", "TOLERANCE", "Result", "Survivors", "boards", "run", "simulate"]
 
@@ -35,8 +35,8 @@ MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
 MOST_TEAMS = 127  # an int8 holds their numbers
 
-LANES = (32, 128)  # each width is compiled by itself, which takes seconds
-CUDA_LANES = (128, 1024, 8192)
+SLOTS = (32, 128)  # each width is compiled by itself, which takes seconds
+CUDA_SLOTS = (128, 1024, 8192)
 USUAL_GENERATIONS = 2_000  # of a game of the Cup, to judge whether compiling pays
 
 
@@ -196,7 +196,7 @@ def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tole
 
 
 class _Match:
-    """A call of `run`: the queue of games, the lanes, what has come out."""
+    """A call of `run`: the queue of games, the slots, what has come out."""
 
     def __init__(
         self, rule: Rule, board: Tensor, max_generations: int, tolerance: float, keep: list[int], trajectory: bool
@@ -204,65 +204,67 @@ class _Match:
         games, device = len(board), board.device
         self.rule, self.board, self.max_generations = rule, board, max_generations
         self.entered = 0  # games that have left the queue
-        self.widths = LANES if device.type == "cpu" else CUDA_LANES
-        self.lanes = Lanes(rule, self._width(games), tolerance, device)
-        self.calls = min(USUAL_GENERATIONS, max_generations) * -(-games // len(self.lanes))
+        self.widths = SLOTS if device.type == "cpu" else CUDA_SLOTS
+        self.slots = Slots(rule, self._width(games), tolerance, device)
+        self.calls = min(USUAL_GENERATIONS, max_generations) * -(-games // len(self.slots))
         self.scores = torch.zeros(games, rule.teams, dtype=torch.int64, device=device)
         self.generations = torch.zeros(games, dtype=torch.int64, device=device)
         self.truncated = torch.zeros(games, dtype=torch.bool, device=device)
         self.final = board.to(torch.int8, copy=True)
         self.kept = {at: self.final.clone() for at in keep}
         self.photographer = Photographer(rule, self.widths[-1])
-        self.film = Film(board, rule.teams) if trajectory else None
+        self.trajectory = Trajectory(board, rule.teams) if trajectory else None
 
     def _width(self, games: int) -> int:
         return next((width for width in self.widths if width >= games), self.widths[-1])
 
     def play(self) -> Result:
         self._refill()
-        while (self.lanes.game >= 0).any():
+        while (self.slots.game >= 0).any():
             self._block()
             self._refill()
         self.photographer.develop()
         for at, boards in self.kept.items():
             boards[self.generations < at] = self.final[self.generations < at]
-        film = self.film.cut(self.generations) if self.film else None
-        return Result(self.scores, self.generations, leaders(self.scores), self.truncated, self.final, self.kept, film)
+        trajectory = self.trajectory.cut(self.generations) if self.trajectory else None
+        return Result(
+            self.scores, self.generations, leaders(self.scores), self.truncated, self.final, self.kept, trajectory
+        )
 
     def _refill(self) -> None:
-        """Games from the queue into empty lanes; without any left, into fewer lanes."""
-        lanes = self.lanes
-        empty = (lanes.game < 0).nonzero().squeeze(1)[: len(self.board) - self.entered]
+        """Games from the queue into empty slots; without any left, into fewer slots."""
+        slots = self.slots
+        empty = (slots.game < 0).nonzero().squeeze(1)[: len(self.board) - self.entered]
         if len(empty):
             games = torch.arange(self.entered, self.entered + len(empty), device=empty.device)
-            lanes.enter(empty, games, self.rule.pack(self.board[games]))
+            slots.enter(empty, games, self.rule.pack(self.board[games]))
             self.entered += len(empty)
         elif self.entered == len(self.board):
-            busy = (lanes.game >= 0).nonzero().squeeze(1)
-            if len(busy) and (width := self._width(len(busy))) < len(lanes) and lanes.may_narrow(width):
-                idle = (lanes.game < 0).nonzero().squeeze(1)
-                lanes.keep(torch.cat((busy, idle))[:width])
+            busy = (slots.game >= 0).nonzero().squeeze(1)
+            if len(busy) and (width := self._width(len(busy))) < len(slots) and slots.may_narrow(width):
+                idle = (slots.game < 0).nonzero().squeeze(1)
+                slots.keep(torch.cat((busy, idle))[:width])
 
     def _block(self) -> None:
-        lanes = self.lanes
-        counts = lanes.advance(self.calls)
+        slots = self.slots
+        counts = slots.advance(self.calls)
         self.calls = BLOCK
-        generation = lanes.age + torch.arange(1, BLOCK + 1, device=lanes.age.device).unsqueeze(1)
-        over = lanes.end_rule.over(counts, lanes.age)
-        stopped = (over | (generation == self.max_generations)) & (lanes.game >= 0)
-        if self.film:
-            playing = (lanes.game >= 0).nonzero().squeeze(1)
-            self.film.add(lanes.game[playing], lanes.age[playing], counts[:, playing])
+        generation = slots.age + torch.arange(1, BLOCK + 1, device=slots.age.device).unsqueeze(1)
+        done = slots.end_rule.done(counts, slots.age)
+        stopped = (done | (generation == self.max_generations)) & (slots.game >= 0)
+        if self.trajectory:
+            playing = (slots.game >= 0).nonzero().squeeze(1)
+            self.trajectory.add(slots.game[playing], slots.age[playing], counts[:, playing])
         for at, boards in self.kept.items():
-            here = ((lanes.game >= 0) & (lanes.age < at) & (at <= lanes.age + BLOCK)).nonzero().squeeze(1)
-            self.photographer.take(boards, lanes.game[here], lanes.before[..., here], at - lanes.age[here])
+            here = ((slots.game >= 0) & (slots.age < at) & (at <= slots.age + BLOCK)).nonzero().squeeze(1)
+            self.photographer.take(boards, slots.game[here], slots.before[..., here], at - slots.age[here])
         ended = stopped.any(0).nonzero().squeeze(1)
         if len(ended):
             first = stopped[:, ended].to(torch.int8).argmax(0)
-            games = lanes.game[ended]
+            games = slots.game[ended]
             self.scores[games] = counts[first, ended]
-            self.generations[games] = lanes.age[ended] + first + 1
-            self.truncated[games] = ~over[first, ended]
-            self.photographer.take(self.final, games, lanes.before[..., ended], first + 1)
-            lanes.game[ended] = -1
-        lanes.age += BLOCK
+            self.generations[games] = slots.age[ended] + first + 1
+            self.truncated[games] = ~done[first, ended]
+            self.photographer.take(self.final, games, slots.before[..., ended], first + 1)
+            slots.game[ended] = -1
+        slots.age += BLOCK

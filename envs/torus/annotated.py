@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, mix
 from cellgames.envs.core.notes import Notes
 
-from .rendering import Cells, colour, picture, spot
+from .rendering import Cells, colour, draw, spot
 
-__all__ = ["LINE", "annotated"]
+__all__ = ["LINE", "draw_annotated"]
 
 LINE = 6
 """So many moves of a line are drawn."""
@@ -26,7 +26,7 @@ _LEFT, _LEGEND, _SWATCH, _FONT = 26.0, 62.0, 26.0, 14.0
 _SWATCHES = (0.0, 0.05, 0.25, 1.0)  # of the largest share
 
 
-def annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -> Picture:
+def draw_annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -> Picture:
     """The board of an unfinished game with notes.
 
     Args:
@@ -36,14 +36,14 @@ def annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -
         notes: shares from 0 to 1; actions are cells, players 0 Black and 1 White. `LINE` moves of the line are drawn.
 
     Raises:
-        ValueError: see `picture`; notes of cells that are taken or off the board.
+        ValueError: see `draw`; notes of cells that are taken or off the board.
     """
     taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
     if taken:
         raise ValueError(f"expected notes of free cells only, got some of {sorted(taken)}")
     most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
     fills = {cell: _shade(colour(cell, 0, size), share, most) for cell, share in notes.shares.items()}
-    shown = picture(
+    shown = draw(
         cells,
         size=size,
         last_move=last_move,

@@ -87,7 +87,7 @@ def _winners(board: Tensor) -> Tensor:
             spread([links, labels, before])
             spread([links, before, labels])
     winner = board.new_empty(games, dtype=torch.int32)
-    _run(_judge, board, links, labels, winner)
+    _run(_find_winner, board, links, labels, winner)
     return winner
 
 
@@ -110,7 +110,7 @@ def _spread(links: Tensor, labels: Tensor, after: Tensor) -> None:
     after.copy_(torch.where(best < torch.floor(labels), best, labels))
 
 
-def _judge(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -> None:
+def _find_winner(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -> None:
     """The winner, int32 [X], of a full board whose groups are labelled.
 
     Two ways from the first octagon of a group that meet with different offsets are a cycle, a simple one, since no

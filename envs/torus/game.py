@@ -97,7 +97,7 @@ class Torus(Game[TorusState]):
         """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
         near, shift, cells = threats.neighbour_codes(self.size, state.device)
         colour, place = player.int() + 1, cell.int()
-        # The lanes stand innermost, so that what follows is done for many of them at once.
+        # The envs stand innermost, so that what follows is done for many of them at once.
         around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
         slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
         frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
@@ -105,7 +105,7 @@ class Torus(Game[TorusState]):
         # Laid down once: the compiler would work them out again for every cell of the board.
         code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
         groups, shifts = joined[:3], joined[3:]
-        won, losing = _judge(cycles, state.losing, colour)
+        won, losing = _wins(cycles, state.losing, colour)
         seats = torch.arange(2, device=state.device)[:, None]
         scores = torch.where(won & (seats == player), 1.0, 0.0)
         word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
@@ -130,7 +130,7 @@ class Torus(Game[TorusState]):
     def winning_actions(self, state: TorusState, player: Tensor | None = None) -> Tensor:
         """See `Game`."""
         player = state.current_player if player is None else player
-        return threats.winning_cells(state.codes, state.losing, player) & ~state.over[:, None]
+        return threats.winning_cells(state.codes, state.losing, player) & ~state.done[:, None]
 
     def defending_actions(self, state: TorusState) -> Tensor:
         """See `Game`; a cell that wins for the opponent does so until it is taken."""
@@ -165,7 +165,7 @@ class Torus(Game[TorusState]):
     def outcome(self, state: TorusState) -> Tensor:
         """See `Game`; never a draw."""
         result = torch.where(state.scores > 0, WIN, LOSS)
-        return torch.where(state.over[:, None], result, DRAW).to(torch.int8)
+        return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
     @property
     def symmetries(self) -> int:
@@ -229,19 +229,19 @@ class Torus(Game[TorusState]):
         kind = winning_class(path)
         return f"{winner} wins by {'an' if kind.endswith('helix') else 'a'} {kind}, {turn} turns"
 
-    def picture(self, state: TorusState) -> Picture:
+    def draw(self, state: TorusState) -> Picture:
         """See `Game`."""
-        from .rendering import picture
+        from .rendering import draw
 
         scene = self._scene(state)
-        return picture(**scene, title=self._title(state, scene["path"]))
+        return draw(**scene, title=self._title(state, scene["path"]))
 
-    def annotated(self, state: TorusState, notes: Notes) -> Picture:
+    def draw_annotated(self, state: TorusState, notes: Notes) -> Picture:
         """See `Game`."""
-        from .annotated import annotated
+        from .annotated import draw_annotated
 
         scene = self._scene(state)
-        return annotated(scene["cells"], size=self.size, last_move=scene["last_move"], notes=notes)
+        return draw_annotated(scene["cells"], size=self.size, last_move=scene["last_move"], notes=notes)
 
     def text(self, state: TorusState) -> str:
         """See `Game`."""
@@ -251,16 +251,16 @@ class Torus(Game[TorusState]):
         return f"{self._title(state, scene['path'])}\n{text(**scene)}"
 
 
-def _judge(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
+def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
     """Whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
     if torch.compiler.is_compiling():
         kept = rules.keep(cycles, losing, torch.where)
         return reduce(torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)), kept
-    lanes = (cycles[0] | cycles[1] | cycles[2]).nonzero().squeeze(1)  # few moves close a path around the torus
-    closed = torch.stack([cycle[lanes] for cycle in cycles])
-    kept = rules.keep(closed.unbind(0), losing[lanes], torch.where)
-    won = rules.wins(closed, kept, colour[lanes], torch.where).any(0)
-    return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, lanes, won), losing.index_copy(0, lanes, kept)
+    env_ids = (cycles[0] | cycles[1] | cycles[2]).nonzero().squeeze(1)  # few moves close a path around the torus
+    closed = torch.stack([cycle[env_ids] for cycle in cycles])
+    kept = rules.keep(closed.unbind(0), losing[env_ids], torch.where)
+    won = rules.wins(closed, kept, colour[env_ids], torch.where).any(0)
+    return torch.zeros_like(losing, dtype=torch.bool).index_copy(0, env_ids, won), losing.index_copy(0, env_ids, kept)
 
 
 def _relabel(
@@ -279,11 +279,11 @@ def _relabel(
         return torch.where(cells == place[:, None], code[:, None], moved)
     codes = codes.scatter(1, place.long()[:, None], code[:, None])
     for group, shift in zip(groups, shifts, strict=True):  # only the rows in which groups join
-        lanes = shift.nonzero().squeeze(1)
-        rows = codes.index_select(0, lanes)
-        old, move = group.index_select(0, lanes)[:, None], shift.index_select(0, lanes)[:, None]
+        env_ids = shift.nonzero().squeeze(1)
+        rows = codes.index_select(0, env_ids)
+        old, move = group.index_select(0, env_ids)[:, None], shift.index_select(0, env_ids)[:, None]
         others = ((rows ^ old) & rules.GROUP).bool()  # without a compiler comparisons are slow, this is not
-        codes.index_copy_(0, lanes, rows + move - others * move)
+        codes.index_copy_(0, env_ids, rows + move - others * move)
     return codes
 
 

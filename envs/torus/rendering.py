@@ -31,7 +31,7 @@ from cellgames.envs.core.drawing import (
 from . import rules
 from .geometry import MAX_SIZE, MIN_SIZE, Edge, neighbours, num_cells
 
-__all__ = ["Cells", "PathName", "Step", "colour", "picture", "spot", "text", "winning_class", "winning_path"]
+__all__ = ["Cells", "PathName", "Step", "colour", "draw", "spot", "text", "winning_class", "winning_path"]
 
 Cells: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 Step: TypeAlias = tuple[int, int, int]
@@ -84,7 +84,7 @@ _MARK = ("#000000", "#6fc3f2", "#0072b2")  # the last move, on Black and on Whit
 _FADED, _FADE = "#efe9de", 0.6  # the colour that the strip's colours come near, and how near
 
 
-def picture(
+def draw(
     cells: Cells,
     *,
     size: int,

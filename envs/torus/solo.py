@@ -88,7 +88,7 @@ class TorusSolo:
         """See `Solo`."""
         return self._board.copy()
 
-    def facts(self, player: int) -> dict[str, float]:
+    def infos(self, player: int) -> dict[str, float]:
         """See `Solo`."""
         return {"score": self.scores[player]}
 

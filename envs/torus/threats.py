@@ -33,24 +33,24 @@ def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
     if int(stones.max() if games else 0) < isqrt(cells // 2) - 1:  # a path around the torus has a cell in every row
         return torch.zeros_like(codes, dtype=torch.bool)
     if codes.device.type != "cpu":
-        return _judged(codes, losing, player, max(_WIDTHS[-1], 1 << (games - 1).bit_length()))
+        return _winning(codes, losing, player, max(_WIDTHS[-1], 1 << (games - 1).bit_length()))
     parts = zip(codes.split(_WIDTHS[-1]), losing.split(_WIDTHS[-1]), player.split(_WIDTHS[-1]), strict=True)
-    found = [_judged(*part, next(width for width in _WIDTHS if width >= len(part[0]))) for part in parts]
+    found = [_winning(*part, next(width for width in _WIDTHS if width >= len(part[0]))) for part in parts]
     return torch.cat(found) if found else codes.new_zeros((0, cells), dtype=torch.bool)
 
 
-def _judged(codes: Tensor, losing: Tensor, player: Tensor, width: int) -> Tensor:
+def _winning(codes: Tensor, losing: Tensor, player: Tensor, width: int) -> Tensor:
     """`winning_cells` of at most `width` games."""
     games, cells = codes.shape
     board = torch.nn.functional.pad(codes, (0, 0, 0, width - games))
     colour = torch.nn.functional.pad(player.int() + 1, (0, width - games))
     cycles = codes.new_empty((3, width, cells))
     kernel(_closed, [board, colour, cycles])([board, colour, cycles])
-    lanes, places = cycles[:, :games].any(0).nonzero().unbind(1)  # few cells close a path around the torus
-    closed = cycles[:, lanes, places]
-    kept = rules.keep(closed.unbind(0), losing[lanes], torch.where)
-    won = rules.wins(closed, kept, player.int()[lanes] + 1, torch.where).any(0)
-    return torch.zeros_like(codes, dtype=torch.bool).index_put_((lanes, places), won)
+    env_ids, places = cycles[:, :games].any(0).nonzero().unbind(1)  # few cells close a path around the torus
+    closed = cycles[:, env_ids, places]
+    kept = rules.keep(closed.unbind(0), losing[env_ids], torch.where)
+    won = rules.wins(closed, kept, player.int()[env_ids] + 1, torch.where).any(0)
+    return torch.zeros_like(codes, dtype=torch.bool).index_put_((env_ids, places), won)
 
 
 def _closed(codes: Tensor, colour: Tensor, cycles: Tensor) -> None:

@@ -42,19 +42,19 @@ class First(BaseAgent):
         self.started: list[tuple[int, int]] = []
         self.asked: list[tuple[Any, ...]] = []
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        self.started = list(zip(lanes.tolist(), players.tolist(), strict=True))
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        self.started = list(zip(env_ids.tolist(), players.tolist(), strict=True))
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        self.asked.append((observation, action_mask, lanes))
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked.append((observation, action_mask, env_ids))
         return action_mask.int().argmax(1)
 
 
 class Last(First):
     """Plays the last legal action."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        super().act(observation, action_mask, lanes, generator)
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        super().act(observation, action_mask, env_ids, generator)
         return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(1)
 
 
@@ -63,10 +63,10 @@ class Searcher(BaseAgent):
 
     game: Game[Any]
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         self.game = game
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         self.state = state
         return self.game.legal_actions(state).int().argmax(1)
 
@@ -78,7 +78,7 @@ class Fixed(BaseAgent):
         super().__init__("fixed")
         self.answer = answer
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Any:
         return self.answer
 
 
@@ -89,23 +89,23 @@ def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game[A
 # ---------------------------------------------------------------- the loop
 
 
-def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_lanes_that_go_on() -> None:
+def test_agents_sit_where_seats_say_and_are_asked_once_a_turn_about_their_envs_that_go_on() -> None:
     first, last = First(), Last()
     played = run([first, last], [[0, 1], [1, 0], [0, 0]])
     assert first.started == [(0, 0), (1, 1), (2, 0), (2, 1)]
     assert last.started == [(0, 1), (1, 0)]
     assert played.actions[:2].tolist() == [[0, 17, 0], [17, 0, 1]]
-    assert [lanes.tolist() for *_, lanes in first.asked[:2]] == [[0, 2], [1, 2]]
+    assert [env_ids.tolist() for *_, env_ids in first.asked[:2]] == [[0, 2], [1, 2]]
     turns = played.turns.tolist()
     assert len(set(turns)) > 1, "expected games of different lengths, for the test's sake"
-    for lane in range(3):
-        asked = sum(lane in lanes for agent in (first, last) for *_, lanes in agent.asked)
-        assert asked == turns[lane]
-        assert (played.actions[: turns[lane], lane] >= 0).all()
-        assert (played.actions[turns[lane] :, lane] == -1).all()
+    for env_id in range(3):
+        asked = sum(env_id in env_ids for agent in (first, last) for *_, env_ids in agent.asked)
+        assert asked == turns[env_id]
+        assert (played.actions[: turns[env_id], env_id] >= 0).all()
+        assert (played.actions[turns[env_id] :, env_id] == -1).all()
     assert len(first.asked) + len(last.asked) <= 2 * max(turns)
     assert played.actions.shape == (max(turns), 3)
-    assert played.state.over.all()
+    assert played.state.done.all()
 
 
 def test_a_record_replays_to_the_same_final_state_and_moves_name_it() -> None:
@@ -129,11 +129,11 @@ def test_openings_are_forced_then_agents_go_on() -> None:
 @pytest.mark.parametrize(
     ("opening", "message"),
     [
-        ([[5, 5], [1, 2]], "illegal action 5 of player white in lane 0: cell c2 is taken"),
+        ([[5, 5], [1, 2]], "illegal action 5 of player white in env 0: cell c2 is taken"),
         ([[5, 18], [1, 2]], "illegal action 18"),
         ([[5, 6]], "opening must have shape"),
         ([5, 6], "opening must have shape"),
-        ([[5, 6], [-1, 2]], "opening of lane 1 goes on at turn 1 after a gap"),
+        ([[5, 6], [-1, 2]], "opening of env 1 goes on at turn 1 after a gap"),
     ],
 )
 def test_a_bad_opening_is_explained(opening: list[Any], message: str) -> None:
@@ -156,16 +156,16 @@ def test_on_turn_sees_the_first_state_and_then_one_after_each_turn() -> None:
 
 def test_the_same_generators_give_the_same_games_in_whatever_order_agents_are_asked() -> None:
     seats = torch.tensor([[0, 1], [1, 0]] * 8)
-    lane_seeds = seeds(0, 16)
+    env_seeds = seeds(0, 16)
 
     def games(order: Sequence[int]) -> Tensor:
         agents, own = [RandomAgent("a"), RandomAgent("b")], generators(2)
         place = torch.tensor([order.index(0), order.index(1)])
-        return play(TORUS, [agents[i] for i in order], place[seats], lane_seeds, [own[i] for i in order]).actions
+        return play(TORUS, [agents[i] for i in order], place[seats], env_seeds, [own[i] for i in order]).actions
 
     assert torch.equal(games([0, 1]), games([0, 1]))
     assert torch.equal(games([0, 1]), games([1, 0]))
-    other = play(TORUS, [RandomAgent(), RandomAgent()], seats, lane_seeds, generators(2, seed=5)).actions
+    other = play(TORUS, [RandomAgent(), RandomAgent()], seats, env_seeds, generators(2, seed=5)).actions
     assert not torch.equal(games([0, 1])[:5], other[:5])
 
 
@@ -173,11 +173,11 @@ def test_agents_without_chance_play_the_same_in_a_batch_and_alone() -> None:
     opening = random_openings(TORUS, 12, 3, generator())
     seats = [[0, 1], [1, 0]] * 6
     whole = run([First(), Last()], seats, opening=opening)
-    for lane in range(12):
-        alone = run([First(), Last()], seats[lane : lane + 1], opening=opening[lane : lane + 1])
+    for env_id in range(12):
+        alone = run([First(), Last()], seats[env_id : env_id + 1], opening=opening[env_id : env_id + 1])
         length = int(alone.turns[0])
-        assert whole.turns[lane] == length
-        assert torch.equal(whole.actions[:length, lane], alone.actions[:, 0])
+        assert whole.turns[env_id] == length
+        assert torch.equal(whole.actions[:length, env_id], alone.actions[:, 0])
 
 
 def test_no_games_and_bad_arguments() -> None:
@@ -217,12 +217,12 @@ def test_simultaneous_games_ask_for_every_seat_once_with_its_own_observation() -
 
     first = Two()
     run([first, last], [[0, 1, 0], [1, 1, 1], [1, 0, 0]], game)
-    observation, mask, lanes = first.asked[0]
-    assert lanes.tolist() == [0, 0, 2, 2]
+    observation, mask, env_ids = first.asked[0]
+    assert env_ids.tolist() == [0, 0, 2, 2]
     state = game.init(seeds(0, 3))
-    for row, (lane, seat) in enumerate([(0, 0), (0, 2), (2, 1), (2, 2)]):
-        assert torch.equal(observation[row], game.observe(state, seat)[lane])
-        assert torch.equal(mask[row], game.legal_actions(state)[lane, seat])
+    for row, (env_id, seat) in enumerate([(0, 0), (0, 2), (2, 1), (2, 2)]):
+        assert torch.equal(observation[row], game.observe(state, seat)[env_id])
+        assert torch.equal(mask[row], game.legal_actions(state)[env_id, seat])
     assert len(moves(game, played, 0)[0].split()) == 3
     assert moves(game, played, 0)[0].split()[1:] == ["0/none", "0/none"]
 
@@ -233,7 +233,7 @@ def test_games_in_turns_with_several_components_and_uneven_turns_are_played() ->
     assert played.actions.shape[1:] == (16, 2)
     state = game.init(seeds(0, 16))
     for actions in played.actions:
-        state = game.step(state, torch.where(state.over[:, None], 0, actions))
+        state = game.step(state, torch.where(state.done[:, None], 0, actions))
     assert state.equal(played.state)
 
 
@@ -248,7 +248,7 @@ def test_random_openings_leave_games_unfinished(game: Game[Any]) -> None:
         state = game.init(seeds(0, 40))
         for actions in opening.unbind(1):
             state = game.step(state, actions)
-        assert not state.over.any()
+        assert not state.done.any()
 
 
 def test_impossible_openings_are_explained() -> None:
@@ -311,12 +311,12 @@ def test_search_agents_get_states_in_games_in_turns_with_perfect_information_onl
 def test_search_agents_do_not_learn_the_dice_to_come() -> None:
     searcher = Searcher("searcher")
     game = Race()
-    lane_seeds = seeds(0, 4)
-    state = game.init(lane_seeds)
+    env_seeds = seeds(0, 4)
+    state = game.init(env_seeds)
     searcher.start(game, state.current_player, torch.arange(4))
     select(searcher, game, state, torch.arange(4), generator())
-    assert not torch.isin(searcher.state.seed, lane_seeds).any()
-    assert torch.equal(state.seed, lane_seeds)
+    assert not torch.isin(searcher.state.seed, env_seeds).any()
+    assert torch.equal(state.seed, env_seeds)
 
 
 @pytest.mark.parametrize(
@@ -324,9 +324,9 @@ def test_search_agents_do_not_learn_the_dice_to_come() -> None:
     [
         (
             torch.tensor([3, 4]),
-            "'fixed' chose illegal action 4 as white in lane 5 of torus-v0: cell b2 is taken",
+            "'fixed' chose illegal action 4 as white in env 5 of torus-v0: cell b2 is taken",
         ),
-        (torch.tensor([18, 3]), "illegal action 18 as white in lane 2 .* expected a number from 0 to 17"),
+        (torch.tensor([18, 3]), "illegal action 18 as white in env 2 .* expected a number from 0 to 17"),
         (torch.tensor([-1, 3]), "illegal action -1"),
         (torch.tensor([1.0, 2.0]), "whole numbers, got torch.float32"),
         (torch.tensor([1]), r"one action a game, \[2\], got \[1\]"),
@@ -342,7 +342,7 @@ def test_an_agents_bad_answer_is_explained(answer: Any, message: str) -> None:
 
 def test_bad_components_are_named() -> None:
     state = TwoPartRace().init(seeds(0, 2))
-    with pytest.raises(ValueError, match=r"illegal action 0 .* in lane 1 .*, component 1: no hat now"):
+    with pytest.raises(ValueError, match=r"illegal action 0 .* in env 1 .*, component 1: no hat now"):
         select(Fixed(torch.tensor([[0, 1], [1, 0]])), TwoPartRace(), state, torch.tensor([0, 1]), generator())
 
 
@@ -388,7 +388,7 @@ def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:
 
 @pytest.mark.parametrize("answer", [None, 1.5, "a1", np.array([1, 2])])
 def test_a_policys_bad_answer_is_explained(answer: Any) -> None:
-    with pytest.raises(ValueError, match=r"'mine' must give a whole number as its action, got .* in lane 0"):
+    with pytest.raises(ValueError, match=r"'mine' must give a whole number as its action, got .* in env 0"):
         run([PolicyAgent(lambda seen: answer, "mine")], [[0, 0]])
 
 
@@ -405,7 +405,7 @@ def test_the_list_of_agents_needs_no_torch() -> None:
 def test_known_agents_play_whole_games_under_their_spec(spec: str) -> None:
     agent = load(spec, TORUS)
     assert agent.name == spec
-    assert run([agent, load("random")], [[0, 1], [1, 0]]).state.over.all()
+    assert run([agent, load("random")], [[0, 1], [1, 0]]).state.done.all()
 
 
 def test_every_known_agent_has_help_and_is_tested_here() -> None:
@@ -460,11 +460,11 @@ from cellgames.agents import BaseAgent
 class Corner(BaseAgent):
     def __init__(self, text="none"):
         self.text = text
-    def act(self, observation, action_mask, lanes, generator):
+    def act(self, observation, action_mask, env_ids, generator):
         return action_mask.int().argmax(1)
 
 class Half:
-    def act(self, observation, action_mask, lanes, generator):
+    def act(self, observation, action_mask, env_ids, generator):
         return action_mask.int().argmax(1)
 
 class Sealed(Corner):
@@ -530,10 +530,10 @@ def test_a_module_that_fails_to_import_says_why(bots: Callable[[str], str]) -> N
 def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game[Any]) -> None:
     seats = torch.zeros((5, game.info.num_players), dtype=torch.int64)
     played = play(game, [RandomAgent()], seats, seeds(3, 5), generators(1))
-    for lane in range(5):
-        names = moves(game, played, lane)
+    for env_id in range(5):
+        names = moves(game, played, env_id)
         read = torch.stack([parse_move(game, name) for name in names])
-        assert torch.equal(read, played.actions[: len(names), lane])
+        assert torch.equal(read, played.actions[: len(names), env_id])
 
 
 def test_a_move_with_too_few_actions_is_refused() -> None:

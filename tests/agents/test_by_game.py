@@ -36,10 +36,10 @@ class First(BaseAgent):
         super().__init__(name)
         self.started: list[tuple[list[int], list[int]]] = []
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        self.started.append((players.tolist(), lanes.tolist()))
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        self.started.append((players.tolist(), env_ids.tolist()))
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return action_mask.int().argmax(1)
 
 
@@ -50,7 +50,7 @@ class Last(First):
         if game.id != TORUS.id:
             raise ValueError(f"last plays {TORUS.id}, got {game.id}")
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         mask = TORUS.legal_actions(state)
         return mask.shape[1] - 1 - mask.flip(1).int().argmax(1)
 
@@ -109,10 +109,10 @@ def test_all_it_is_asked_goes_to_the_agent() -> None:
     agent.start(TORUS, torch.tensor([1, 0]), torch.tensor([4, 5]))
     assert inner.started == [([1, 0], [4, 5])]
     state = TORUS.init(seeds(0, 2))
-    lanes = torch.arange(2)
-    assert agent.act_on_state(state, lanes, generator()).tolist() == [TORUS.info.num_actions - 1] * 2
+    env_ids = torch.arange(2)
+    assert agent.act_on_state(state, env_ids, generator()).tolist() == [TORUS.info.num_actions - 1] * 2
     mask = TORUS.legal_actions(state)
-    assert agent.act(TORUS.observe(state, 0), mask, lanes, generator()).tolist() == [0, 0]
+    assert agent.act(TORUS.observe(state, 0), mask, env_ids, generator()).tolist() == [0, 0]
 
 
 def test_it_is_asked_as_its_agent_is() -> None:
@@ -132,17 +132,19 @@ def test_it_is_asked_as_its_agent_is() -> None:
 
 def test_errors_of_its_agent_name_it_as_it_is_called() -> None:
     class Wrong(First):
-        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-            return torch.full_like(lanes, CLOTH.info.num_actions - 1)
+        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+            return torch.full_like(env_ids, CLOTH.info.num_actions - 1)
 
     agent = ByGame("by another name", {}, default=Wrong)
-    with pytest.raises(ValueError, match="agent 'by another name' chose illegal action 72 as player_a in lane 0"):
+    with pytest.raises(ValueError, match="agent 'by another name' chose illegal action 72 as player_a in env 0"):
         select(agent, CLOTH, CLOTH.init(seeds(0, 1)), torch.tensor([0]), generator())
 
 
 def test_before_a_start_it_says_so() -> None:
     agent = ByGame("mine", table(torus="Last"))
-    with pytest.raises(ValueError, match=r"'mine' must be started before it acts: call start\(game, players, lanes\)"):
+    with pytest.raises(
+        ValueError, match=r"'mine' must be started before it acts: call start\(game, players, env_ids\)"
+    ):
         agent.act_on_state(TORUS.init(seeds(0, 1)), torch.tensor([0]), generator())
 
 
@@ -165,9 +167,9 @@ def test_names_mean_an_agent_in_each_game(game: Game[Any], spec: str) -> None:
     if isinstance(inner, ClothRollout | RolloutAgent):
         assert inner.playouts == 8
     state = game.init(seeds(1, 2))
-    lanes, players = torch.arange(2), torch.tensor([0, game.info.num_players - 1])
-    agent.start(game, players, lanes)
-    actions = select(agent, game, state, lanes, generator(), players if game.info.simultaneous else None)
+    env_ids, players = torch.arange(2), torch.tensor([0, game.info.num_players - 1])
+    agent.start(game, players, env_ids)
+    actions = select(agent, game, state, env_ids, generator(), players if game.info.simultaneous else None)
     assert actions.shape == (2,)  # select has looked whether they are legal
 
 
@@ -176,7 +178,7 @@ def test_one_agent_plays_one_game_after_another() -> None:
     agent = load("greedy")
     for game in (TORUS, CLOTH, cellgames.make("cloth-of-gold-v0", height=8, width=10, generations=2, max_rounds=2)):
         played = play(game, [agent], torch.tensor([[0, 0]]), seeds(0, 1), [generator()])
-        assert played.state.over.all()
+        assert played.state.done.all()
 
 
 @pytest.mark.parametrize(("spec", "listed"), [("random", RANDOM), ("rollout:3", ROLLOUT), ("greedy", GREEDY)])
@@ -192,7 +194,7 @@ def test_every_game_has_a_random_agent(game: Game[Any]) -> None:
     agent = load("random", game)
     assert isinstance(acting(agent, game), RandomAgent) != (game.id in RANDOM)
     players = torch.tensor([[0] * game.info.num_players] * 2)
-    assert play(game, [agent], players, seeds(0, 2), [generator()]).state.over.all()
+    assert play(game, [agent], players, seeds(0, 2), [generator()]).state.done.all()
 
 
 def test_who_cannot_play_a_game_is_refused_when_loaded() -> None:

@@ -51,13 +51,13 @@ every_agent = pytest.mark.parametrize("make_agent", [ClothGreedy, lambda: ClothR
 MakeAgent = Callable[[], TurnAgent]
 
 
-def midway(game: ClothOfGold, lanes: int, turns: int, seed: int = 0) -> ClothState:
+def midway(game: ClothOfGold, num_envs: int, turns: int, seed: int = 0) -> ClothState:
     """Games after some random turns, at the beginning of a turn or, every other one, after one more unit."""
-    state = game.init(seeds(seed, lanes))
+    state = game.init(seeds(seed, num_envs))
     for turn in range(turns):
-        state = game.play_turn(state, random_turns(game, state, seeds(seed + turn, lanes), 1)[:, 0])
+        state = game.play_turn(state, random_turns(game, state, seeds(seed + turn, num_envs), 1)[:, 0])
     further = play(game, state, 1, seed)
-    return state.put(torch.arange(0, lanes, 2), further[torch.arange(0, lanes, 2)])
+    return state.put(torch.arange(0, num_envs, 2), further[torch.arange(0, num_envs, 2)])
 
 
 def position(game: ClothOfGold, board: str, player: int, round: int, score: int) -> ClothState:
@@ -71,8 +71,8 @@ def position(game: ClothOfGold, board: str, player: int, round: int, score: int)
 
 def planned(agent: TurnAgent, game: ClothOfGold, state: ClothState, seed: int = 0) -> Tensor:
     """The turns that an agent chooses, int64 [L, K]."""
-    lanes = torch.arange(len(state))
-    agent.start(game, state.current_player, lanes)
+    env_ids = torch.arange(len(state))
+    agent.start(game, state.current_player, env_ids)
     return agent.turns(state, generator(seed))
 
 
@@ -87,7 +87,7 @@ def test_they_play_whole_legal_games_in_one_seat_and_in_both(game: ClothOfGold, 
     seats = torch.tensor([[0, 1], [1, 0], [0, 0]])
     arguments = (game, agents, seats, seeds(3, 3))
     runs = [play_agents(*arguments, [generator(seed), generator(9)]) for seed in (1, 1, 2)]
-    assert all(run.state.over.all() for run in runs)
+    assert all(run.state.done.all() for run in runs)
     assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
     assert not torch.equal(runs[0].actions[:3], runs[2].actions[:3])
 
@@ -96,16 +96,16 @@ def test_they_play_whole_legal_games_in_one_seat_and_in_both(game: ClothOfGold, 
 @every_agent
 def test_they_go_on_from_the_middle_of_a_turn(game: ClothOfGold, make_agent: MakeAgent) -> None:
     agent, state = make_agent(), midway(game, 8, 3)
-    state = state[~state.over]
-    lanes = torch.arange(len(state))
-    agent.start(game, state.current_player, lanes)
+    state = state[~state.done]
+    env_ids = torch.arange(len(state))
+    agent.start(game, state.current_player, env_ids)
     turn = state.current_player + 2 * state.round
     for _ in range(game.max_units + 1):
-        moving = (~state.over & (state.current_player + 2 * state.round == turn)).nonzero().squeeze(1)
+        moving = (~state.done & (state.current_player + 2 * state.round == turn)).nonzero().squeeze(1)
         if len(moving):
             actions = select(agent, game, state, moving, generator())
             state = state.put(moving, game.step(state[moving], actions))
-    assert (state.over | (state.current_player + 2 * state.round != turn)).all(), "turns have an end"
+    assert (state.done | (state.current_player + 2 * state.round != turn)).all(), "turns have an end"
 
 
 def test_greedys_turn_depends_on_its_row_alone_and_not_on_the_games_beside(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,20 +141,20 @@ def test_a_forecast_is_the_round_after_the_movers_turn(game: ClothOfGold) -> Non
     movers = Counter[int]()
     for turns in (1, 2, 3):
         state = midway(game, 4, turns)
-        state = state[~state.over]
+        state = state[~state.done]
         plans = random_turns(game, state, seeds(turns, len(state)), 3)
         units = forecast(game, state, plans)
         assert units.shape == (len(state), 3, 2)
         boards = game.board(state)
-        for lane, player in enumerate(state.current_player.tolist()):
+        for env_id, player in enumerate(state.current_player.tolist()):
             movers[player] += 1
-            for plan, expected in zip(plans[lane], units[lane].tolist(), strict=True):
-                board = boards[lane].clone()
+            for plan, expected in zip(plans[env_id], units[env_id].tolist(), strict=True):
+                board = boards[env_id].clone()
                 board.view(-1)[plan[plan >= 0]] = player + 1
                 after = later(board.tolist(), game.generations, game.neutral_births)
                 assert [count(after, 1), count(after, 2)] == expected
-                if player == B and int(state.round[lane]) > 0:
-                    assert game.play_turn(state[lane], plan[None]).live[0].tolist() == expected
+                if player == B and int(state.round[env_id]) > 0:
+                    assert game.play_turn(state[env_id], plan[None]).live[0].tolist() == expected
     assert len(movers) == 2
 
 
@@ -262,11 +262,11 @@ def test_greedy_beats_random_from_both_seats() -> None:
 @every_family
 def test_games_are_finished_by_whole_turns_wherever_they_stand(game: ClothOfGold) -> None:
     state = ClothState.cat([midway(game, 12, turns) for turns in (1, 2, 8)])
-    assert state.over.any(), "for the test's sake"
-    assert not state.over.all()
-    over, before = state.over, state.clone()
+    assert state.done.any(), "for the test's sake"
+    assert not state.done.all()
+    done, before = state.done, state.clone()
     outcome = finish_turns(game, state, generator(1))
-    assert torch.equal(outcome[over], game.outcome(state)[over])
+    assert torch.equal(outcome[done], game.outcome(state)[done])
     assert outcome.abs().eq(1).all()
     assert torch.equal(outcome, finish_turns(game, state, generator(1)))
     assert not torch.equal(outcome, finish_turns(game, state, generator(2)))
@@ -288,7 +288,7 @@ def test_rollout_spends_exactly_n_playouts_on_every_turn(playouts: int, monkeypa
     turns = planned(ClothRollout(playouts), TINY, state)
     spent = torch.cat([games.seed for games in begun]) if begun else state.seed[:0]
     wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
-    assert [int((spent == lane).sum()) for lane in state.seed] == [wanted] * 4
+    assert [int((spent == env_id).sum()) for env_id in state.seed] == [wanted] * 4
     assert all(len(games) <= 11 for games in begun)
     assert all((games.current_player == B).all() for games in begun), "they begin after the whole turn"
     assert (turns[:, 0] >= 0).all()
@@ -301,8 +301,8 @@ def test_rollout_finds_a_turn_that_wins(player: int) -> None:
     board = LEADING if player == A else BEHIND
     state = position(game, board, player, 3, 0)  # four behind
     turns = random_turns(game, state, seeds(0, 1), 60)[0]
-    lanes = torch.zeros(60, dtype=torch.int64)
-    after = game.play_turn(state[lanes], turns)
+    env_ids = torch.zeros(60, dtype=torch.int64)
+    after = game.play_turn(state[env_ids], turns)
     anyhow = finish_turns(game, after, generator())[:, player] == 1
     assert 0.02 < anyhow.float().mean() < 0.6, "for the test's sake"
     batch = state[[0] * 6]

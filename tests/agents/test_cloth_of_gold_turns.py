@@ -1,4 +1,4 @@
-"""Shapes and whole turns of Cloth of Gold: what is drawn may be played, and agents keep their plans lane by lane."""
+"""Shapes and whole turns of Cloth of Gold: what is drawn may be played, and agents keep their plans env by env."""
 
 from __future__ import annotations
 
@@ -150,14 +150,14 @@ def make(**parameters: Any) -> ClothOfGold:
     return game
 
 
-def walk(game: ClothOfGold, lanes: int, steps: int, seed: int) -> Iterator[ClothState]:
+def walk(game: ClothOfGold, num_envs: int, steps: int, seed: int) -> Iterator[ClothState]:
     """Positions on the way of games whose turns are made of random actions and random turns of shapes in turn.
 
     So there are positions in the middle of a turn, also after units that were taken back.
     """
-    state, source = game.init(seeds(seed, lanes)), generator(seed)
+    state, source = game.init(seeds(seed, num_envs)), generator(seed)
     for step in range(steps):
-        state = state[~state.over]
+        state = state[~state.done]
         if len(state) == 0:
             return
         yield state
@@ -182,10 +182,10 @@ def unit_by_unit(game: ClothOfGold, state: ClothState, cells: Tensor) -> tuple[C
         after = game.step(state[some], unit[some])
         rewards[some] += after.rewards
         state = state.put(some, after)
-    lane = torch.arange(len(state))
+    env_ids = torch.arange(len(state))
     mine = state.live - before.live
-    assert torch.equal(mine[lane, before.current_player], (cells >= 0).sum(1).int()), "no unit is taken back"
-    state = game.step(state, torch.full_like(lane, game.end_turn))
+    assert torch.equal(mine[env_ids, before.current_player], (cells >= 0).sum(1).int()), "no unit is taken back"
+    state = game.step(state, torch.full_like(env_ids, game.end_turn))
     return state, rewards + state.rewards
 
 
@@ -196,12 +196,12 @@ def test_turns_of_chance_are_legal_and_place_a_unit_wherever_one_can_be(name: st
     for step, state in enumerate(walk(game, 5, 60, seed=1)):
         turns = random_turns(game, state, seeds(step, len(state)), count, border=step % 2 == 1)
         assert turns.shape == (len(state), count, game.max_units)
-        lanes, turns = torch.arange(len(state)).repeat_interleave(count), turns.flatten(0, 1)
+        env_ids, turns = torch.arange(len(state)).repeat_interleave(count), turns.flatten(0, 1)
         used = turns >= 0
         assert torch.equal(used.int().cummin(1).values.bool(), used), "what is none comes last"
-        assert torch.equal(used.any(1), placeable(game, state).any(1)[lanes])
-        after, rewards = unit_by_unit(game, state[lanes], turns)
-        at_once = game.play_turn(state[lanes], turns)
+        assert torch.equal(used.any(1), placeable(game, state).any(1)[env_ids])
+        after, rewards = unit_by_unit(game, state[env_ids], turns)
+        at_once = game.play_turn(state[env_ids], turns)
         torch.testing.assert_close(at_once.rewards, rewards)
         assert at_once.replace(rewards=after.rewards).equal(after)
         sizes.update(used.sum(1).tolist())
@@ -214,8 +214,8 @@ def test_the_walks_come_to_positions_of_all_kinds() -> None:
     for parameters in GAMES.values():
         game = make(**parameters)
         for state in walk(game, 5, 60, seed=1):
-            lane = torch.arange(len(state))
-            own, other = state.live[lane, state.current_player], state.live[lane, 1 - state.current_player]
+            env_ids = torch.arange(len(state))
+            own, other = state.live[env_ids, state.current_player], state.live[env_ids, 1 - state.current_player]
             some, tired = state.left < game.max_units, state.acts >= 2 * game.max_units
             contested = (state.territory[:, 0] & state.territory[:, 1]).flatten(1).any(1)
             for kind, flag in {
@@ -237,11 +237,11 @@ def test_the_walks_come_to_positions_of_all_kinds() -> None:
 def test_turns_of_chance_fit_into_the_actions_that_are_left(max_units: int, acts_left: int) -> None:
     """After units that were placed and taken back again and again, with one of them on the board or none."""
     game = make(height=16, width=20, max_units=max_units, radius=6)
-    acts, lanes = max(0, 2 * max_units - acts_left), 60
-    state = game.init(seeds(0, lanes))
+    acts, num_envs = max(0, 2 * max_units - acts_left), 60
+    state = game.init(seeds(0, num_envs))
     for _ in range(acts):
-        state = game.step(state, torch.full((lanes,), 7 * 20 + 9))
-    turns = random_turns(game, state, seeds(1, lanes), 1)[:, 0]
+        state = game.step(state, torch.full((num_envs,), 7 * 20 + 9))
+    turns = random_turns(game, state, seeds(1, num_envs), 1)[:, 0]
     unit_by_unit(game, state, turns)
     sizes = (turns >= 0).sum(1)
     must = acts % 2 == 0
@@ -300,9 +300,9 @@ def test_a_turn_of_chance_depends_on_its_games_seed_and_not_on_the_games_beside(
     game = make(**GAMES["thirty units"])
     state, lots = list(walk(game, 6, 12, seed=2))[-1], seeds(3, 6)
     turns = random_turns(game, state, lots, 5, border=True)
-    for lane in range(6):
-        alone = random_turns(game, state[lane], lots[[lane]], 5, border=True)
-        assert torch.equal(alone[0], turns[lane])
+    for env_id in range(6):
+        alone = random_turns(game, state[env_id], lots[[env_id]], 5, border=True)
+        assert torch.equal(alone[0], turns[env_id])
     order = torch.tensor([4, 2, 0])
     assert torch.equal(random_turns(game, state[order], lots[order], 5, border=True), turns[order])
     assert not torch.equal(random_turns(game, state, seeds(4, 6), 5, border=True), turns)
@@ -347,19 +347,19 @@ class Planner(TurnAgent):
 
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
         cells = torch.full((len(state), self.game.max_units), -1)
-        for lane, free in enumerate(placeable(self.game, state)):
-            found = free.nonzero().flatten()[: min(self.units, int(state.left[lane]))]
-            cells[lane, : len(found)] = found
+        for env_id, free in enumerate(placeable(self.game, state)):
+            found = free.nonzero().flatten()[: min(self.units, int(state.left[env_id]))]
+            cells[env_id, : len(found)] = found
         self.planned.append(cells[:, 0].tolist())
         return cells
 
 
-def begun(agent: TurnAgent, game: ClothOfGold, lanes: list[int], player: int = 0) -> None:
-    agent.start(game, torch.full((len(lanes),), player), torch.tensor(lanes))
+def begun(agent: TurnAgent, game: ClothOfGold, env_ids: list[int], player: int = 0) -> None:
+    agent.start(game, torch.full((len(env_ids),), player), torch.tensor(env_ids))
 
 
-def asked(agent: TurnAgent, state: ClothState, lanes: list[int]) -> list[int]:
-    return agent.act_on_state(state, torch.tensor(lanes), generator()).tolist()
+def asked(agent: TurnAgent, state: ClothState, env_ids: list[int]) -> list[int]:
+    return agent.act_on_state(state, torch.tensor(env_ids), generator()).tolist()
 
 
 def test_a_turn_is_planned_once_and_placed_unit_by_unit() -> None:
@@ -375,20 +375,20 @@ def test_a_turn_is_planned_once_and_placed_unit_by_unit() -> None:
     assert len(agent.planned) == 2
 
 
-def test_lanes_are_asked_in_any_company() -> None:
+def test_envs_are_asked_in_any_company() -> None:
     agent = Planner()
     begun(agent, OPEN, [0, 1, 2])
     state = OPEN.init(seeds(0, 3))
-    actions = {lane: list[int]() for lane in range(3)}
-    for lanes in ([0, 1, 2], [1], [0, 2], [1, 2], [0]):
-        for lane, action in zip(lanes, asked(agent, state[lanes], lanes), strict=True):
-            actions[lane].append(action)
-            state = state.put(torch.tensor([lane]), OPEN.step(state[lane], torch.tensor([action])))
+    actions = {env_id: list[int]() for env_id in range(3)}
+    for env_ids in ([0, 1, 2], [1], [0, 2], [1, 2], [0]):
+        for env_id, action in zip(env_ids, asked(agent, state[env_ids], env_ids), strict=True):
+            actions[env_id].append(action)
+            state = state.put(torch.tensor([env_id]), OPEN.step(state[env_id], torch.tensor([action])))
     assert list(actions.values()) == [[0, 1, OPEN.end_turn]] * 3
     assert agent.planned == [[0, 0, 0]]
 
 
-def test_a_lane_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
+def test_an_env_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
     agent, state = Planner(), OPEN.init(seeds(0, 3))
     begun(agent, OPEN, [0, 1, 2])
     state = OPEN.step(state, torch.tensor(asked(agent, state, [0, 1, 2])))
@@ -404,7 +404,7 @@ def test_a_lane_that_starts_again_forgets_its_plan_and_others_do_not() -> None:
     assert asked(agent, other.init(seeds(0, 3)), [0, 1, 2]) == [0, 0, 0]
 
 
-def test_a_lane_asked_about_in_the_middle_of_a_turn_goes_on_with_the_units_that_are_left() -> None:
+def test_an_env_asked_about_in_the_middle_of_a_turn_goes_on_with_the_units_that_are_left() -> None:
     agent = Planner(units=3)
     state = OPEN.step(OPEN.step(OPEN.init(seeds(0, 1)), torch.tensor([0])), torch.tensor([1]))
     begun(agent, OPEN, [0])
@@ -431,7 +431,7 @@ def test_agents_of_turns_play_whole_games_in_one_seat_and_in_both(seats: list[in
     agents = [ClothRandom(), Planner(units=1)]
     arguments = (torch.tensor([seats] * 4), seeds(1, 4))
     runs = [play(game, agents, *arguments, [generator(1), generator(2)], opening=opening) for _ in range(2)]
-    assert runs[0].state.over.all()
+    assert runs[0].state.done.all()
     assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
     assert runs[0].actions[:4].t()[opening >= 0].tolist() == opening[opening >= 0].tolist()
 
@@ -439,8 +439,8 @@ def test_agents_of_turns_play_whole_games_in_one_seat_and_in_both(seats: list[in
 def test_random_places_what_the_generator_draws() -> None:
     game = make(height=32, width=32)
     state, agent = game.init(seeds(0, 1))[torch.zeros(50, dtype=torch.int64)], ClothRandom()
-    lanes = torch.arange(50)
-    agent.start(game, torch.zeros_like(lanes), lanes)
+    env_ids = torch.arange(50)
+    agent.start(game, torch.zeros_like(env_ids), env_ids)
     one, same, other = (agent.turns(state, generator(seed)) for seed in (1, 1, 2))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
@@ -448,7 +448,9 @@ def test_random_places_what_the_generator_draws() -> None:
 
 
 def test_what_agents_of_turns_cannot_do_is_explained() -> None:
-    with pytest.raises(ValueError, match=r"agent 'planner' must be started first: call start\(game, players, lanes\)"):
+    with pytest.raises(
+        ValueError, match=r"agent 'planner' must be started first: call start\(game, players, env_ids\)"
+    ):
         asked(Planner(), OPEN.init(seeds(0, 1)), [0])
     torus = cellgames.make("torus-v0", size=4)
     with pytest.raises(ValueError, match="agent 'planner' plays cloth-of-gold-v0, got torus-v0"):

@@ -45,30 +45,30 @@ def first_legal(game: Game[Any], mask: Tensor) -> Tensor:
 class Steady(BaseAgent):
     """The first legal action; counts the calls."""
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         self.game, self.calls = game, 0
-        super().start(game, players, lanes)
+        super().start(game, players, env_ids)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Any:
         self.calls += 1
-        return self.answer(first_legal(self.game, action_mask), lanes)
+        return self.answer(first_legal(self.game, action_mask), env_ids)
 
-    def answer(self, actions: Tensor, lanes: Tensor) -> Any:
+    def answer(self, actions: Tensor, env_ids: Tensor) -> Any:
         return actions
 
 
 class Third(Steady):
-    """Raises on its `after`-th move, counted by what is on the board, in lanes divisible by three."""
+    """Raises on its `after`-th move, counted by what is on the board, in envs divisible by three."""
 
     def __init__(self, name: str, after: int = 7) -> None:
         super().__init__(name)
         self.after = after
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Any:
         placed = self.game.info.num_actions - action_mask.sum(1)  # on Torus, by both
-        if ((lanes % 3 == 0) & (placed // 2 >= self.after)).any():
-            raise RuntimeError(f"lost my way\nin <Board at 0x7f00{len(lanes):04x}>")
-        return super().act(observation, action_mask, lanes, generator)
+        if ((env_ids % 3 == 0) & (placed // 2 >= self.after)).any():
+            raise RuntimeError(f"lost my way\nin <Board at 0x7f00{len(env_ids):04x}>")
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Nonsense(Steady):
@@ -78,16 +78,16 @@ class Nonsense(Steady):
         super().__init__(name)
         self.change = change
 
-    def answer(self, actions: Tensor, lanes: Tensor) -> Any:
-        return self.change(actions, lanes)
+    def answer(self, actions: Tensor, env_ids: Tensor) -> Any:
+        return self.change(actions, env_ids)
 
 
 class NoStart(Steady):
-    """Cannot begin in odd lanes."""
+    """Cannot begin in odd envs."""
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        super().start(game, players, lanes)
-        if (lanes % 2 == 1).any():
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        if (env_ids % 2 == 1).any():
             raise KeyError("odd")
 
 
@@ -97,42 +97,42 @@ class Always(Steady):
         raise SystemExit(3)
 
 
-def run(game: Game[Any], agents: list[Any], lanes: int = 12, **options: Any) -> Played:
+def run(game: Game[Any], agents: list[Any], num_envs: int = 12, **options: Any) -> Played:
     """Every agent sits everywhere in turn."""
     players = game.info.num_players
-    seats = torch.tensor([[(lane + seat) % len(agents) for seat in range(players)] for lane in range(lanes)])
+    seats = torch.tensor([[(env_id + seat) % len(agents) for seat in range(players)] for env_id in range(num_envs)])
     generators = [torch.Generator().manual_seed(index) for index in range(len(agents))]
-    return play(game, agents, seats, seeds(0, lanes), generators, **{"forfeits": True, **options})
+    return play(game, agents, seats, seeds(0, num_envs), generators, **{"forfeits": True, **options})
 
 
-def same_lane(one: Played, other: Played, lane: int) -> bool:
-    turns = int(one.turns[lane])
+def same_env(one: Played, other: Played, env_id: int) -> bool:
+    turns = int(one.turns[env_id])
     return bool(
-        one.turns[lane] == other.turns[lane]
-        and torch.equal(one.actions[:turns, lane], other.actions[:turns, lane])
-        and one.state[lane].equal(other.state[lane])
+        one.turns[env_id] == other.turns[env_id]
+        and torch.equal(one.actions[:turns, env_id], other.actions[:turns, env_id])
+        and one.state[env_id].equal(other.state[env_id])
     )
 
 
 # ---------------------------------------------------------------- the loop
 
 
-def test_a_crash_in_some_lanes_stops_these_and_changes_no_other() -> None:
+def test_a_crash_in_some_envs_stops_these_and_changes_no_other() -> None:
     clean = run(TORUS, [Steady("bad"), Steady("other")], 30)
     played = run(TORUS, [Third("bad", 3), Steady("other")], 30)
-    assert set(played.failures) == {lane for lane in range(0, 30, 3) if int(clean.turns[lane]) > 7}
+    assert set(played.failures) == {env_id for env_id in range(0, 30, 3) if int(clean.turns[env_id]) > 7}
     assert len(played.failures) > 5
-    for lane in range(30):
-        if lane in played.failures:
-            failure = played.failures[lane]
-            assert failure.seats == (0 if lane % 2 == 0 else 1,)
+    for env_id in range(30):
+        if env_id in played.failures:
+            failure = played.failures[env_id]
+            assert failure.seats == (0 if env_id % 2 == 0 else 1,)
             assert failure.reason == "RuntimeError: lost my way in <Board at 0x...>"
-            assert failure.turn == int(played.turns[lane]) == int(played.state.turn[lane])
-            assert not played.state.over[lane]
-            assert torch.equal(played.actions[: failure.turn, lane], clean.actions[: failure.turn, lane])
-            assert (played.actions[failure.turn :, lane] == -1).all()
+            assert failure.turn == int(played.turns[env_id]) == int(played.state.turn[env_id])
+            assert not played.state.done[env_id]
+            assert torch.equal(played.actions[: failure.turn, env_id], clean.actions[: failure.turn, env_id])
+            assert (played.actions[failure.turn :, env_id] == -1).all()
         else:
-            assert same_lane(played, clean, lane)
+            assert same_env(played, clean, env_id)
 
 
 def test_without_forfeits_errors_end_all_games() -> None:
@@ -143,28 +143,31 @@ def test_without_forfeits_errors_end_all_games() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        (lambda a, lanes: torch.where(lanes % 3 == 0, 99, a), "illegal action 99: expected a number from 0 to"),
-        (lambda a, lanes: torch.where(lanes % 3 == 0, -1, a), "illegal action -1: expected"),
-        (lambda a, lanes: a.float() if (lanes % 3 == 0).any() else a, "must give whole numbers, got torch.float32"),
-        (lambda a, lanes: a[:, None] if (lanes % 3 == 0).any() else a, "must give one action a game, [1], got [1, 1]"),
-        (lambda a, lanes: a.tolist() if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got list"),
-        (lambda a, lanes: None if (lanes % 3 == 0).any() else a, "must give a tensor of actions, got NoneType"),
-        (lambda a, lanes: a.to("meta") if (lanes % 3 == 0).any() else a, "NotImplementedError: Cannot copy out of"),
-        (lambda a, lanes: a.to_sparse() if (lanes % 3 == 0).any() else a, ""),  # torch's own words
+        (lambda a, env_ids: torch.where(env_ids % 3 == 0, 99, a), "illegal action 99: expected a number from 0 to"),
+        (lambda a, env_ids: torch.where(env_ids % 3 == 0, -1, a), "illegal action -1: expected"),
+        (lambda a, env_ids: a.float() if (env_ids % 3 == 0).any() else a, "must give whole numbers, got torch.float32"),
+        (
+            lambda a, env_ids: a[:, None] if (env_ids % 3 == 0).any() else a,
+            "must give one action a game, [1], got [1, 1]",
+        ),
+        (lambda a, env_ids: a.tolist() if (env_ids % 3 == 0).any() else a, "must give a tensor of actions, got list"),
+        (lambda a, env_ids: None if (env_ids % 3 == 0).any() else a, "must give a tensor of actions, got NoneType"),
+        (lambda a, env_ids: a.to("meta") if (env_ids % 3 == 0).any() else a, "NotImplementedError: Cannot copy out of"),
+        (lambda a, env_ids: a.to_sparse() if (env_ids % 3 == 0).any() else a, ""),  # torch's own words
     ],
 )
 def test_nonsense_is_forfeited_where_it_is_given(change: Callable[[Tensor, Tensor], Any], reason: str) -> None:
     clean = run(TORUS, [Steady("bad"), Steady("other")])
     played = run(TORUS, [Nonsense("bad", change), Steady("other")])
     assert set(played.failures) == {0, 3, 6, 9}
-    for lane, failure in played.failures.items():
+    for env_id, failure in played.failures.items():
         assert failure.reason.startswith(reason)
-        assert failure.turn == lane % 2  # at its first move
-    assert all(same_lane(played, clean, lane) for lane in range(12) if lane % 3)
+        assert failure.turn == env_id % 2  # at its first move
+    assert all(same_env(played, clean, env_id) for env_id in range(12) if env_id % 3)
 
 
 def test_illegal_actions_are_seen_without_asking_twice() -> None:
-    bad = Nonsense("bad", lambda a, lanes: torch.where(lanes % 3 == 0, 99, a))
+    bad = Nonsense("bad", lambda a, env_ids: torch.where(env_ids % 3 == 0, 99, a))
     other = RandomAgent("other")
     played = run(TORUS, [bad, other], 30)
     assert played.failures
@@ -172,36 +175,36 @@ def test_illegal_actions_are_seen_without_asking_twice() -> None:
 
 
 def test_a_taken_cell_is_named() -> None:
-    played = run(TORUS, [Nonsense("bad", lambda a, lanes: a * 0), Steady("other")], 2)
+    played = run(TORUS, [Nonsense("bad", lambda a, env_ids: a * 0), Steady("other")], 2)
     assert [failure.reason for failure in played.failures.values()] == ["illegal action 0: cell a1 is taken"] * 2
 
 
-def test_an_agent_that_cannot_start_forfeits_those_lanes() -> None:
+def test_an_agent_that_cannot_start_forfeits_those_envs() -> None:
     clean = run(TORUS, [Steady("bad"), Steady("other")])
     played = run(TORUS, [NoStart("bad"), Steady("other")])
     assert set(played.failures) == {1, 3, 5, 7, 9, 11}
     assert {failure.reason for failure in played.failures.values()} == {"KeyError: 'odd'"}
     assert {failure.turn for failure in played.failures.values()} == {0}
     assert (played.actions[:, 1::2] == -1).all()
-    assert all(same_lane(played, clean, lane) for lane in range(0, 12, 2))
+    assert all(same_env(played, clean, env_id) for env_id in range(0, 12, 2))
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 37, 200])
-def test_an_agent_that_always_fails_costs_less_than_two_calls_a_game(lanes: int) -> None:
+@pytest.mark.parametrize("num_envs", [1, 2, 37, 200])
+def test_an_agent_that_always_fails_costs_less_than_two_calls_a_game(num_envs: int) -> None:
     bad = Always("bad")
     bad.calls = 0
-    seats = torch.tensor([[0, 1], [1, 0]]).repeat(lanes, 1)[:lanes]
+    seats = torch.tensor([[0, 1], [1, 0]]).repeat(num_envs, 1)[:num_envs]
     generators = [torch.Generator().manual_seed(index) for index in range(2)]
-    played = play(TORUS, [bad, Steady("other")], seats, seeds(0, lanes), generators, forfeits=True)
-    assert len(played.failures) == lanes
+    played = play(TORUS, [bad, Steady("other")], seats, seeds(0, num_envs), generators, forfeits=True)
+    assert len(played.failures) == num_envs
     assert {failure.reason for failure in played.failures.values()} == {"SystemExit: 3"}
-    assert bad.calls < 2 * lanes or lanes == 1
-    assert len(played.actions) == (1 if lanes > 1 else 0)  # it moves second in half of them
+    assert bad.calls < 2 * num_envs or num_envs == 1
+    assert len(played.actions) == (1 if num_envs > 1 else 0)  # it moves second in half of them
 
 
 def test_one_that_fails_only_in_company_forfeits_nothing_but_is_warned_about() -> None:
-    def alone(actions: Tensor, lanes: Tensor) -> Tensor:
-        if len(lanes) > 3:
+    def alone(actions: Tensor, env_ids: Tensor) -> Tensor:
+        if len(env_ids) > 3:
             raise ValueError("too many")
         return actions
 
@@ -209,13 +212,13 @@ def test_one_that_fails_only_in_company_forfeits_nothing_but_is_warned_about() -
     with pytest.warns(RuntimeWarning, match=r"'bad' failed .* several games at once \(ValueError: too many\)"):
         played = run(TORUS, [Nonsense("bad", alone), Steady("other")])
     assert not played.failures
-    assert all(same_lane(played, clean, lane) for lane in range(12))
+    assert all(same_env(played, clean, env_id) for env_id in range(12))
 
 
 def test_the_same_seed_gives_the_same_games_whoever_fails() -> None:
     class Moody(RandomAgent):
-        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-            actions = super().act(observation, action_mask, lanes, generator)
+        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+            actions = super().act(observation, action_mask, env_ids, generator)
             if (actions % 7 == 3).any():
                 raise ArithmeticError("I dislike threes")
             return actions
@@ -228,7 +231,7 @@ def test_the_same_seed_gives_the_same_games_whoever_fails() -> None:
 
 def test_search_agents_may_fail_too() -> None:
     class Searcher(BaseAgent):
-        def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+        def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
             if (state.turn > 4).any():
                 raise IndexError("out of nodes")
             state.current_player.fill_(0)  # a copy
@@ -238,8 +241,8 @@ def test_search_agents_may_fail_too() -> None:
     assert isinstance(searcher, StateAgent)
     played = run(TORUS, [searcher, Steady("other")], 6)
     assert {failure.reason for failure in played.failures.values()} == {"IndexError: out of nodes"}
-    for lane, failure in played.failures.items():
-        assert failure.seats == (lane % 2,)
+    for env_id, failure in played.failures.items():
+        assert failure.seats == (env_id % 2,)
         assert failure.turn in (5, 6)
 
 
@@ -254,7 +257,7 @@ def test_ctrl_c_and_a_full_memory_are_nobodys_forfeit() -> None:
     for error in (KeyboardInterrupt, MemoryError):
 
         class Ends(Steady):
-            def answer(self, actions: Tensor, lanes: Tensor, error: type[BaseException] = error) -> Any:
+            def answer(self, actions: Tensor, env_ids: Tensor, error: type[BaseException] = error) -> Any:
                 raise error
 
         with pytest.raises(error):
@@ -262,33 +265,33 @@ def test_ctrl_c_and_a_full_memory_are_nobodys_forfeit() -> None:
 
 
 def test_on_turn_counts_stopped_games_as_they_stop() -> None:
-    over: list[int] = []
-    run(TORUS, [NoStart("bad"), Third("worse", 2)], on_turn=lambda turn, state: over.append(int(state.over.sum())))
-    assert over[0] == 6
-    assert over == sorted(over)
-    assert over[-1] == 12
+    done: list[int] = []
+    run(TORUS, [NoStart("bad"), Third("worse", 2)], on_turn=lambda turn, state: done.append(int(state.done.sum())))
+    assert done[0] == 6
+    assert done == sorted(done)
+    assert done[-1] == 12
 
 
 def test_all_seats_at_once() -> None:
     clean = run(GRID, [Steady("bad"), Steady("other")], 6)
     rounds: dict[int, int] = {}
 
-    def change(actions: Tensor, lanes: Tensor) -> Tensor:
-        wrong = torch.zeros(len(lanes), dtype=torch.bool)
-        for row, lane in enumerate(lanes.tolist()):
-            rounds[lane] = rounds.get(lane, 0) + 1
-            wrong[row] = lane in (1, 4) and rounds[lane] == 2
+    def change(actions: Tensor, env_ids: Tensor) -> Tensor:
+        wrong = torch.zeros(len(env_ids), dtype=torch.bool)
+        for row, env_id in enumerate(env_ids.tolist()):
+            rounds[env_id] = rounds.get(env_id, 0) + 1
+            wrong[row] = env_id in (1, 4) and rounds[env_id] == 2
         return torch.where(wrong[:, None], 10_000, actions)
 
     played = run(GRID, [Nonsense("bad", change), Steady("other")], 6)
-    assert {lane: failure.seats for lane, failure in played.failures.items()} == {1: (1,), 4: (0,)}
+    assert {env_id: failure.seats for env_id, failure in played.failures.items()} == {1: (1,), 4: (0,)}
     assert {failure.turn for failure in played.failures.values()} == {1}
-    assert all(same_lane(played, clean, lane) for lane in (0, 2, 3, 5))
+    assert all(same_env(played, clean, env_id) for env_id in (0, 2, 3, 5))
 
 
 def test_seats_that_fail_in_the_same_turn_fail_together() -> None:
     played = run(GRID, [Always("bad"), NoStart("other")], 3)
-    assert played.failures[1].seats == (0,)  # lane 1 is stopped before anyone is asked
+    assert played.failures[1].seats == (0,)  # env 1 is stopped before anyone is asked
     assert played.failures[0].seats == (0,)
     both = run(GRID, [Always("bad"), Always("worse")], 2)
     assert both.failures[0].seats == both.failures[1].seats == (0, 1)
@@ -307,7 +310,7 @@ def test_nobody_is_blamed_with_the_reason_of_another() -> None:
 
 
 def test_leaving_a_coroutine_is_a_fault_like_others() -> None:
-    def leave(actions: Tensor, lanes: Tensor) -> Tensor:
+    def leave(actions: Tensor, env_ids: Tensor) -> Tensor:
         raise asyncio.CancelledError
 
     played = run(TORUS, [Nonsense("bad", leave), Steady("other")], 2)
@@ -344,7 +347,7 @@ def test_a_match_goes_on_and_names_who_failed() -> None:
         assert record.result.outcome[1 - seat] == "win"
         assert record.result.turns == len(record.moves)
         assert not record.result.truncated
-        assert record.story == {}
+        assert record.summary == {}
         assert Record.from_json(record.to_json()) == record
         assert '"forfeit":{"seat":' in record.to_json()
         assert '"also"' not in record.to_json()
@@ -424,7 +427,7 @@ def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypa
     def go(folder: Path, games: int = 8) -> Any:
         bots: list[Any] = [
             Third("crashes", 3),
-            Nonsense("lies", lambda a, lanes: a.float()),
+            Nonsense("lies", lambda a, env_ids: a.float()),
             Steady("steady"),
             "random",
         ]
@@ -455,15 +458,15 @@ def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypa
 
 def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compared(tmp_path: Path) -> None:
     class Late(Steady):
-        def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Any:
+        def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Any:
             self.calls += 1
-            if (lanes == 2).any():
+            if (env_ids == 2).any():
                 raise TimeoutError("thought for ever")
-            return super().act(observation, action_mask, lanes, generator)
+            return super().act(observation, action_mask, env_ids, generator)
 
     bots = [Late("late"), Steady("a"), Steady("b"), Steady("c")]
-    over = free_for_all(CUP, bots, 8, out=tmp_path / "run", chunk=4)
-    failed = [record for record in over.records if record.result.forfeit]
+    done = free_for_all(CUP, bots, 8, out=tmp_path / "run", chunk=4)
+    failed = [record for record in done.records if record.result.forfeit]
     assert len(failed) == 2
     for record in failed:
         forfeit = record.result.forfeit
@@ -474,8 +477,8 @@ def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compa
         assert len(found) == 3
         assert all((r.outcome == "second") if r.first == "late" else (r.outcome == "first") for r in found)
         assert all("late" in r[:2] for r in found)
-    assert not list(verify(over.records))
-    tables = over.tables
+    assert not list(verify(done.records))
+    tables = done.tables
     assert tables.forfeits["late"].games == 2
     assert tables.forfeits["late"].reason == "TimeoutError: thought for ever"
     assert tables.finishes["late"].seats == 8
@@ -485,10 +488,10 @@ def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compa
 
 
 def test_a_game_that_only_ever_stops_has_tables_without_numbers(tmp_path: Path) -> None:
-    over = free_for_all(CUP, [Always("bad"), Steady("a"), Steady("b"), Steady("c")], 4, out=tmp_path)
-    assert over.tables.finishes["a"].seats == 0
-    assert over.tables.finishes["bad"].place == 4.0
-    assert over.tables.standings[-1].agent == "bad"
+    done = free_for_all(CUP, [Always("bad"), Steady("a"), Steady("b"), Steady("c")], 4, out=tmp_path)
+    assert done.tables.finishes["a"].seats == 0
+    assert done.tables.finishes["bad"].place == 4.0
+    assert done.tables.standings[-1].agent == "bad"
     assert "nan" not in (tmp_path / "report.md").read_text() + (tmp_path / "ratings.csv").read_text()
     json.loads((tmp_path / "ratings.json").read_text(), parse_constant=pytest.fail)
 

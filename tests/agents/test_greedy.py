@@ -172,8 +172,8 @@ def test_positions_do_not_depend_on_the_batch_around_them() -> None:
     observation = observe(boards, 8, 0)
     observation[20:] = observe(boards[20:], 8, 1)
     whole = torch.stack(cycle_costs(observation))
-    for lane in (0, 19, 20, 39):
-        assert torch.equal(torch.stack(cycle_costs(observation[lane : lane + 1])), whole[:, lane : lane + 1])
+    for env_id in (0, 19, 20, 39):
+        assert torch.equal(torch.stack(cycle_costs(observation[env_id : env_id + 1])), whole[:, env_id : env_id + 1])
     assert cycle_costs(observation[:0])[0].shape == (0, 16, 128)
 
 

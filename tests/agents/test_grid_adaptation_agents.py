@@ -51,8 +51,8 @@ AGENTS: dict[str, Callable[[], GridPlayer]] = {
 every_agent = pytest.mark.parametrize("make_agent", AGENTS.values(), ids=AGENTS)
 
 
-def midway(game: GridAdaptation, lanes: int, steps: int, seed: int = 1) -> GridState:
-    state: GridState = play(game, game.init(seeds(seed, lanes)), steps, seed)
+def midway(game: GridAdaptation, num_envs: int, steps: int, seed: int = 1) -> GridState:
+    state: GridState = play(game, game.init(seeds(seed, num_envs)), steps, seed)
     return state
 
 
@@ -62,10 +62,10 @@ def look(game: GridAdaptation, state: GridState, players: Tensor | int) -> Seen:
 
 def ask(agent: GridPlayer, game: GridAdaptation, state: GridState, seat: int, seed: int = 0) -> Tensor:
     """What an agent does that joins in this position."""
-    lanes = torch.arange(len(state))
-    players = torch.full_like(lanes, seat)
-    agent.start(game, players, lanes)
-    return select(agent, game, state, lanes, generator(seed), players)
+    rows = torch.arange(len(state))
+    players = torch.full_like(rows, seat)
+    agent.start(game, players, rows)
+    return select(agent, game, state, rows, generator(seed), players)
 
 
 def with_hidden_changed(game: GridAdaptation, state: GridState, seat: int) -> GridState:
@@ -93,7 +93,7 @@ def test_they_play_whole_legal_matches_in_one_seat_and_in_all(
     seats = torch.tensor([[0] * game.players, [0, 1] * (game.players // 2) + [1] * (game.players % 2)])
     agents = [make_agent(), load("random", game)]
     runs = [play_agents(game, agents, seats, seeds(4, 2), [generator(seed), generator(9)]) for seed in (1, 1, 2)]
-    assert all(run.state.over.all() for run in runs)
+    assert all(run.state.done.all() for run in runs)
     assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same matches"
     assert not torch.equal(runs[0].actions[0], runs[2].actions[0])
 
@@ -163,17 +163,17 @@ def test_where_hardly_a_space_is_free_it_is_taken(make_agent: Callable[[], GridP
 
 
 @every_agent
-def test_they_go_on_from_the_middle_and_in_lanes_that_are_not_started_again(
+def test_they_go_on_from_the_middle_and_in_envs_that_are_not_started_again(
     make_agent: Callable[[], GridPlayer],
 ) -> None:
-    state, agent, lanes = midway(SMALL, 4, 1), make_agent(), torch.arange(4)
+    state, agent, env_ids = midway(SMALL, 4, 1), make_agent(), torch.arange(4)
     players = torch.tensor([1, 1, 3, 0])
-    agent.start(SMALL, players, lanes)
+    agent.start(SMALL, players, env_ids)
     agent.start(SMALL, torch.tensor([2]), torch.tensor([1]))
     players[1] = 2
-    while not state.over.all():
+    while not state.done.all():
         actions = SMALL.random_actions(state, torch.arange(4 * 4 * 7).view(4, 4, 7) << 20)
-        waiting = (~state.over).nonzero().squeeze(1)
+        waiting = (~state.done).nonzero().squeeze(1)
         actions[waiting, players[waiting]] = select(agent, SMALL, state, waiting, generator(), players[waiting])
         state = SMALL.step(state, actions)
 
@@ -242,18 +242,20 @@ def test_a_plan_is_worth_what_the_round_gives_if_the_others_do_what_is_guessed(
     ((sequence, spaces),) = guessed
     assert (sequence != state.sequence[:, [seat]]).all()
     state.sequence[:, rest] = sequence
-    lane, number = (plans.worth > ILLEGAL).nonzero().unbind(1)
-    joint = torch.tensor([*[game.spaces] * 4, 0, 0, game.players]).repeat(len(lane), game.players, 1)
-    joint[:, rest, 0], joint[:, rest, RESERVE] = spaces[lane, :, 0], spaces[lane, :, 1]
-    joint[:, seat] = plans.actions[lane, number]
+    env_ids, number = (plans.worth > ILLEGAL).nonzero().unbind(1)
+    joint = torch.tensor([*[game.spaces] * 4, 0, 0, game.players]).repeat(len(env_ids), game.players, 1)
+    joint[:, rest, 0], joint[:, rest, RESERVE] = spaces[env_ids, :, 0], spaces[env_ids, :, 1]
+    joint[:, seat] = plans.actions[env_ids, number]
     assert (joint[:, rest, 0] == joint[:, [seat], 0]).any(), "somebody else names the space"
     assert (joint[:, seat, RESERVE] < game.spaces).any()
     legal = game.legal_actions(state)[:, seat]
     assert torch.equal(plans.worth[:, : game.spaces] > ILLEGAL, legal[:, : game.spaces])
-    after = game.step(state[lane], joint)
+    after = game.step(state[env_ids], joint)
     tiles = game.grid.count(after.planes[:, 0].movedim(0, -1))
-    balance = 2 * after.public[torch.arange(len(lane)), after.sequence[:, seat]] - 3 * tiles
-    assert torch.equal(plans.worth[lane, number] // (plans.scale // 9), 5 * balance)  # weights are 5 and 4; ties below
+    balance = 2 * after.public[torch.arange(len(env_ids)), after.sequence[:, seat]] - 3 * tiles
+    assert torch.equal(
+        plans.worth[env_ids, number] // (plans.scale // 9), 5 * balance
+    )  # weights are 5 and 4; ties below
 
 
 def test_later_generations_count_as_they_are_weighted_and_none_after_the_last_round() -> None:
@@ -341,34 +343,34 @@ def _holding(state: GridState, sequence: int) -> GridState:
 def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, steps: int) -> None:
     steps = min(steps, game.rounds - 1)
     state, history = game.init(seeds(2, 12)), History(game)
-    lanes, players = torch.arange(12), torch.arange(12) % game.players
-    history.start(players, lanes)
+    env_ids, players = torch.arange(12), torch.arange(12) % game.players
+    history.start(players, env_ids)
     for step in range(steps + 1):
         view = look(game, state, players)
-        remembered = history.look(view, players, lanes)
+        remembered = history.look(view, players, env_ids)
         state = play(game, state, 1, step) if step < steps else state
     imagined = imagine(game, view, players, remembered, seeds(5, 12))
     assert torch.equal(game.observe(imagined, players), game.observe(state, players))
-    assert torch.equal(game.legal_actions(imagined)[lanes, players], game.legal_actions(state)[lanes, players])
+    assert torch.equal(game.legal_actions(imagined)[env_ids, players], game.legal_actions(state)[env_ids, players])
     assert torch.equal(imagined.turn, state.turn)
     assert game.legal_actions(imagined).any(2).all()
     assert not torch.equal(imagined.sequence, state.sequence), "what is hidden is guessed"
     assert (imagined.seed != state.seed).all()
     again = imagine(game, view, players, remembered, seeds(6, 12))
     assert not torch.equal(again.sequence, imagined.sequence)
-    some = imagine(game, view[lanes[3:5]], players[3:5], remembered[lanes[3:5]], seeds(5, 12)[3:5])
+    some = imagine(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
     assert torch.equal(some.sequence, imagined.sequence[3:5])
 
 
 def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_points() -> None:
     state = EIGHT.init(seeds(1, 9))
-    history, lanes, players = History(EIGHT), torch.arange(9), torch.arange(9) % 8
-    history.start(players, lanes)
+    history, env_ids, players = History(EIGHT), torch.arange(9), torch.arange(9) % 8
+    history.start(players, env_ids)
     for step in range(2):
-        history.look(look(EIGHT, state, players), players, lanes)
+        history.look(look(EIGHT, state, players), players, env_ids)
         state = play(EIGHT, state, 1, step)
     view = look(EIGHT, state, players)
-    imagined = imagine(EIGHT, view, players, history.look(view, players, lanes), seeds(5, 9))
+    imagined = imagine(EIGHT, view, players, history.look(view, players, env_ids), seeds(5, 9))
     assert torch.equal(imagined.sequence.sort(1).values, torch.arange(8).expand(9, -1))
     held, true = imagined.sequence.argsort(1), state.sequence.argsort(1)
     assert torch.equal(imagined.scores.gather(1, held), state.scores.gather(1, true)), "by sequence they are known"
@@ -377,15 +379,15 @@ def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_p
 
 
 def test_after_a_flip_others_differ_by_a_digit_at_most() -> None:
-    lanes, players = torch.arange(40), torch.zeros(40, dtype=torch.int64)
+    env_ids, players = torch.arange(40), torch.zeros(40, dtype=torch.int64)
     state = midway(EIGHT, 40, 3)  # flips were in the third round
     sequences = []
     for flip_rounds in ((3,), ()):
         game = dataclasses.replace(EIGHT, flip_rounds=flip_rounds)
         history = History(game)
-        history.start(players, lanes)
+        history.start(players, env_ids)
         view = look(EIGHT, state, 0)
-        imagined = imagine(game, view, players, history.look(view, players, lanes), seeds(5, 40))
+        imagined = imagine(game, view, players, history.look(view, players, env_ids), seeds(5, 40))
         sequences.append(imagined.sequence[:, 1:])
     changed = (sequences[0] ^ sequences[1]).unique().tolist()
     assert set(changed) == {0, 1, 2, 4}
@@ -412,20 +414,20 @@ def test_a_first_round_on_a_crowded_board(make_agent: Callable[[], GridPlayer]) 
     assert action[0, :3].tolist() == [4 * SMALL.size + 5] * 3
 
 
-def test_a_history_keeps_every_round_by_lane_and_seat_and_begins_anew() -> None:
+def test_a_history_keeps_every_round_by_env_and_seat_and_begins_anew() -> None:
     states = [SMALL.init(seeds(0, 3))]
     for step in range(3):
         states.append(play(SMALL, states[-1], 1, step))
-    history, lanes, players = History(SMALL), torch.tensor([4, 4, 7]), torch.tensor([0, 2, 1])
-    history.start(players, lanes)
+    history, env_ids, players = History(SMALL), torch.tensor([4, 4, 7]), torch.tensor([0, 2, 1])
+    history.start(players, env_ids)
     for number in (0, 1, 3):  # round 2 is not looked at
-        remembered = history.look(look(SMALL, states[number], players), players, lanes)
+        remembered = history.look(look(SMALL, states[number], players), players, env_ids)
     assert torch.equal(remembered.public[:, 0], states[1].public)
     assert torch.equal(remembered.public[:, 2], states[3].public)
     assert (remembered.public[:, [1, 3]] == -1).all()
     assert torch.equal(remembered.sequence, states[0].sequence[torch.arange(3), players])
     history.start(torch.tensor([2]), torch.tensor([4]))
-    again = history.look(look(SMALL, states[3], players), players, lanes)
+    again = history.look(look(SMALL, states[3], players), players, env_ids)
     assert (again.public[1, 0] == -1).all()
     assert torch.equal(again.public[[0, 2]], remembered.public[[0, 2]])
     assert int(again.sequence[1]) == int(states[3].sequence[1, 2])

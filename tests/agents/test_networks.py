@@ -151,10 +151,10 @@ def test_torus_a_quarter_turn_with_colours_exchanged_is_the_same_position() -> N
                 assert torch.allclose(value, same, atol=1e-4)
             one = game.step(one, torch.tensor([cell]))
             other = game.step(other, torch.tensor([turned[cell]]))
-            if one.over.all():
+            if one.done.all():
                 break
-        assert one.over.all()
-        assert other.over.all()
+        assert one.done.all()
+        assert other.done.all()
         assert torch.equal(game.outcome(one) == WIN, (game.outcome(other) == WIN).flip(1))
 
 

@@ -39,7 +39,7 @@ def order_shares(game: Game[Any], state: State) -> float:
     games = state[torch.zeros(len(orders), dtype=torch.int64)]
     for actions in orders.unbind(1):
         games = game.step(games, actions, checked=False)
-    assert games.over.all()
+    assert games.done.all()
     return float((game.outcome(games)[:, 0] > 0).double().mean())
 
 
@@ -49,8 +49,8 @@ def order_shares(game: Game[Any], state: State) -> float:
 @pytest.mark.parametrize("size", [2, 3, 4, 5, 8, 16])
 def test_filling_what_is_left_of_a_finished_game_changes_no_winner(size: int) -> None:
     game, state = torus(size, 64, num_cells(size))
-    assert state.over.all()
-    assert game.legal_actions(state.replace(terminated=~state.over)).any(), "expected free cells, for the test's sake"
+    assert state.done.all()
+    assert game.legal_actions(state.replace(terminated=~state.done)).any(), "expected free cells, for the test's sake"
     wins = game.outcome(state)
     for seed in range(2):
         assert torch.equal(finish(game, state, generator(seed)), wins)
@@ -62,12 +62,12 @@ def test_sides_win_fillings_as_often_as_all_orders_of_play(turns: int) -> None:
     """Even and odd numbers of free cells, and either side to move."""
     game, state = torus(2, 4, turns)
     games = 2000
-    for lane in range(4):
+    for env_id in range(4):
         for player in range(2):
-            one = state[lane].replace(current_player=torch.tensor([player]))
+            one = state[env_id].replace(current_player=torch.tensor([player]))
             share = order_shares(game, one)
             many = one[torch.zeros(games, dtype=torch.int64)]
-            won = float((finish(game, many, generator(lane))[:, 0] > 0).double().mean())
+            won = float((finish(game, many, generator(env_id))[:, 0] > 0).double().mean())
             assert abs(won - share) <= 4 * (share * (1 - share) / games) ** 0.5
 
 
@@ -127,8 +127,8 @@ def test_outcomes_are_those_of_whole_turns_where_single_actions_make_none() -> N
 
 def test_outcomes_keep_the_results_of_games_that_are_over() -> None:
     game, state = torus(3, 200, 10)
-    assert state.over.any()
-    assert not state.over.all()
+    assert state.done.any()
+    assert not state.done.all()
     found = outcomes(game, state, generator())
-    assert torch.equal(found[state.over], game.outcome(state)[state.over])
+    assert torch.equal(found[state.done], game.outcome(state)[state.done])
     assert (found.sum(1) == 0).all()

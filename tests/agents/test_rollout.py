@@ -30,9 +30,9 @@ def generator(seed: int = 0) -> torch.Generator:
 
 
 def ask(agent: Searcher, game: Game[Any], state: State, seed: int = 0) -> Tensor:
-    lanes = torch.arange(len(state))
-    agent.start(game, state.current_player, lanes)
-    return agent.act_on_state(state, lanes, generator(seed))
+    rows = torch.arange(len(state))
+    agent.start(game, state.current_player, rows)
+    return agent.act_on_state(state, rows, generator(seed))
 
 
 def drawn(text: str, player: int) -> tuple[Game[Any], State]:
@@ -55,11 +55,11 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
     return begun
 
 
-def midway(game: Game[Any], lanes: int, turns: int) -> State:
-    state: State = game.init(seeds(0, lanes))
+def midway(game: Game[Any], num_envs: int, turns: int) -> State:
+    state: State = game.init(seeds(0, num_envs))
     source = generator(9)
     for _ in range(turns):
-        bits = random_bits(lanes, source)
+        bits = random_bits(num_envs, source)
         state = game.step(state, random_legal(game.packed_legal_actions(state), bits))
     return state
 
@@ -69,11 +69,11 @@ def midway(game: Game[Any], lanes: int, turns: int) -> State:
 
 def test_playouts_end_every_game_with_its_own_outcome_wherever_it_stands() -> None:
     state = midway(TORUS, 300, 12)
-    assert state.over.any(), "expected finished games among them, for the test's sake"
-    assert not state.over.all()
-    over = state.over
+    assert state.done.any(), "expected finished games among them, for the test's sake"
+    assert not state.done.all()
+    done = state.done
     outcome = finish(TORUS, state, generator())
-    assert torch.equal(outcome[over], TORUS.outcome(state)[over])
+    assert torch.equal(outcome[done], TORUS.outcome(state)[done])
     assert outcome.abs().eq(1).all()
     assert outcome.sum(1).eq(0).all()
     assert torch.equal(outcome, finish(TORUS, state, generator()))
@@ -86,9 +86,9 @@ def test_playouts_report_the_actions_of_games_that_go_on_and_only_those() -> Non
     steps: list[tuple[Tensor, Tensor, Tensor]] = []
     outcome = finish(TORUS, state, generator(), lambda *step: steps.append(step))
     for places, players, actions in steps:
-        assert not replay.over[places].any()
+        assert not replay.done[places].any()
         assert torch.equal(players, replay.current_player[places])
-        assert (~replay.over).sum() == len(places)
+        assert (~replay.done).sum() == len(places)
         every = torch.zeros(64, dtype=torch.int64).index_put((places,), actions)
         replay = TORUS.step(replay, every)
     assert torch.equal(TORUS.outcome(replay), outcome)
@@ -110,11 +110,11 @@ def test_playouts_of_games_with_dice_have_dice_of_their_own() -> None:
 def test_rollout_spends_exactly_n_playouts_on_every_move(playouts: int, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = counted(monkeypatch, rollout)
     state = midway(TORUS, 6, 7)
-    lanes = seeds(0, 6)  # which name the lanes in what begins
+    env_ids = seeds(0, 6)  # which name the envs in what begins
     ask(RolloutAgent(playouts), TORUS, state)
-    spent = torch.cat([games.seed for games in begun]) if begun else lanes[:0]
+    spent = torch.cat([games.seed for games in begun]) if begun else env_ids[:0]
     wanted = 0 if playouts == 1 else playouts  # one playout compares nothing
-    assert [(spent == lane).sum() for lane in lanes] == [wanted] * 6
+    assert [(spent == env_id).sum() for env_id in env_ids] == [wanted] * 6
 
 
 def test_rollout_halves_its_candidates_and_gives_the_last_ones_most(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,21 +128,21 @@ def test_rollout_caps_candidates_and_draws_them_at_random(monkeypatch: pytest.Mo
     begun = counted(monkeypatch, rollout)
     ask(RolloutAgent(40, candidates=4), TORUS, TORUS.init(seeds(0, 50)))
     first, last = begun[0], torch.cat([games.last for games in begun])  # type: ignore[attr-defined]  # Torus's
-    assert all(len(first.last[first.seed == lane].unique()) == 4 for lane in seeds(0, 50))  # type: ignore[attr-defined]  # Torus's
+    assert all(len(first.last[first.seed == env_id].unique()) == 4 for env_id in seeds(0, 50))  # type: ignore[attr-defined]  # Torus's
     assert len(last.unique()) == 18
 
 
 def test_amaf_spends_exactly_n_playouts_on_every_move(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = counted(monkeypatch, amaf)
-    monkeypatch.setattr(amaf, "LANES", 17)
+    monkeypatch.setattr(amaf, "MAX_BATCH", 17)
     ask(AmafAgent(10), TORUS, midway(TORUS, 6, 5))
     spent = torch.cat([games.seed for games in begun])
-    assert [(spent == lane).sum() for lane in seeds(0, 6)] == [10] * 6
+    assert [(spent == env_id).sum() for env_id in seeds(0, 6)] == [10] * 6
 
 
 def test_a_single_legal_action_is_played() -> None:
     state = midway(TORUS, 400, 17)
-    left = state[~state.over]
+    left = state[~state.done]
     assert len(left)
     for agent in (RolloutAgent(8), AmafAgent(8)):
         assert torch.equal(ask(agent, TORUS, left), TORUS.legal_actions(left).int().argmax(1))
@@ -178,15 +178,15 @@ def test_they_do_not_depend_on_how_playouts_are_cut_into_batches(monkeypatch: py
     for agent in (RolloutAgent(30), AmafAgent(5)):
         whole = ask(agent, TORUS, state)
         for module in (rollout, amaf):
-            monkeypatch.setattr(module, "LANES", 7)
+            monkeypatch.setattr(module, "MAX_BATCH", 7)
         assert torch.equal(ask(agent, TORUS, state), whole)
 
 
 def _finish_by_lowest(game: Game[Any], state: State, source: torch.Generator, record: Any = None) -> Tensor:
     """Playouts without chance: the lowest free cell."""
-    while not state.over.all():
+    while not state.done.all():
         actions = game.legal_actions(state).int().argmax(1)
-        running = (~state.over).nonzero().squeeze(1)
+        running = (~state.done).nonzero().squeeze(1)
         if record is not None:
             record(running, state.current_player[running], actions[running])
         state = game.step(state, actions)
@@ -235,12 +235,12 @@ def test_no_playouts_and_no_start_are_explained() -> None:
 
 @pytest.mark.parametrize("agent", [RolloutAgent(16), AmafAgent(4)], ids=lambda agent: agent.name)
 def test_a_game_with_one_legal_action_beside_one_with_many(agent: Searcher) -> None:
-    """Every lane gets an action that is legal there, however many the others have."""
+    """Every env gets an action that is legal there, however many the others have."""
     game = cellgames.make("torus-v0", size=2)
     games, random = game.init(seeds(0, 200)), generator(5)
     for _ in range(7):
         games = game.step(games, random_legal(game.packed_legal_actions(games), random_bits(200, random)))
-    full = (~games.over).nonzero()[0, 0]
+    full = (~games.done).nonzero()[0, 0]
     state = State.cat([games[int(full)], game.init(seeds(0, 1))])
     assert game.legal_actions(state).sum(1).tolist() == [1, 8]
     for seed in range(20):

@@ -83,7 +83,7 @@ def test_a_file_plays_its_game_by_its_path(game: Game[Any], kind: str, tmp_path:
     assert agent.name == acting(agent, game).name == str(path)
     seats = torch.tensor([[0] * game.info.num_players, [1, *[0] * (game.info.num_players - 1)]])
     played = play(game, [agent, load("random", game)], seats, seeds(0, 2), [generator(0), generator(1)])
-    assert played.state.over.all()
+    assert played.state.done.all()
 
 
 @pytest.mark.parametrize("sample", [True, False])
@@ -92,10 +92,10 @@ def test_it_plays_by_chance_or_not_as_the_file_says(sample: bool, tmp_path: Path
     save_network(path, network_for(TORUS), sample=sample)
     agent = load(str(path), TORUS)
     state = TORUS.init(seeds(0, 1))[torch.zeros(100, dtype=torch.int64)]
-    lanes = torch.arange(100)
-    agent.start(TORUS, state.current_player, lanes)
+    env_ids = torch.arange(100)
+    agent.start(TORUS, state.current_player, env_ids)
     mask = TORUS.legal_actions(state)
-    chosen = agent.act(TORUS.observe(state, 0), mask, lanes, generator())  # type: ignore[union-attr]  # it sees
+    chosen = agent.act(TORUS.observe(state, 0), mask, env_ids, generator())  # type: ignore[union-attr]  # it sees
     assert (len(chosen.unique()) > 1) == sample
 
 
@@ -106,7 +106,7 @@ def test_weights_of_one_size_serve_another_where_the_network_does(file: Path) ->
     assert about["parameters"] == {"size": 3}
     agent = load(str(file), bigger)
     played = play(bigger, [agent], torch.zeros((3, 2), dtype=torch.int64), seeds(1, 3), [generator()])
-    assert played.state.over.all()
+    assert played.state.done.all()
 
 
 def test_one_agent_plays_several_sizes_in_turn(file: Path) -> None:
@@ -114,7 +114,7 @@ def test_one_agent_plays_several_sizes_in_turn(file: Path) -> None:
     for size in (2, 4, 2):
         game = cellgames.make("torus-v0", size=size)
         played = play(game, [agent], torch.zeros((2, 2), dtype=torch.int64), seeds(1, 2), [generator()])
-        assert played.state.over.all()
+        assert played.state.done.all()
 
 
 # ---------------------------------------------------------------- what does not fit

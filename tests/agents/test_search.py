@@ -56,12 +56,12 @@ def searcher(kind: str, game: Game[Any], simulations: int) -> Search:
     return GumbelSearch(game, evaluator, simulations, considered=32)
 
 
-def midway(game: Game[Any], lanes: int, turns: int, seed: int = 9) -> Any:
+def midway(game: Game[Any], num_envs: int, turns: int, seed: int = 9) -> Any:
     """Unfinished positions after random moves."""
-    state, source = game.init(seeds(seed, lanes)), generator(seed)
+    state, source = game.init(seeds(seed, num_envs)), generator(seed)
     for _ in range(turns):
-        state = game.step(state, game.random_actions(state, random_bits(lanes, source)))
-    return state[~state.over]
+        state = game.step(state, game.random_actions(state, random_bits(num_envs, source)))
+    return state[~state.done]
 
 
 def grown(search: Search, state: State, seed: int = 0) -> Tree:
@@ -135,12 +135,12 @@ def test_a_search_of_many_positions_equals_searches_of_each_alone(kind: str) -> 
     state = midway(SMALL, 5, 7)
     search = searcher(kind, SMALL, 30)
     together = search.run(state, generator())
-    for lane in range(len(state)):
-        alone = search.run(state[lane], generator())
-        assert torch.equal(alone.visits[0], together.visits[lane])
-        assert torch.equal(alone.chosen[0], together.chosen[lane])
-        torch.testing.assert_close(alone.value[0], together.value[lane])
-        assert alone.lines[0] == together.lines[lane]
+    for env_id in range(len(state)):
+        alone = search.run(state[env_id], generator())
+        assert torch.equal(alone.visits[0], together.visits[env_id])
+        assert torch.equal(alone.chosen[0], together.chosen[env_id])
+        torch.testing.assert_close(alone.value[0], together.value[env_id])
+        assert alone.lines[0] == together.lines[env_id]
 
 
 def test_searches_with_the_same_generator_are_the_same() -> None:
@@ -181,17 +181,17 @@ def test_torus_tells_winning_moves_without_playing_them(size: int, turns: int) -
     source = generator(3)
     for _ in range(turns):
         state = game.step(state, game.random_actions(state, random_bits(200, source)))
-    lanes, cells = game.legal_actions(state).nonzero().unbind(1)
-    after = game.step(state[lanes], cells)
+    env_ids, cells = game.legal_actions(state).nonzero().unbind(1)
+    after = game.step(state[env_ids], cells)
     wins, defends = torch.zeros((2, 200, game.info.num_actions), dtype=torch.bool)
-    wins[lanes, cells] = after.over
+    wins[env_ids, cells] = after.done
     found = game.winning_actions(state)
     assert found is not None
     assert wins.any()
     assert torch.equal(found, wins)
     replied = game.winning_actions(after)
     assert replied is not None
-    defends[lanes, cells] = ~replied.any(1)
+    defends[env_ids, cells] = ~replied.any(1)
     some = ~wins.any(1)  # who wins at once need not defend
     found = game.defending_actions(state)
     assert found is not None
@@ -234,10 +234,10 @@ def certain(search: Search, state: Any) -> float:
 def winning_at_once(state: Any) -> Tensor:
     """Bool [L, N], by the rules."""
     legal = SMALL.legal_actions(state)
-    lanes, cells = legal.nonzero().unbind(1)
-    after = SMALL.step(state[lanes], cells)
+    env_ids, cells = legal.nonzero().unbind(1)
+    after = SMALL.step(state[env_ids], cells)
     wins = torch.zeros_like(legal)
-    wins[lanes, cells] = after.over
+    wins[env_ids, cells] = after.done
     return wins
 
 
@@ -268,12 +268,12 @@ def test_losses_in_one_are_defended_against_where_that_is_possible(kind: str) ->
     """White to move, and Black would win at once if White did nothing there."""
     state = midway(SMALL, 400, 9)
     legal = SMALL.legal_actions(state)
-    lanes, cells = legal.nonzero().unbind(1)
-    after = SMALL.step(state[lanes], cells)
-    lost = after.over.clone()  # the mover has won there, which is as good as safe
-    lost[~after.over] = ~winning_at_once(after[~after.over]).any(1)
+    env_ids, cells = legal.nonzero().unbind(1)
+    after = SMALL.step(state[env_ids], cells)
+    lost = after.done.clone()  # the mover has won there, which is as good as safe
+    lost[~after.done] = ~winning_at_once(after[~after.done]).any(1)
     safe = torch.zeros_like(legal)
-    safe[lanes, cells] = lost
+    safe[env_ids, cells] = lost
     hard = safe.any(1) & (safe != legal).any(1)
     assert hard.sum() > 20
     chosen = searcher(kind, SMALL, 120).run(state[hard], generator()).chosen
@@ -334,12 +334,12 @@ class Doom(Race):
 
     def outcome(self, state: Any) -> Tensor:
         result = super().outcome(state)
-        return torch.where(state.over[:, None] & (result == 0), -1, result).to(torch.int8)
+        return torch.where(state.done[:, None] & (result == 0), -1, result).to(torch.int8)
 
 
 def possible(game: Race, state: Any) -> set[tuple[int, ...]]:
     """All results of best play, however ties are broken; plain minimax for players who want their own best."""
-    if bool(state.over):
+    if bool(state.done):
         return {tuple(game.outcome(state)[0].tolist())}
     mover = int(state.current_player)
     actions = game.legal_actions(state)[0].nonzero().squeeze(1).tolist()
@@ -353,7 +353,7 @@ def test_where_players_move_twice_and_both_may_lose_certain_results_are_those_of
     game = Doom(goal=7, limit=5)
     tree = grown(UCTSearch(game, 150, evaluator=Flat()), game.init(seeds(4, 40)))
     assert tree.of_root(tree.resolved).float().mean() > 0.9
-    inner = tree.resolved & ~tree.state.over
+    inner = tree.resolved & ~tree.state.done
     results = tree.exact(inner.nonzero().squeeze(1)).int().tolist()
     assert [-1, -1] in results, "expected games that both lose, for the test's sake"
     assert len({tuple(result) for result in results}) == 3
@@ -424,9 +424,9 @@ def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
     search = GumbelSearch(SMALL, Counted(), 20, considered=8)
     tree = grown(search, state)
     result = search._policy(tree)
-    for lane, root in enumerate(tree.roots.tolist()):
-        mover = int(state.current_player[lane])
-        legal = SMALL.legal_actions(state)[lane].nonzero().squeeze(1).tolist()
+    for env_id, root in enumerate(tree.roots.tolist()):
+        mover = int(state.current_player[env_id])
+        legal = SMALL.legal_actions(state)[env_id].nonzero().squeeze(1).tolist()
         logits, visits = tree.logits[root].tolist(), tree.edge_visits[root].tolist()
         prior = torch.tensor([logits[a] for a in legal]).softmax(0).tolist()
         means = {a: float(tree.edge_total[root, a]) / visits[a] for a in legal if visits[a]}
@@ -435,7 +435,7 @@ def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
         mixed = (float(tree.raw[root, mover]) + sum(visits) * weighed) / (1 + sum(visits))
         factor = 50 + max(visits)
         wish = torch.tensor([logits[a] + factor * (means.get(a, mixed) + 1) / 2 for a in legal])
-        torch.testing.assert_close(result[lane, legal], wish.softmax(0), atol=1e-4, rtol=1e-3)
+        torch.testing.assert_close(result[env_id, legal], wish.softmax(0), atol=1e-4, rtol=1e-3)
 
 
 # ---------------------------------------------------------------- agents
@@ -444,22 +444,22 @@ def test_the_improved_policy_is_the_prior_moved_by_results() -> None:
 def test_the_tree_is_kept_where_the_game_goes_on_and_is_the_same_below() -> None:
     agent = SearchAgent("kept", lambda game: UCTSearch(game, 100, evaluator=Counted()))
     state = midway(SMALL, 16, 2)
-    lanes = torch.arange(len(state)) * 3
-    agent.start(SMALL, state.current_player, lanes)
-    first = agent.search(state, lanes, generator())
+    env_ids = torch.arange(len(state)) * 3
+    agent.start(SMALL, state.current_player, env_ids)
+    first = agent.search(state, env_ids, generator())
     state = SMALL.step(state, first.chosen)
     reply = torch.tensor([line[1] for line in first.lines])
     state = SMALL.step(state, reply)
-    going = ~state.over
-    second = agent.search(state[going], lanes[going], generator())
+    going = ~state.done
+    second = agent.search(state[going], env_ids[going], generator())
     more = second.visits.sum(1) >= 100
     assert more[second.value.abs().amax(1) < 1].all()
     assert (second.visits.sum(1) > 100).float().mean() > 0.2
     fresh = SearchAgent("fresh", lambda game: UCTSearch(game, 100, evaluator=Counted()), reuse=False)
-    fresh.start(SMALL, state.current_player, lanes)
-    assert (fresh.search(state[going], lanes[going], generator()).visits.sum(1) <= 100).all()
-    agent.start(SMALL, state.current_player, lanes)  # other games begin there: nothing is left
-    assert (agent.search(state[going], lanes[going], generator()).visits.sum(1) <= 100).all()
+    fresh.start(SMALL, state.current_player, env_ids)
+    assert (fresh.search(state[going], env_ids[going], generator()).visits.sum(1) <= 100).all()
+    agent.start(SMALL, state.current_player, env_ids)  # other games begin there: nothing is left
+    assert (agent.search(state[going], env_ids[going], generator()).visits.sum(1) <= 100).all()
 
 
 def test_visits_add_up_in_trees_that_were_kept() -> None:
@@ -482,16 +482,16 @@ def test_visits_add_up_in_trees_that_were_kept() -> None:
     assert torch.equal(part.edge_visits[parents, part.parent_edge[nodes].long()], part.visits[nodes])
 
 
-def test_memory_is_bounded_by_searching_some_lanes_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded_by_searching_some_envs_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     state = midway(SMALL, 20, 4)
-    lanes = torch.arange(len(state))
+    env_ids = torch.arange(len(state))
     make = lambda game: GumbelSearch(game, Counted(), 20)  # noqa: E731  # short
     whole, parts = (SearchAgent("some", make) for _ in range(2))
-    whole.start(SMALL, state.current_player, lanes)
-    wanted = whole.search(state, lanes, generator())
+    whole.start(SMALL, state.current_player, env_ids)
+    wanted = whole.search(state, env_ids, generator())
     monkeypatch.setattr("cellgames.agents.search.search_agent._BYTES", 200_000)
-    parts.start(SMALL, state.current_player, lanes)
-    found = parts.search(state, lanes, generator())
+    parts.start(SMALL, state.current_player, env_ids)
+    found = parts.search(state, env_ids, generator())
     assert torch.equal(found.visits, wanted.visits)
     assert found.lines == wanted.lines
 
@@ -537,7 +537,7 @@ def test_cloth_of_gold_is_searched_by_whole_turns_of_playouts() -> None:
     cloth = cellgames.make("cloth-of-gold-small-v0", generations=4, max_rounds=1, max_units=3)
     agents = [load("mcts:6", cloth), load("random", cloth)]
     played = play(cloth, agents, torch.tensor([[0, 1], [1, 0]]), seeds(0, 2), [generator(1), generator(2)])
-    assert played.state.over.all()
+    assert played.state.done.all()
     result = UCTSearch(cloth, 10).run(cloth.init(seeds(0, 2)), generator())
     tried = result.visits > 0
     assert (tried.sum(1) > 1).all()

@@ -17,7 +17,7 @@ from cellgames.agents.loading import IMAGINED
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts import rollout_agent as rollout
-from cellgames.agents.playouts.playouts import LANES, at_once, finish
+from cellgames.agents.playouts.playouts import MAX_BATCH, at_once, finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
@@ -52,16 +52,16 @@ def won(game: ToroidalCup, specs: list[str], games: int, seed: int = 0) -> tuple
 
 
 def ask(agent: Searcher, game: ToroidalCup, state: State, seat: int, seed: int = 0) -> Tensor:
-    lanes = torch.arange(len(state))
-    players = torch.full_like(lanes, seat)
-    agent.start(game, players, lanes)
-    return select(agent, game, state, lanes, generator(seed), players)
+    rows = torch.arange(len(state))
+    players = torch.full_like(rows, seat)
+    agent.start(game, players, rows)
+    return select(agent, game, state, rows, generator(seed), players)
 
 
 # ---------------------------------------------------------------- seats
 
 
-def test_seats_are_told_by_lane_and_by_the_order_within_it() -> None:
+def test_seats_are_told_by_env_and_by_the_order_within_it() -> None:
     held = Seats()
     held.start(THREE, torch.tensor([2, 0, 1, 2]), torch.tensor([0, 3, 3, 5]))
     assert held.of(torch.tensor([0, 3, 3, 5])).tolist() == [2, 0, 1, 2]
@@ -70,12 +70,12 @@ def test_seats_are_told_by_lane_and_by_the_order_within_it() -> None:
     assert held.of(torch.tensor([0, 3, 5, 9])).tolist() == [2, 2, 2, 1]
 
 
-@pytest.mark.parametrize("lanes", [[1], [0, 0], [7]])
-def test_who_asks_for_a_seat_that_was_not_started_is_told(lanes: list[int]) -> None:
+@pytest.mark.parametrize("env_ids", [[1], [0, 0], [7]])
+def test_who_asks_for_a_seat_that_was_not_started_is_told(env_ids: list[int]) -> None:
     held = Seats()
     held.start(RANDYS, torch.tensor([1]), torch.tensor([0]))
-    with pytest.raises(ValueError, match=rf"seats that the agent has in lane {lanes[0]}, got {len(lanes)}; .*start"):
-        held.of(torch.tensor(lanes))
+    with pytest.raises(ValueError, match=rf"seats that the agent has in env {env_ids[0]}, got {len(env_ids)}; .*start"):
+        held.of(torch.tensor(env_ids))
 
 
 # ---------------------------------------------------------------- positions out of observations
@@ -85,7 +85,7 @@ def test_who_asks_for_a_seat_that_was_not_started_is_told(lanes: list[int]) -> N
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: ToroidalCup, steps: int) -> None:
     state = play(game, game.init(seeds(2, 20)), min(steps, game.info.max_turns - 1))
-    state = state[~state.over]
+    state = state[~state.done]
     seats = torch.arange(len(state)) % game.teams
     seen = game.observe(state, seats)
     imagined = imagine(game, seen, seats)
@@ -106,11 +106,11 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
 @SPECS
 @GAMES
 def test_agents_play_whole_games_in_every_seat(game: ToroidalCup, spec: str) -> None:
-    """Lanes in which an agent has one, several or all seats; `play` refuses what is illegal."""
+    """Envs in which an agent has one, several or all seats; `play` refuses what is illegal."""
     seats = torch.tensor([[0] * game.teams, [0, 1, 1][: game.teams], [1, 0, 0][: game.teams], [1] * game.teams])
     agents = [load(spec, game), load("random", game)]
     runs = [play_agents(game, agents, seats, seeds(4, 4), [generator(1), generator(2)]) for _ in range(2)]
-    assert runs[0].state.over.all()
+    assert runs[0].state.done.all()
     assert torch.equal(runs[0].actions, runs[1].actions), "the same generators, the same games"
     other = play_agents(game, agents, seats, seeds(4, 4), [generator(5), generator(6)])
     assert not torch.equal(other.actions[0], runs[0].actions[0])
@@ -121,7 +121,7 @@ def test_agents_play_whole_games_in_every_seat(game: ToroidalCup, spec: str) -> 
 def test_agents_play_both_presets(id: str, spec: str) -> None:
     game = cellgames.make(id, max_generations=4, shapes=2)
     assert isinstance(game, ToroidalCup)
-    assert duel(game, [spec, "random"], 4).state.over.all()
+    assert duel(game, [spec, "random"], 4).state.done.all()
 
 
 @pytest.mark.parametrize("agent", [ToroidalCupGreedy(), RolloutAgent(8)], ids=lambda agent: agent.name)
@@ -163,7 +163,7 @@ def test_greedys_move_depends_on_its_row_alone_and_not_on_the_games_beside(monke
 def test_memory_is_bounded_by_the_size_of_boards_and_masks() -> None:
     large = cellgames.make("toroidal-cup-v0")
     assert 256 <= at_once(large) <= 1024
-    assert at_once(RANDYS) == at_once(cellgames.make("torus-v0")) == LANES
+    assert at_once(RANDYS) == at_once(cellgames.make("torus-v0")) == MAX_BATCH
     assert at_once(ToroidalCup(512, 512, 8, "donutmethuselahs", stride=1)) < 16
 
 
@@ -271,14 +271,14 @@ def test_a_single_legal_placement_is_taken() -> None:
         assert agent.act(RANDYS.observe(state, 0), mask, torch.tensor([0]), generator()).tolist() == [only]
 
 
-def test_the_greedy_of_a_name_goes_on_in_lanes_that_are_not_started_again() -> None:
+def test_the_greedy_of_a_name_goes_on_in_envs_that_are_not_started_again() -> None:
     state = RANDYS.init(seeds(0, 3))
-    agent, lanes = load("greedy", RANDYS), torch.arange(3)
-    agent.start(RANDYS, torch.tensor([1, 1, 0]), lanes)
+    agent, env_ids = load("greedy", RANDYS), torch.arange(3)
+    agent.start(RANDYS, torch.tensor([1, 1, 0]), env_ids)
     agent.start(RANDYS, torch.tensor([0]), torch.tensor([1]))
     players = torch.tensor([1, 0, 0])
-    chosen = select(agent, RANDYS, state, lanes, generator(), players)
-    assert torch.equal(chosen, select(_started(players), RANDYS, state, lanes, generator(), players))
+    chosen = select(agent, RANDYS, state, env_ids, generator(), players)
+    assert torch.equal(chosen, select(_started(players), RANDYS, state, env_ids, generator(), players))
 
 
 def _started(players: Tensor) -> ToroidalCupGreedy:
@@ -297,8 +297,8 @@ def test_playouts_of_simultaneous_games_end_with_their_own_outcome() -> None:
         assert outcome.shape == (40, game.teams)
         assert torch.equal(outcome, finish(game, state, generator()))
         assert len(outcome.unique(dim=0)) > 1
-        over = game.step(state, random_actions(game, state, generator()))
-        assert torch.equal(finish(game, over, generator()), game.outcome(over))
+        done = game.step(state, random_actions(game, state, generator()))
+        assert torch.equal(finish(game, done, generator()), game.outcome(done))
 
 
 @pytest.mark.parametrize("playouts", [2, 7, 16])

@@ -283,26 +283,26 @@ def test_perfect_ends_the_game_as_soon_as_one_stone_does() -> None:
     immediate, winning = solver(3).immediate_wins(state), solver(3).winning_moves(state)
     both = immediate.any(1) & (winning & ~immediate).any(1)
     assert both.sum() > 10
-    agent, lanes = TorusPerfect(), torch.arange(len(positions))
-    agent.start(game, state.current_player, lanes)
-    chosen = agent.act_on_state(state, lanes, generator()).unsqueeze(1)
+    agent, env_ids = TorusPerfect(), torch.arange(len(positions))
+    agent.start(game, state.current_player, env_ids)
+    chosen = agent.act_on_state(state, env_ids, generator()).unsqueeze(1)
     assert immediate.gather(1, chosen).squeeze(1)[immediate.any(1)].all()
     assert winning.gather(1, chosen).squeeze(1)[winning.any(1)].all()
     assert game.legal_actions(state).gather(1, chosen).all()
 
 
 def test_equal_moves_are_chosen_by_the_generator_alone_and_all_of_them_come() -> None:
-    game, agent, lanes = Torus(3), TorusPerfect(), torch.arange(300)
+    game, agent, env_ids = Torus(3), TorusPerfect(), torch.arange(300)
     state = game.init(seeds(0, 300))
-    agent.start(game, state.current_player, lanes)
-    one, same, other = (agent.act_on_state(state, lanes, generator(seed)) for seed in (1, 1, 2))
+    agent.start(game, state.current_player, env_ids)
+    one, same, other = (agent.act_on_state(state, env_ids, generator(seed)) for seed in (1, 1, 2))
     assert set(one.tolist()) == set(range(9))
     assert torch.equal(one, same)
     assert not torch.equal(one, other)
     lost = game.step(state, torch.full((300,), 9))
     lost = game.step(lost, solver(3).winning_moves(lost).int().argmax(1))
     assert not solver(3).winning_moves(lost).any()
-    assert set(agent.act_on_state(lost, lanes, generator()).tolist()) == set(
+    assert set(agent.act_on_state(lost, env_ids, generator()).tolist()) == set(
         game.legal_actions(lost)[0].nonzero()[:, 0].tolist()
     )
 
@@ -314,7 +314,7 @@ def test_positions_that_agents_are_measured_in_are_distinct_and_have_moves_of_ei
     game, state = Torus(3), truth.sample(500, seed=1)
     assert len(state) == 500
     assert len(game.board(state).unique(dim=0)) == 500
-    assert not state.over.any()
+    assert not state.done.any()
     winning, legal = solver(3).winning_moves(state), game.legal_actions(state)
     assert winning.any(1).all()
     assert (legal & ~winning).any(1).all()

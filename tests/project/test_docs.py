@@ -353,7 +353,7 @@ def test_infos_on_a_games_page_are_the_games(id: str) -> None:
     from cellgames.envs.core import seeds
 
     game = make(id)
-    names = set(game.facts(game.init(seeds(0, 1)), 0))
+    names = set(game.infos(game.init(seeds(0, 1)), 0))
     text = section(page_of(id), "Spaces")
     missing = {name for name in names if f"`{name}`" not in text}
     assert not missing

@@ -116,7 +116,7 @@ class Known(nn.Module):
 def test_advantages_of_a_game_of_three_moves() -> None:
     """The first player wins with the third move; each player's advantage is one of its own."""
     seen = torch.tensor([0.2, -0.1, 0.5])  # what the players to act expect
-    over = torch.tensor([False, False, True])
+    done = torch.tensor([False, False, True])
     batch = TensorDict(
         {
             "observation": seen[None, :, None],
@@ -125,8 +125,8 @@ def test_advantages_of_a_game_of_three_moves() -> None:
                 "observation": torch.tensor([-0.1, 0.5, 9.0])[None, :, None],  # the last one is worth nothing
                 "current_player": torch.tensor([[1, 0, 1]]),
                 "reward": torch.tensor([[[0.0, 0.0], [0.0, 0.0], [1.0, -1.0]]]),
-                "done": over[None, :, None],
-                "terminated": over[None, :, None],
+                "done": done[None, :, None],
+                "terminated": done[None, :, None],
             },
         },
         [1, 3],
@@ -154,12 +154,12 @@ def test_advantages_of_whole_games_are_results_over_what_was_expected() -> None:
         torchrl_ppo.add_advantages(batch, GAE(gamma=1.0, lmbda=1.0, value_network=critic))
         expected = critic.module.network(batch["observation"])[..., 0]  # by the player to act
     checked = 0
-    for lane in range(8):
-        for end in done[lane].nonzero().flatten().tolist():
-            start = max((t for t in done[lane, :end].nonzero().flatten().tolist()), default=-1) + 1
+    for env_id in range(8):
+        for end in done[env_id].nonzero().flatten().tolist():
+            start = max((t for t in done[env_id, :end].nonzero().flatten().tolist()), default=-1) + 1
             for t in range(start, end + 1):
-                result = rewards[lane, end, player[lane, t]]
-                torch.testing.assert_close(batch["advantage"][lane, t, 0], result - expected[lane, t])
+                result = rewards[env_id, end, player[env_id, t]]
+                torch.testing.assert_close(batch["advantage"][env_id, t, 0], result - expected[env_id, t])
                 checked += 1
     assert checked > 50
 

@@ -12,7 +12,7 @@ from grid_adaptation_table import make
 from cellgames.envs.core import seeds
 from cellgames.envs.grid_adaptation.ending import earned_garnets
 
-LANES = 40
+NUM_ENVS = 40
 
 
 @pytest.mark.parametrize(
@@ -27,18 +27,18 @@ LANES = 40
 )
 def test_the_plain_form_plays_the_rounds_of_the_game(parameters: dict[str, Any]) -> None:
     game = make(**parameters)
-    plain = PlainGrid(game, LANES, torch.Generator().manual_seed(3))
-    state = game.init(seeds(0, LANES)).replace(sequence=plain.sequence.clone())
-    no_vote = torch.full((LANES, game.players, 1), game.players)
+    plain = PlainGrid(game, NUM_ENVS, torch.Generator().manual_seed(3))
+    state = game.init(seeds(0, NUM_ENVS)).replace(sequence=plain.sequence.clone())
+    no_vote = torch.full((NUM_ENVS, game.players, 1), game.players)
     for number in range(1, game.rounds + 1):
-        assert plain.round.tolist() == [number] * LANES
+        assert plain.round.tolist() == [number] * NUM_ENVS
         assert torch.equal(plain.free(), game.legal_actions(state)[:, 0, : game.spaces])
         actions = plain.random_actions()
         state = game.step(state, torch.cat((actions, no_vote), 2))  # which refuses what is illegal
         torch.testing.assert_close(plain.step(actions), state.rewards)
         board = torch.where(plain.board > 0, plain.board.int() - 8, -1)
-        assert torch.equal(board[:, :-1].view(LANES, game.size, game.size), game.board(state).int())
-        assert board[:, -1].tolist() == [-1] * LANES
+        assert torch.equal(board[:, :-1].view(NUM_ENVS, game.size, game.size), game.board(state).int())
+        assert board[:, -1].tolist() == [-1] * NUM_ENVS
         earned = earned_garnets(state.scores) if number == game.rounds else 0
         assert torch.equal(plain.garnets + earned, state.garnets)
         for name in ("sequence", "reserves", "bought"):
@@ -50,17 +50,17 @@ def test_the_plain_form_plays_the_rounds_of_the_game(parameters: dict[str, Any])
 
 def test_matches_of_the_plain_form_start_over_after_their_last_round() -> None:
     game = make(rounds=3)
-    plain = PlainGrid(game, LANES, torch.Generator().manual_seed(0))
-    plain.round[: LANES // 2] = 2
+    plain = PlainGrid(game, NUM_ENVS, torch.Generator().manual_seed(0))
+    plain.round[: NUM_ENVS // 2] = 2
     rounds = []
     for _ in range(4):
         plain.play()
         rounds.append((int(plain.round[0]), int(plain.round[-1])))
-        for lane in (0, -1):
-            new = plain.round[lane] == 1
-            assert (not plain.board[lane].any() and plain.reserves[lane].tolist() == [game.reserves] * 8) or not new
-            assert not new or not plain.scores[lane].any()
-        assert plain.sequence.sort(1).values.tolist() == [list(range(8))] * LANES
+        for env_id in (0, -1):
+            new = plain.round[env_id] == 1
+            assert (not plain.board[env_id].any() and plain.reserves[env_id].tolist() == [game.reserves] * 8) or not new
+            assert not new or not plain.scores[env_id].any()
+        assert plain.sequence.sort(1).values.tolist() == [list(range(8))] * NUM_ENVS
     assert rounds == [(3, 2), (1, 3), (2, 1), (3, 2)]
 
 

@@ -51,7 +51,7 @@ def test_an_operation_takes_its_price_or_its_bytes_whichever_is_more() -> None:
 
 
 def test_a_step_of_a_game_has_operations_and_waits() -> None:
-    small, large = (roofline.traffic("torus-small-v0", lanes) for lanes in (8, 64))
+    small, large = (roofline.traffic("torus-small-v0", env_ids) for env_ids in (8, 64))
     assert small.operations > 50
     assert small.waits > 0
     assert sum(large.bytes) > sum(small.bytes)

@@ -25,14 +25,14 @@ class Planned(BaseAgent):
         self.length = int(length)
         self.started: list[int] = []
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         self.game = game
         self.started = players.tolist()
 
-    def act_on_state(self, state: State, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        return self.search(state, lanes, generator).chosen
+    def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        return self.search(state, env_ids, generator).chosen
 
-    def search(self, state: State, lanes: Tensor, generator: torch.Generator) -> SearchResult:
+    def search(self, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
         legal = self.game.legal_actions(state)[0].nonzero().squeeze(1)[:4]
         actions = torch.cat([legal, torch.full((5 - len(legal),), -1)])[None]
         edges = torch.arange(5)[None]

@@ -15,14 +15,14 @@ from cellgames.agents.random_agent import RandomAgent
 class First(BaseAgent):
     """Always the first legal action."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return action_mask.int().argmax(dim=1)
 
 
 class Last(BaseAgent):
     """Always the last legal action."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
 
 
@@ -31,11 +31,11 @@ class Mortal(RandomAgent):
 
     asked = 0
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         Mortal.asked += 1
         if Mortal.asked == int(os.environ.get("MORTAL", "0")):
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Impatient(RandomAgent):
@@ -43,15 +43,15 @@ class Impatient(RandomAgent):
 
     asked = 0
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         Impatient.asked += 1
         if Impatient.asked == int(os.environ.get("IMPATIENT", "0")):
             raise KeyboardInterrupt
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Broken(BaseAgent):
     """Fails when it is asked."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         raise ZeroDivisionError("the bot's own fault")

@@ -179,7 +179,7 @@ class ReferenceGame:
             self.history.append([0] * 6)
 
     @property
-    def over(self) -> bool:
+    def done(self) -> bool:
         return self.terminated or self.truncated
 
     @property
@@ -210,7 +210,7 @@ class ReferenceGame:
 
     def legal(self) -> set[int]:
         """The actions that are legal; none once the game is over."""
-        if self.over:
+        if self.done:
             return set()
         spots, many = self.open_cells(), self.acts >= 2 * self.max_units
         actions: set[int] = set()
@@ -227,7 +227,7 @@ class ReferenceGame:
     def step(self, action: int) -> None:
         """One action; a game that is over stays as it is, with zero rewards."""
         self.rewards = [0.0, 0.0]
-        if self.over:
+        if self.done:
             return
         if action not in self.legal():
             raise ValueError(f"expected a legal action, got {action}")
@@ -263,7 +263,7 @@ class ReferenceGame:
         self.scores = [a - b, b - a]
         if self.round > 0:
             self._judge(before)
-        if not self.over:
+        if not self.done:
             self.round += 1
 
     def _judge(self, before: list[int]) -> None:
@@ -291,7 +291,7 @@ class ReferenceGame:
 
     # --- what is seen
 
-    def facts(self, player: int) -> dict[str, int | list[int]]:
+    def infos(self, player: int) -> dict[str, int | list[int]]:
         """What a player is told beside the observation."""
         own = [self.territory(p) for p in (0, 1)]
         return {

@@ -270,7 +270,7 @@ def typed(root: str) -> list[int]:
 
 
 def by_torchrun(root: Path) -> None:
-    """`typed` in processes that torchrun's own code begins."""
+    """`typed` in processes that torchrun's own code starts."""
     config = LaunchConfig(
         min_nodes=1,
         max_nodes=1,

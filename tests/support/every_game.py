@@ -54,14 +54,14 @@ def play(game: Game[Any], state: Any, steps: int, seed: int = 0) -> Any:
     return state
 
 
-def midway(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
+def midway(game: Game[Any], num_envs: int = 5, seed: int = 1) -> Any:
     """Games in progress, at least most of them."""
-    return play(game, game.init(seeds(seed, lanes)), game.info.max_turns // 3)
+    return play(game, game.init(seeds(seed, num_envs)), game.info.max_turns // 3)
 
 
-def finished(game: Game[Any], lanes: int = 5, seed: int = 1) -> Any:
-    state = play(game, game.init(seeds(seed, lanes)), game.info.max_turns)
-    assert state.over.all()
+def finished(game: Game[Any], num_envs: int = 5, seed: int = 1) -> Any:
+    state = play(game, game.init(seeds(seed, num_envs)), game.info.max_turns)
+    assert state.done.all()
     return state
 
 

@@ -63,7 +63,7 @@ def playthrough(id: str, seed: int = 0) -> str:
     while True:
         lines += [f"--- turn {int(state.turn)}", game.text(state), f"position: {game.state_to_string(state)}"]
         lines += [f"rewards: {state.rewards[0].tolist()}   scores: {state.scores[0].tolist()}"]
-        if state.over.all():
+        if state.done.all():
             break
         players = list(range(info.num_players)) if info.simultaneous else [int(state.current_player)]
         legal, chosen = game.legal_actions(state).view(len(players), -1), []
@@ -73,8 +73,8 @@ def playthrough(id: str, seed: int = 0) -> str:
             chosen.append(action)
         lines.append("")
         state = game.step(state, torch.cat(chosen).view(1, *info.action_shape))
-    told = {name: value[0].tolist() for name, value in game.facts(state, 0).items() if name != "score"}
-    told |= game.story(state)
+    told = {name: value[0].tolist() for name, value in game.infos(state, 0).items() if name != "score"}
+    told |= game.summary(state)
     lines += [f"{name}: {value}" for name, value in told.items()] + ["truncated"] * bool(state.truncated.all())
     return "\n".join([*lines, f"outcome: {game.outcome(state)[0].tolist()}", ""])
 

@@ -327,7 +327,7 @@ class ReferenceMatch:
             return [0] * self.players
         return [-1 if p == self.candidate else 1 if self.tokens[p] else 0 for p in range(self.players)]
 
-    def facts(self, player: int) -> dict[str, int | list[int]]:
+    def infos(self, player: int) -> dict[str, int | list[int]]:
         """What a player is told beside the observation."""
         unknown = [-1] * self.players
         return {

@@ -74,23 +74,23 @@ def agree(game: GridAdaptation, state: GridState, matches: Sequence[ReferenceMat
     """Everything that the batch says is what the reference says."""
     legal, outcome, board = game.legal_actions(state), game.outcome(state), game.board(state)
     placed = game.grid.unpack(state.placed.movedim(0, -1))
-    facts = [{name: value.tolist() for name, value in game.facts(state, p).items()} for p in range(game.players)]
+    infos = [{name: value.tolist() for name, value in game.infos(state, p).items()} for p in range(game.players)]
     assert (legal.dtype, board.dtype, outcome.dtype) == (torch.bool, torch.int8, torch.int8)
     assert not state.truncated.any()
     assert not state.current_player.any()
     rewards = torch.tensor([one.rewards for one in matches])
     torch.testing.assert_close(state.rewards, rewards, rtol=1e-5, atol=1e-4)
-    for lane, one in enumerate(matches):
-        assert board[lane].tolist() == one.board
-        assert {(row, col) for row, col in placed[lane].nonzero().tolist()} == one.placed
+    for env_id, one in enumerate(matches):
+        assert board[env_id].tolist() == one.board
+        assert {(row, col) for row, col in placed[env_id].nonzero().tolist()} == one.placed
         for name, other in NAMES.items():
-            assert getattr(state, name)[lane].tolist() == getattr(one, other), name
-        assert {player for player, tied in enumerate(state.tied[lane].tolist()) if tied} == one.tied
-        assert bool(state.terminated[lane]) == one.terminated
-        assert outcome[lane].tolist() == one.outcome
+            assert getattr(state, name)[env_id].tolist() == getattr(one, other), name
+        assert {player for player, tied in enumerate(state.tied[env_id].tolist()) if tied} == one.tied
+        assert bool(state.terminated[env_id]) == one.terminated
+        assert outcome[env_id].tolist() == one.outcome
         for player in range(game.players):
-            assert legal[lane, player].tolist() == flags(one, player), player
-            assert {name: value[lane] for name, value in facts[player].items()} == one.facts(player)
+            assert legal[env_id, player].tolist() == flags(one, player), player
+            assert {name: value[env_id] for name, value in infos[player].items()} == one.infos(player)
 
 
 class Table:
@@ -99,7 +99,7 @@ class Table:
     Args:
         game: the rules.
         board: rows of sequences and dots; empty without one.
-        seed: of the lane.
+        seed: of the env.
         fields: of the state, as `position` takes them.
     """
 

@@ -39,40 +39,40 @@ def nth_legal(game: Game[Any], mask: Tensor, number: int) -> Tensor:
     return chosen[0] if len(chosen) == 1 else torch.stack(chosen)
 
 
-def legal_of(game: Game[Any], state: Any, lane: int, player: int) -> Tensor:
+def legal_of(game: Game[Any], state: Any, env_id: int, player: int) -> Tensor:
     """Bool [A]."""
-    mask = game.legal_actions(state)[lane]
+    mask = game.legal_actions(state)[env_id]
     return mask[player] if game.info.simultaneous else mask
 
 
 class Habit:
     """Plays by how often it has been asked in this game; watches that it is asked about its own games only.
 
-    A memory of another lane, or of a lane's last game, would make it play something else.
+    A memory of another env, or of an env's last game, would make it play something else.
     """
 
     def __init__(self, salt: int = 0) -> None:
         self.salt = salt
-        self.asked: dict[tuple[int, int], int] = {}  # lane and seat, of the games in progress
+        self.asked: dict[tuple[int, int], int] = {}  # env and seat, of the games in progress
         self.started = 0
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        assert lanes.tolist() == sorted(lanes.tolist())
-        for lane in set(lanes.tolist()):
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        assert env_ids.tolist() == sorted(env_ids.tolist())
+        for env_id in set(env_ids.tolist()):
             for player in range(game.info.num_players):
-                self.asked.pop((lane, player), None)
-        self.asked |= dict.fromkeys(zip(lanes.tolist(), players.tolist(), strict=True), 0)
-        self.started += len(set(lanes.tolist()))
+                self.asked.pop((env_id, player), None)
+        self.asked |= dict.fromkeys(zip(env_ids.tolist(), players.tolist(), strict=True), 0)
+        self.started += len(set(env_ids.tolist()))
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
-        assert lanes.tolist() == sorted(lanes.tolist())
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        assert env_ids.tolist() == sorted(env_ids.tolist())
         rows = []
-        for lane, player in zip(lanes.tolist(), players.tolist(), strict=True):
-            assert not state.over[lane]
-            assert game.info.simultaneous or player == state.current_player[lane]
-            number = self.number(player, self.asked[lane, player])
-            rows.append(nth_legal(game, legal_of(game, state, lane, player), number))
-            self.asked[lane, player] += 1
+        for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
+            assert not state.done[env_id]
+            assert game.info.simultaneous or player == state.current_player[env_id]
+            number = self.number(player, self.asked[env_id, player])
+            rows.append(nth_legal(game, legal_of(game, state, env_id, player), number))
+            self.asked[env_id, player] += 1
         return torch.stack(rows)
 
     def number(self, player: int, asked: int) -> int:
@@ -80,10 +80,10 @@ class Habit:
 
 
 class Learner:
-    """Acts in every lane by how often it has acted in this game."""
+    """Acts in every env by how often it has acted in this game."""
 
-    def __init__(self, lanes: int) -> None:
-        self.acted = [0] * lanes
+    def __init__(self, num_envs: int) -> None:
+        self.acted = [0] * num_envs
 
     def choose(self, game: Game[Any], masks: Any) -> Tensor:
         """Actions [B] or [B, K] by masks [B, A]."""
@@ -93,9 +93,9 @@ class Learner:
     def number(self, acted: int) -> int:
         return 3 + 2 * acted
 
-    def note(self, over: Any) -> None:
+    def note(self, done: Any) -> None:
         """Which games ended, bool [B]."""
-        self.acted = [0 if ended else acted + 1 for acted, ended in zip(self.acted, over.tolist(), strict=True)]
+        self.acted = [0 if ended else acted + 1 for acted, ended in zip(self.acted, done.tolist(), strict=True)]
 
 
 def by_hand(game: Game[Any], seed: int, player: int, habit: Habit, steps: int) -> list[tuple[float, bool, bool, Any]]:
@@ -110,7 +110,7 @@ def by_hand(game: Game[Any], seed: int, player: int, habit: Habit, steps: int) -
         asked = [0] * game.info.num_players
         earned: list[float] = []  # for each action of the learner's
         early = 0.0  # before its first one
-        while not state.over:
+        while not state.done:
             movers = range(game.info.num_players) if game.info.simultaneous else [int(state.current_player)]
             actions = []
             for mover in movers:

@@ -58,14 +58,14 @@ def choose(mask: Any, random: np.random.Generator) -> Any:
 
 def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
     """Random legal moves; all that `last` says on the way, and the rewards of every step."""
-    random, story = np.random.default_rng(seed), []
+    random, steps = np.random.default_rng(seed), []
     while env.agents and moves > 0:
         observation, reward, terminated, truncated, info = env.last()
-        story.append((env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards)))
-        over = terminated or truncated
-        env.step(None if over else choose(observation["action_mask"], random))
+        steps.append((env.agent_selection, observation, reward, terminated, truncated, info, dict(env.rewards)))
+        done = terminated or truncated
+        env.step(None if done else choose(observation["action_mask"], random))
         moves -= 1
-    return story
+    return steps
 
 
 def one_step(game: Game[Any]) -> int:

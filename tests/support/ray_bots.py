@@ -25,11 +25,11 @@ class Patient(RandomAgent):
         super().__init__()
         self._folder = Path(folder)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         while (self._folder / "hold").exists():
             (self._folder / f"{os.getpid()}.playing").touch()
             time.sleep(0.02)
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Traced(RandomAgent):
@@ -43,9 +43,9 @@ class Traced(RandomAgent):
         super().__init__()
         self._folder = Path(folder)
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         (self._folder / f"{os.getpid()}.played").touch()
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Homebody(RandomAgent):
@@ -60,13 +60,13 @@ class Homebody(RandomAgent):
 class Hungry(BaseAgent):
     """Needs more memory than there is, which is not the bot's fault."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         raise MemoryError("all of it")
 
 
 class Cautious(RandomAgent):
     """Random; warns at each move."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         warnings.warn("mind the gap", RuntimeWarning, stacklevel=1)
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)

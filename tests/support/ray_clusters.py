@@ -19,15 +19,15 @@ from paths import ROOT
 
 @dataclass(frozen=True)
 class Told:
-    """Work whose pieces say what is to be done, such as `square 3`; each worker notes its beginning in a folder."""
+    """Work whose pieces say what is to be done, such as `square 3`; each worker notes its start in a folder."""
 
     folder: Path
     failing: bool = False
 
-    def begin(self) -> Callable[[str], Any]:
-        (self.folder / f"{os.getpid()}.begun").touch()
+    def start(self) -> Callable[[str], Any]:
+        (self.folder / f"{os.getpid()}.started").touch()
         if self.failing:
-            raise OSError("no way to begin")
+            raise OSError("no way to start")
         return self.do
 
     def do(self, piece: str) -> Any:
@@ -95,7 +95,7 @@ def driver(script: str, *arguments: object, **environment: str) -> Iterator[subp
 
 
 def family(process: int) -> dict[int, str]:
-    """The processes that one has begun, and those that these have, by number; with their names. Linux only."""
+    """The processes that one has started, and those that these have, by number; with their names. Linux only."""
     parents, names = {}, {}
     for place in Path("/proc").glob("[0-9]*"):
         try:

@@ -35,11 +35,18 @@ def played(game: Game[Any], specs: Sequence[str], games: int, seed: int = 0) -> 
     """Games of agents that take turns on the seats."""
     agents = [load(spec, game) for spec in specs]
     seats = (torch.arange(games)[:, None] + torch.arange(game.info.num_players)) % len(agents)
-    lanes = seeds(seed, games)
+    env_ids = seeds(seed, games)
     generators = [torch.Generator().manual_seed(seed + place) for place in range(len(agents))]
-    found = play(game, agents, seats, lanes, generators)
-    assert all(moves(game, found, lane) for lane in range(games))
+    found = play(game, agents, seats, env_ids, generators)
+    assert all(moves(game, found, env_id) for env_id in range(games))
     return [
-        record(game, found, lane, seed=int(lanes[lane]), agents=tuple(specs[seat] for seat in seats[lane]), opening=0)
-        for lane in range(games)
+        record(
+            game,
+            found,
+            env_id,
+            seed=int(env_ids[env_id]),
+            agents=tuple(specs[seat] for seat in seats[env_id]),
+            opening=0,
+        )
+        for env_id in range(games)
     ]

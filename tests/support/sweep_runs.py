@@ -27,13 +27,13 @@ class Fatal(RandomAgent):
 
     asked = 0
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         Fatal.asked += 1
         armed = Path(os.environ.get(FATAL, "/nonexistent"))
         if Fatal.asked >= 10 and armed.exists():
             armed.unlink()
             os.kill(os.getpid(), signal.SIGKILL)
-        return super().act(observation, action_mask, lanes, generator)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 VARY = ("learning_rate=0.003,0.03", "opponents=self|self=0.5,nobody=0.5")

@@ -155,8 +155,8 @@ class Sealed(Game[SealedState]):
         """int8: own secret, the prize, the round, cards spent and last actions of all, oneself first."""
         player = torch.as_tensor(player, device=state.device).expand(len(state))
         seats = (player[:, None] + torch.arange(3, device=state.device)) % 3
-        lanes = torch.arange(len(state), device=state.device)[:, None]
-        spent, shown = state.spent[lanes, seats].flatten(1), state.shown[lanes, seats].flatten(1)
+        env_ids = torch.arange(len(state), device=state.device)[:, None]
+        spent, shown = state.spent[env_ids, seats].flatten(1), state.shown[env_ids, seats].flatten(1)
         own = state.secret.gather(1, player[:, None])
         parts = (own, state.prize[:, None], state.turn[:, None], spent, shown)
         return torch.cat(parts, dim=1).to(torch.int8)
@@ -167,7 +167,7 @@ class Sealed(Game[SealedState]):
     def outcome(self, state: SealedState) -> Tensor:
         best = state.scores == state.scores.amax(1, keepdim=True)
         top = torch.where(best.sum(1, keepdim=True) == 1, WIN, DRAW)
-        return torch.where(state.over[:, None], torch.where(best, top, LOSS), 0).to(torch.int8)
+        return torch.where(state.done[:, None], torch.where(best, top, LOSS), 0).to(torch.int8)
 
     def action_to_string(self, action: int) -> str:
         """Of the flat index of a bid and a guess."""
@@ -189,7 +189,7 @@ class Sealed(Game[SealedState]):
         state: SealedState = from_line(self, text, self.init(torch.tensor([seed])), *self._LINE)
         return state
 
-    def picture(self, state: SealedState) -> Picture:
+    def draw(self, state: SealedState) -> Picture:
         return bars("Sealed", state.spent[0].sum(1).tolist())
 
     def text(self, state: SealedState) -> str:
@@ -298,7 +298,7 @@ class Race(Game[RaceState]):
         won = state.place == self.goal
         lost = won.any(1) | (state.place > self.goal).any(1)
         result = torch.where(won, WIN, torch.where(lost, LOSS, DRAW)[:, None])
-        return torch.where(state.over[:, None], result, 0).to(torch.int8)
+        return torch.where(state.done[:, None], result, 0).to(torch.int8)
 
     def action_to_string(self, action: int) -> str:
         return ("rest", "walk", "run")[action]
@@ -317,7 +317,7 @@ class Race(Game[RaceState]):
         state: RaceState = from_line(self, text, self.init(torch.tensor([seed])), *self._LINE)
         return state
 
-    def picture(self, state: RaceState) -> Picture:
+    def draw(self, state: RaceState) -> Picture:
         return bars("Race", state.place[0].tolist())
 
     def text(self, state: RaceState) -> str:

@@ -42,9 +42,9 @@ def played_again(game: Game[Any], rollout: Rollout, seed: int) -> list[tuple[Ten
     for actions in rollout.action:
         player = state.current_player.clone()
         state = game.step(state, actions.view(NUM_ENVS, *game.info.action_shape))
-        steps.append((player, state.rewards.clone(), state.over.clone()))
-        if state.over.any():
-            env_ids = state.over.nonzero().squeeze(1)
+        steps.append((player, state.rewards.clone(), state.done.clone()))
+        if state.done.any():
+            env_ids = state.done.nonzero().squeeze(1)
             state = state.put(env_ids, game.init(next_seed(state.seed[env_ids])))
     return steps
 
@@ -103,12 +103,12 @@ class Spy(RandomAgent):
         self.began: list[tuple[int, int]] = []
         self.asked: list[int] = []
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        super().start(game, players, lanes)
-        self.began += list(zip(lanes.tolist(), players.tolist(), strict=True))
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        super().start(game, players, env_ids)
+        self.began += list(zip(env_ids.tolist(), players.tolist(), strict=True))
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        self.asked += lanes.tolist()
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked += env_ids.tolist()
         if self._nvec is not None:
             return random_actions(action_mask, self._nvec, generator)
         raise AssertionError("asked before any game began")

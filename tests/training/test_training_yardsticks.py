@@ -23,12 +23,12 @@ TORUS = cellgames.make("torus-v0", size=3)
 class Watched(BaseAgent):
     """Plays the first legal action, and remembers its seats and how many stones it saw first."""
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
-        self.seats = {(int(lane), int(player)) for lane, player in zip(lanes, players, strict=True)}
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+        self.seats = {(int(lane), int(player)) for lane, player in zip(env_ids, players, strict=True)}
         self.first: dict[int, Tensor] = {}
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        for lane, seen in zip(lanes.tolist(), observation, strict=True):
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        for lane, seen in zip(env_ids.tolist(), observation, strict=True):
             self.first.setdefault(lane, seen.clone())
         return action_mask.int().argmax(1)
 

@@ -156,7 +156,7 @@ def test_a_turn_that_wins_is_played_whatever_the_network_says() -> None:
     for _ in range(5):  # until b ends round 2, the first that can decide
         state = game.play_turn(state, pick.turns(state, generator(1)))  # type: ignore[union-attr]  # a TurnAgent
     assert state.current_player.eq(1).all()
-    assert not state.over.any()
+    assert not state.done.any()
     plans, worth, after = player.evaluate(state, generator(3))
     won = (game.outcome(after)[:, 1] > 0).view(worth.shape)
     assert won.any(1).sum() > 5

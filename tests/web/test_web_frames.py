@@ -30,7 +30,7 @@ from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
 from cellgames.envs.torus.rendering import winning_path
 from cellgames.web import limits
-from cellgames.web.frames import check_limits, film, frame, layout, replay_data
+from cellgames.web.frames import check_limits, frame, layout, replay_data, step_frames
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -64,7 +64,7 @@ def codes(game: Game[Any], state: Any) -> list[int]:
 
 
 def unpacked(packed: dict[str, Any]) -> tuple[Bytes, list[dict[str, Any]]]:
-    """Frames of a packed film, [count, planes, cells], and what is told of each; not by the code that packs."""
+    """Frames of a packed sequence, [count, planes, cells], and what is told of each; not by the code that packs."""
     flat = np.frombuffer(gzip.decompress(base64.b64decode(packed["data"])), np.uint8)
     changes = flat.reshape(packed["count"], packed["planes"], packed["cells"])
     return np.bitwise_xor.accumulate(changes, 0), json.loads(gzip.decompress(base64.b64decode(packed["told"])))
@@ -83,11 +83,11 @@ def test_frames_hold_the_boards_and_who_moves(id: str, records: dict[str, Record
         assert plane(shown["cells"]).tolist() == codes(game, state)
         assert all(len(plane(layer)) == cells for layer in shown["layers"].values())
         assert shown["turn"] == int(state.turn)
-        assert shown["over"] == bool(state.over)
-        mover = None if game.info.simultaneous or shown["over"] else int(state.current_player)
+        assert shown["done"] == bool(state.done)
+        mover = None if game.info.simultaneous or shown["done"] else int(state.current_player)
         assert shown["player"] == mover
         assert len(shown["results"]) == game.info.num_players
-        assert all(shown["results"]) == shown["over"]
+        assert all(shown["results"]) == shown["done"]
     assert shown["scores"] == list(records[id].result.scores)
     words = {"win": "wins", "loss": "loses", "draw": "draw"}
     assert shown["results"] == [words[outcome] for outcome in records[id].result.outcome]
@@ -101,8 +101,8 @@ def test_layouts_name_what_frames_hold(id: str, records: dict[str, Record]) -> N
     assert len(set(told["colours"])) == len(told["colours"]) == game.info.num_players
     sizes = 2 * told["size"] ** 2 if told["kind"] == "torus" else told["rows"] * told["cols"]
     assert sizes == len(codes(game, states[0]))
-    facts = frame(game, states[-1])["facts"].keys() | ({"needed"} if told["kind"] == "torus" else set())
-    assert {column["name"] for column in told["columns"] + told["curves"]} <= facts
+    infos = frame(game, states[-1])["infos"].keys() | ({"needed"} if told["kind"] == "torus" else set())
+    assert {column["name"] for column in told["columns"] + told["curves"]} <= infos
 
 
 def test_torus_marks_the_last_move_and_the_path_that_has_won(records: dict[str, Record]) -> None:
@@ -123,15 +123,15 @@ def test_cloth_of_gold_marks_territories_and_what_was_placed(records: dict[str, 
     bits = layout(game)["marks"]
     contested = 0
     for before, state in pairwise(played(records["cloth-of-gold-v0"].to_json())):
-        shown, facts = frame(game, state, before), game.facts(state, 0)
+        shown, infos = frame(game, state, before), game.infos(state, 0)
         marks = plane(shown["layers"]["marks"])
         for side in (0, 1):
-            assert int((marks & bits[f"territory_{side}"] > 0).sum()) == int(facts["territory"][0, side])
-        assert dict(shown["text"])["contested"] == int(facts["contested"])
-        assert shown["facts"]["nobodys"] == [int(facts["contested"]), int(facts["killed"])]
-        assert shown["facts"]["units"] == facts["units"][0].tolist()
+            assert int((marks & bits[f"territory_{side}"] > 0).sum()) == int(infos["territory"][0, side])
+        assert dict(shown["text"])["contested"] == int(infos["contested"])
+        assert shown["infos"]["nobodys"] == [int(infos["contested"]), int(infos["killed"])]
+        assert shown["infos"]["units"] == infos["units"][0].tolist()
         placed = int((marks & bits["placed"] > 0).sum())
-        assert placed == (0 if shown["over"] else game.max_units - int(state.left))
+        assert placed == (0 if shown["done"] else game.max_units - int(state.left))
         if int(state.acts) == 1:
             assert len(shown["last"]) == 1
             assert marks[shown["last"][0]] & bits["placed"]
@@ -161,32 +161,32 @@ def test_the_cup_tells_what_is_to_come_and_marks_the_last_shapes(records: dict[s
     shown = frame(game, second, first)
     assert shown["last"] == np.flatnonzero(plane(shown["cells"])).tolist()
     assert shown["queues"] == [["rpentomino"] * 2] * 2
-    assert shown["facts"] == {"cells": [5, 5], "share": [50.0, 50.0]}
+    assert shown["infos"] == {"cells": [5, 5], "share": [50.0, 50.0]}
     assert layout(game)["shapes"]["rpentomino"] == [[0, 1, 1], [1, 1, 0], [0, 1, 0]]
 
 
-def test_every_stage_of_the_films_is_a_generation_of_the_game(records: dict[str, Record]) -> None:
+def test_every_stage_of_the_frames_is_a_generation_of_the_game(records: dict[str, Record]) -> None:
     game = made("toroidal-cup-v0")
     *_, before, after = played(records["toroidal-cup-v0"].to_json())
     for most in (1, 9):
-        shown = film(game, before, after, most=most)
+        shown = step_frames(game, before, after, most=most)
         assert len(shown) <= most + 1
         assert shown[-1] == frame(game, after, before)
         at = [picture["generation"] for picture in shown[:-1]]
         boards = game.life(after.start, keep=at).boards
         for generation, picture in zip(at, shown, strict=False):
             assert plane(picture["cells"]).tolist() == boards[generation][0].flatten().tolist()
-            assert not picture["over"]
+            assert not picture["done"]
             assert not any(picture["results"])
 
 
-def test_the_film_of_a_round_is_its_generations() -> None:
+def test_the_frames_of_a_round_is_its_generations() -> None:
     game = made("cloth-of-gold-v0")
     states: list[Any] = replay(recorded("cloth-of-gold-v0", ["greedy", "greedy"]))
     lived = 0
     for before, after in pairwise(states):
-        shown = film(game, before, after)
-        ends = int(before.round) > 0 and (int(after.round) > int(before.round) or bool(after.over))
+        shown = step_frames(game, before, after)
+        ends = int(before.round) > 0 and (int(after.round) > int(before.round) or bool(after.done))
         assert len(shown) == (game.generations + 1 if ends else 1)
         assert shown[-1] == frame(game, after, before)
         if ends:
@@ -194,7 +194,7 @@ def test_the_film_of_a_round_is_its_generations() -> None:
             shorter = dataclasses.replace(game, generations=5)  # the same world, five generations later
             five = shorter.step(before, torch.tensor([game.end_turn]))
             assert plane(shown[5]["cells"]).tolist() == codes(game, five)
-            assert len(film(game, before, after, most=4)) == 5
+            assert len(step_frames(game, before, after, most=4)) == 5
             lived += 1
     assert lived
 
@@ -255,10 +255,10 @@ def test_a_player_of_grid_adaptation_sees_nothing_of_the_others(records: dict[st
         assert shown == frame(game, _secrets(game, state), _secrets(game, before), viewer=0)
         assert shown != frame(game, state, before, viewer=1)
         for name in ("points", "sequence", "reserves", "garnets"):
-            assert shown["facts"][name] == [frame(game, state)["facts"][name][0], None, None, None]
-        assert film(game, before, state, viewer=0) == [shown]
+            assert shown["infos"][name] == [frame(game, state)["infos"][name][0], None, None, None]
+        assert step_frames(game, before, state, viewer=0) == [shown]
     end = frame(game, states[-1], states[-2], viewer=0)
-    assert end["facts"] == frame(game, states[-1])["facts"]
+    assert end["infos"] == frame(game, states[-1])["infos"]
 
 
 def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more(records: dict[str, Record]) -> None:
@@ -266,7 +266,7 @@ def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more
     record = records["grid-adaptation-v0"]
     bits, rounds = layout(game)["marks"], 0
     for (before, state), move in zip(pairwise(played(record.to_json())), record.moves, strict=True):
-        if bool(state.over):
+        if bool(state.done):
             break
         flat = game.string_to_action(move.split(" ")[0])
         own = [int(choice) for choice in np.unravel_index(flat, game.info.action_nvec)]
@@ -278,7 +278,7 @@ def test_a_player_of_grid_adaptation_sees_where_it_has_placed_itself_and_no_more
         new = sorted(set(np.flatnonzero((board > 0) & (old == 0)).tolist()) - set(named))
         assert np.flatnonzero(marks & bits["born"]).tolist() == new
         assert ((marks & bits["died"] > 0) == ((old > 0) & (board == 0))).all(), "not what was placed and is gone"
-        assert shown == film(game, before, state, viewer=0, action=own)[-1]
+        assert shown == step_frames(game, before, state, viewer=0, action=own)[-1]
         rounds += 1
     assert rounds >= 3
     assert [entry["playing"] for entry in layout(game)["legend"][:2]] == ["named by you", "new"]
@@ -295,11 +295,11 @@ def test_who_votes_sees_the_points_and_others_do_not() -> None:
         tied=torch.tensor([[False, True, True, False]]),
     )
     voter, other = frame(game, state, viewer=0), frame(game, state, viewer=3)
-    assert (voter["facts"]["points"], voter["tied"]) == ([30, 9, 9, 20], [1, 2])
-    assert voter["facts"]["sequence"][1:] == [None] * 3
-    assert (other["facts"]["points"], other["scores"]) == ([None, None, None, 20], [None, None, None, 20])
+    assert (voter["infos"]["points"], voter["tied"]) == ([30, 9, 9, 20], [1, 2])
+    assert voter["infos"]["sequence"][1:] == [None] * 3
+    assert (other["infos"]["points"], other["scores"]) == ([None, None, None, 20], [None, None, None, 20])
     assert "tied" not in other
-    assert other["facts"]["tokens"] == [None, None, None, 0]
+    assert other["infos"]["tokens"] == [None, None, None, 0]
 
 
 def test_a_player_of_the_cup_sees_the_shape_in_its_hand_only() -> None:
@@ -339,13 +339,13 @@ def test_replays_hold_every_position(id: str, records: dict[str, Record]) -> Non
     movers = [None if game.info.simultaneous else int(state.current_player) for state in states[:-1]]
     assert data["record"]["movers"] == movers
     assert data["record"]["result"]["outcome"] == list(record.result.outcome)
-    assert told[-1]["over"]
+    assert told[-1]["done"]
 
 
 def test_replays_of_torus_tell_how_many_stones_are_needed(records: dict[str, Record]) -> None:
     record = records["torus-v0"]
     _, told = unpacked(replay_data(record)["frames"])
-    needed = [picture["facts"]["needed"] for picture in told]
+    needed = [picture["infos"]["needed"] for picture in told]
     assert needed[0] == [4, 4]
     winner = record.result.outcome.index("win")
     assert needed[-1][winner] == 0
@@ -368,7 +368,7 @@ def test_a_game_of_the_cup_takes_less_than_a_megabyte() -> None:
     record = recorded("toroidal-cup-v0", rows=40, cols=280)
     data = replay_data(record)
     assert len(json.dumps(data)) < 1_000_000
-    assert 100 < data["frames"]["count"] <= limits.FILM + len(record.moves) + 1
+    assert 100 < data["frames"]["count"] <= limits.STEP_FRAMES + len(record.moves) + 1
 
 
 def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
@@ -387,7 +387,7 @@ def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
     planes, told = unpacked(data["frames"])
     assert [np.flatnonzero(planes[0, 0] == team).tolist() for team in (1, 2)] == list(map(sorted, start_of(start)))
     assert planes[-1, 0].tolist() == end.board[0].flatten().tolist()
-    assert told[-1]["facts"]["cells"] == scores
+    assert told[-1]["infos"]["cells"] == scores
     assert data["record"]["agents"] == ["<b>Blue</b>", "Red"]
     wrong = dataclasses.replace(record, scores=(scores[0] + 1, scores[1]))
     with pytest.raises(ReplayError, match="the result differs: scores recorded"):
@@ -465,7 +465,7 @@ def test_games_without_a_board_cannot_be_played_in_a_page() -> None:
         check_limits(TOYS[0])
 
 
-def test_a_film_has_fewer_pictures_where_there_is_no_room(
+def test_a_step_has_fewer_frames_where_there_is_no_room(
     records: dict[str, Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = records["toroidal-cup-v0"]
@@ -488,9 +488,9 @@ def test_other_games_are_shown_by_their_own_pictures(toy: Game[Any]) -> None:
     data, states = replay_data(record), replay(record)
     _, told = unpacked(data["frames"])
     assert data["layout"]["kind"] == "picture"
-    assert [picture["svg"] for picture in told] == [to_svg(toy.picture(state)) for state in states]
-    assert told[-1]["over"]
-    assert told[-1]["facts"]["score"] == pytest.approx(states[-1].scores[0].tolist())
+    assert [picture["svg"] for picture in told] == [to_svg(toy.draw(state)) for state in states]
+    assert told[-1]["done"]
+    assert told[-1]["infos"]["score"] == pytest.approx(states[-1].scores[0].tolist())
 
 
 def test_pictures_of_hidden_things_are_for_spectators() -> None:

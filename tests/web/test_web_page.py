@@ -19,7 +19,7 @@ from cellgames.arena.records.store.store import Store
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
-_BEGUN = ".game[data-state=yours], .game[data-state=over]"
+_BEGUN = ".game[data-state=yours], .game[data-state=done]"
 _AT = """(cell) => {
   const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
   return { x: box.left + at.x, y: box.top + at.y };
@@ -76,12 +76,12 @@ def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object)
     p.wait_for_selector(_BEGUN)
 
 
-def over(p: Any) -> bool:
+def done(p: Any) -> bool:
     """Whether the game is over; waits until it is the person's turn, or it is."""
     p.wait_for_selector(_BEGUN, timeout=20_000)
-    if p.locator("text=Skip the film").is_visible():
-        p.click("text=Skip the film")
-    return bool(p.locator(".game[data-state=over]").count())
+    if p.locator("text=Skip the animation").is_visible():
+        p.click("text=Skip the animation")
+    return bool(p.locator(".game[data-state=done]").count())
 
 
 def click(p: Any, cell: int) -> None:
@@ -96,7 +96,7 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         first = p.evaluate(_LEGAL)
         assert first == list(range(18))
         click(p, 4)
-        over(p)
+        done(p)
         assert p.locator(".moves li").count() == 2
         p.reload()
         p.wait_for_selector(".game[data-state=yours]")
@@ -108,12 +108,12 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         p.wait_for_function("() => Cellgames.app.game.view.undone === 0 && Cellgames.app.game.view.turn === 0")
         p.wait_for_selector(".game[data-state=yours]")
         for turn in range(18):
-            if over(p):
+            if done(p):
                 break
             legal = p.evaluate(_LEGAL)
             assert len(legal) == 18 - 2 * turn
             click(p, legal[(7 * turn) % len(legal)])
-        assert over(p)
+        assert done(p)
         assert re.search(r"You (win|lose)", p.inner_text(".status"))
         with p.expect_download() as download:
             p.click("text=Save the record")
@@ -128,7 +128,7 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
             assert len(store) == before + 1
         p.click("text=Undo")
         for turn in range(18):
-            if over(p):
+            if done(p):
                 break
             legal = p.evaluate(_LEGAL)
             click(p, legal[(5 * turn) % len(legal)])
@@ -152,7 +152,7 @@ def test_torus_is_dragged_across_its_seam(chromium: Any, site: str) -> None:
         assert abs(after["x"] - before["x"]) > 50 or abs(after["y"] - before["y"]) > 30
         assert p.evaluate(_LEGAL) == list(range(50)), "a drag is no move"
         click(p, 0)
-        over(p)
+        done(p)
         assert p.locator(".moves li").first.text_content() == "a1"
         assert not complaints
 
@@ -163,20 +163,20 @@ def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
         p.emulate_media(reduced_motion="reduce")
         taken_back = False
         for _ in range(12):
-            if over(p):
+            if done(p):
                 break
             legal = p.evaluate(_LEGAL)
             for cell in legal[:3]:
                 click(p, cell)
-                over(p)
+                done(p)
             if legal and not taken_back:
-                units = p.evaluate("() => Cellgames.app.game.view.frame.facts.units[0]")
+                units = p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]")
                 click(p, legal[0])
-                over(p)
-                assert p.evaluate("() => Cellgames.app.game.view.frame.facts.units[0]") == units - 1
+                done(p)
+                assert p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]") == units - 1
                 taken_back = True
             p.click("text=End the turn")
-        assert over(p)
+        assert done(p)
         assert taken_back
         assert "The game is over" in p.inner_text(".end")
         assert not complaints
@@ -198,7 +198,7 @@ def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "toroidal-cup-small-v0", Generations_at_most=60, Seed=4)
         for turn in range(3):
-            assert not over(p)
+            assert not done(p)
             before = in_hand(p)
             p.keyboard.press("r")
             assert in_hand(p) == normal([(col, -row) for row, col in before]), "turned clockwise"
@@ -209,8 +209,8 @@ def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
             legal = p.evaluate(_LEGAL)
             assert all(cell % 48 < 24 for cell in legal), "one's own band only"
             click(p, legal[5 * turn])
-        p.wait_for_selector(".game[data-state=over], button:has-text('Skip the film'):visible", timeout=20_000)
-        assert over(p) or p.wait_for_selector(".game[data-state=over]")
+        p.wait_for_selector(".game[data-state=done], button:has-text('Skip the animation'):visible", timeout=20_000)
+        assert done(p) or p.wait_for_selector(".game[data-state=done]")
         assert re.search(r"You (win|lose)|draw", p.inner_text(".status"))
         assert not complaints
 
@@ -224,7 +224,7 @@ def test_a_shape_is_placed_by_the_keyboard_from_where_one_can_be(chromium: Any, 
         assert p.evaluate("() => Cellgames.app.game.board.cursor") in p.evaluate(_LEGAL)
         assert p.locator("button:has-text('Place it here')").is_enabled()
         p.keyboard.press("Enter")
-        over(p)
+        done(p)
         assert p.locator(".moves li").count() == 1
         p.evaluate(
             "() => Cellgames.app.game.controls.hover(Cellgames.app.game.controls.marks().legal.values().next().value)"
@@ -241,9 +241,9 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
         p.emulate_media(reduced_motion="reduce")
         flipped = False
         for _ in range(7):
-            if over(p):
+            if done(p):
                 break
-            hidden = p.evaluate("() => Cellgames.app.game.view.frame.facts.sequence")
+            hidden = p.evaluate("() => Cellgames.app.game.view.frame.infos.sequence")
             assert hidden[0] is not None
             assert hidden[1:] == [None] * 3
             assert p.locator("button:has-text('Submit')").is_disabled() or "watch" in p.inner_text(".controls")
@@ -260,14 +260,14 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
             else:
                 sequence = ""
             p.click("button:has-text('Submit')")
-            if not over(p):
+            if not done(p):
                 assert p.locator(".under .key").all_inner_texts() == ["named by you", "new", "died"]
                 assert p.evaluate("() => Cellgames.app.game.frame.last.length") >= needed
-            if sequence and not over(p):
+            if sequence and not done(p):
                 assert p.inner_text(".holdings strong") == sequence[:2] + "10"[int(sequence[2])]
-        assert over(p)
+        assert done(p)
         assert flipped
-        assert None not in p.evaluate("() => Cellgames.app.game.view.frame.facts.sequence")
+        assert None not in p.evaluate("() => Cellgames.app.game.view.frame.infos.sequence")
         assert p.locator(".under .key").all_inner_texts() == ["placed", "born", "died"]
         assert p.locator("table.players tbody tr").count() == 4
         assert not complaints
@@ -282,7 +282,7 @@ def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
         assert p.locator("select.agent").count() == 2
         p.locator("select.agent").first.select_option("random")
         p.click("button[type=submit]")
-        p.wait_for_selector(".game[data-state=over]", timeout=30_000)
+        p.wait_for_selector(".game[data-state=done]", timeout=30_000)
         assert p.locator("table.players .result").count() == 2
         assert not complaints
 
@@ -382,7 +382,7 @@ def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> No
         assert p.locator(".moves li").count() == 0
         assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
         put.click()
-        over(p)
+        done(p)
         assert p.locator(".moves li").count() == 1
         assert not complaints
 

@@ -31,9 +31,9 @@ from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GameSpec
-from cellgames.web.catalog import RULES, SETTINGS, check_parameters, hire, offered
+from cellgames.web.catalog import RULES, SETTINGS, check_parameters, load_agent, offered
 from cellgames.web.controls import controls
-from cellgames.web.frames import film, replay_data
+from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.server import STATIC, create_app
@@ -97,7 +97,7 @@ def finish(client: Any, made: dict[str, Any], choose: Callable[[list[int]], int]
     for _ in range(300):
         seen += len(view["events"])
         assert seen == view["turn"] or view["thinking"]
-        if view["over"]:
+        if view["done"]:
             return dict(view)
         query = {"epoch": view["epoch"], "since": seen}
         if view["yours"]:
@@ -125,7 +125,7 @@ def test_a_whole_game_is_played_and_its_record_replays(client: Any, id: str) -> 
     assert record.agents[1] == "human"
     assert record.seed == 7
     assert list(record.result.outcome) == view["result"]["outcome"]
-    assert bool(replay(record)[-1].over)
+    assert bool(replay(record)[-1].done)
     shown = client.get(f"{path}/replay")
     assert shown.status_code == 200
     assert shown.json()["layout"]["id"] == record.game
@@ -194,7 +194,7 @@ def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
     assert " " not in event["move"], "the others' choices are theirs"
     for frame in [view["frame"], *event["frames"]]:
         for name in ("sequence", "points", "garnets"):
-            values = frame["facts"].get(name)
+            values = frame["infos"].get(name)
             assert values is None or [seat for seat, value in enumerate(values) if value is not None] in ([], [2])
     assert client.post(f"{path}/undo", json={}).status_code == 409
 
@@ -251,7 +251,7 @@ class Crashing(BaseAgent):
         super().__init__("crashing")
         self.asked = 0
 
-    def act(self, observation: Any, action_mask: Any, lanes: Any, generator: Any) -> Any:
+    def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
         """As `Agent.act`."""
         self.asked += 1
         if self.asked > 1:
@@ -266,7 +266,7 @@ class Waiting(BaseAgent):
         super().__init__("waiting")
         self.go = threading.Event()
 
-    def act(self, observation: Any, action_mask: Any, lanes: Any, generator: Any) -> Any:
+    def act(self, observation: Any, action_mask: Any, env_ids: Any, generator: Any) -> Any:
         """As `Agent.act`."""
         assert self.go.wait(30)
         return action_mask.int().argmax(1)
@@ -284,11 +284,11 @@ def test_an_agent_that_fails_forfeits_and_is_named() -> None:
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, [None, "crashing"], lambda spec: Crashing())
     for cell in (17, 16):
-        assert not session.over
+        assert not session.done
         session.move([cell], session.view()["turn"])
         settled(session)
     view = session.view()
-    assert view["over"]
+    assert view["done"]
     assert view["result"]["outcome"] == ["win", "loss"]
     assert view["forfeit"] == "crashing as white forfeits: RuntimeError: no idea <b>"
     record = session.record()
@@ -326,9 +326,9 @@ def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.Monke
 
     def slow(*arguments: Any, **named: Any) -> Any:
         assert go.wait(30)
-        return film(*arguments, **named)
+        return step_frames(*arguments, **named)
 
-    monkeypatch.setattr("cellgames.web.live_game.film", slow)
+    monkeypatch.setattr("cellgames.web.live_game.step_frames", slow)
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, [None, "random"], lambda spec: load(spec, game))
     began = time.monotonic()
@@ -364,7 +364,7 @@ def test_all_that_an_agent_has_done_in_its_turn_is_marked() -> None:
 
 
 def test_a_long_game_keeps_the_names_of_moves_and_the_last_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cellgames.web.live_game._FILMS", 3)
+    monkeypatch.setattr("cellgames.web.live_game._STEPS_KEPT", 3)
     monkeypatch.setattr("cellgames.web.live_game._BACK", 4)
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, ["random", "random"], lambda spec: load(spec, game), seed=2)
@@ -568,11 +568,11 @@ def test_weights_below_the_results_folder_can_play_and_no_others(tmp_path: Path)
     (name,) = weights
     assert name.endswith("train/agent.safetensors")
     assert name in {one["name"] for one in offered(game, weights)}
-    assert hire(name, game, weights).name == name
+    assert load_agent(name, game, weights).name == name
     other = cellgames.make("cloth-of-gold-v0" if game.id != "cloth-of-gold-v0" else "torus-v0")
     assert name not in {one["name"] for one in offered(other, weights)}
     with pytest.raises(ValueError, match="weights that the page lists"):
-        hire(str(tmp_path / "agent.safetensors"), game, weights)
+        load_agent(str(tmp_path / "agent.safetensors"), game, weights)
 
 
 def test_seats_and_agents_are_matched() -> None:

@@ -84,9 +84,9 @@ class AlphaZeroLearner(Learner):
         super().join(group)
         self.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """See `Learner`."""
-        self.play.begin()
+        self.play.start()
 
     def restart(self, seed: int) -> None:
         """See `Learner`."""

@@ -70,9 +70,9 @@ class PPOLearner(Learner):
         self.ppo.group = group
         self.ppo.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """See `Learner`."""
-        self.ppo.play.begin()
+        self.ppo.play.start()
 
     def restart(self, seed: int) -> None:
         """See `Learner`."""

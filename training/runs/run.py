@@ -103,7 +103,7 @@ def train(
         warn: gets a line for each thing left out, and for what keeps a continued run from being exact; of several
             processes in rank 0 only.
 
-    In a process group of torch.distributed, or begun by torchrun, several processes learn as one, each on a device of
+    In a process group of torch.distributed, or started by torchrun, several processes learn as one, each on a device of
     its own; see `distributed`. All are called alike, and rank 0 alone needs the folder. Counts are of all together.
 
     Raises:
@@ -134,7 +134,7 @@ def train(
             if group.first:
                 check(folder, arguments, resume=resume, processes=group.world)
                 _check_games_end(game, arguments, learner, warn)
-            learner.begin()
+            learner.start()
             if group.first:
                 ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
                 prepare(folder, arguments, resume=resume, processes=group.world)

@@ -138,7 +138,7 @@ class _Member:
 class ActorPlay(Generic[R]):
     """Games in progress in other processes; see `SelfPlay` for what it does, and `make_play` for its arguments.
 
-    `begin` joins or begins the cluster; `close` ends the actors, and the cluster if it was begun here.
+    `start` joins or starts the cluster; `close` ends the actors, and the cluster if it was started here.
     """
 
     def __init__(
@@ -167,7 +167,7 @@ class ActorPlay(Generic[R]):
         self._members: list[_Member] = []
         self._steps = self._number = 0
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """See `Play`.
 
         Raises:
@@ -178,7 +178,7 @@ class ActorPlay(Generic[R]):
         if cores < self._count:
             raise ClusterError(
                 f"{self._count} actors, but the cluster has {cores} core{'s' * (cores != 1)}; ask for "
-                f"actors={max(cores, 1)} or begin more machines"
+                f"actors={max(cores, 1)} or start more machines"
             )
         kind = self._ray.remote(num_cpus=1, concurrency_groups={PULSE: 1})(Actor)
         self._new = partial(kind.remote, build(), Place.here(), self._setup)

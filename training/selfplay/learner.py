@@ -115,7 +115,7 @@ class Learner(ABC):
         Raises:
             ValueError: the algorithm learns in one process, or the arguments cannot be shared.
         """
-        raise ValueError(f"{arguments.algorithm} learns in one process, not in {world}; begin it without torchrun")
+        raise ValueError(f"{arguments.algorithm} learns in one process, not in {world}; start it without torchrun")
 
     def join(self, group: Group) -> None:
         """Learn as one with other processes, from before the first `restart` on; nothing is said to them yet."""
@@ -124,7 +124,7 @@ class Learner(ABC):
         if not group.first:
             self.pool.keep_in_memory()
 
-    def begin(self) -> None:  # noqa: B027  # most need nothing
+    def start(self) -> None:  # noqa: B027  # most need nothing
         """Begin what playing needs, such as other processes; once, when all that is cheap to refuse was not."""
 
     @abstractmethod

@@ -81,7 +81,7 @@ class Play(Protocol[R_co]):
     mixed_precision: bool
     opponents: Opponents
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """Begin what is needed for it, such as processes; before the first `restart`."""
 
     def restart(self, seed: int) -> None:
@@ -149,7 +149,7 @@ class SelfPlay:
         parts = (torch.stack(part) for part in zip(*rows, strict=True))
         return Rollout(*parts, ended=ended)  # type: ignore[misc, arg-type]  # one for each field, as `_step` has them
 
-    def begin(self) -> None:
+    def start(self) -> None:
         """See `Play`; nothing is needed."""
 
     def close(self) -> None:

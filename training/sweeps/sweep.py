@@ -140,7 +140,7 @@ def sweep(
 
 
 def _cores(base: Arguments, workers: int | None, address: str) -> int | None:
-    """Of a cluster that is begun here: room for all workers, even if that is more than the machine has."""
+    """Of a cluster that is started here: room for all workers, even if that is more than the machine has."""
     return workers * base.threads if workers is not None and address == cluster.LOCAL else None
 
 

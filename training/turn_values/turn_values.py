@@ -154,7 +154,7 @@ class TurnLearner(Learner):
             turns = self._rival(number).turns(state[met], self._draws)
             after = after.put(met, game.play_turn(state[met], turns))
         value = worth[env_ids, best].clamp(-1, 1)
-        seen, done = game.observe(after, mover), after.over
+        seen, done = game.observe(after, mover), after.done
         outcome = game.outcome(after).float()
         reward = torch.where(done[:, None], outcome, 0.0)
         self._state = after

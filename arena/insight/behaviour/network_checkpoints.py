@@ -127,11 +127,11 @@ def first_steps(game: Game[Any], agent: AnyAgent, games: int, seed: int) -> Coun
     seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)])
     state: State = game.init(seeds)
     chance, seats = generator(seed, "first steps", "agent"), game.info.num_players
-    lanes = torch.arange(games)
-    agent.start(game, torch.arange(seats).repeat(games), lanes.repeat_interleave(seats))
+    env_ids = torch.arange(games)
+    agent.start(game, torch.arange(seats).repeat(games), env_ids.repeat_interleave(seats))
     played: list[torch.Tensor] = []
     turns = torch.zeros(games, dtype=torch.int64)  # begun and ended
-    while not (done := state.over | (turns >= _MOVES)).all():
+    while not (done := state.done | (turns >= _MOVES)).all():
         going = (~done).nonzero().squeeze(1)
         actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64)
         if game.info.simultaneous:
@@ -147,9 +147,9 @@ def first_steps(game: Game[Any], agent: AnyAgent, games: int, seed: int) -> Coun
     parts = loop.Played(torch.stack(played), state.turn.long(), state)
     reader, nothing = make_reader(game), Result((), (), 0, False)
     found: Counter[str] = Counter()
-    for lane, lane_seed in enumerate(seeds.tolist()):
-        moves = tuple(loop.moves(game, parts, lane))
+    for env_id, env_seed in enumerate(seeds.tolist()):
+        moves = tuple(loop.moves(game, parts, env_id))
         names = (agent.name,) * seats
-        record = Record(game.id, cellgames.__version__, plain(game.parameters), lane_seed, names, 0, moves, nothing)
+        record = Record(game.id, cellgames.__version__, plain(game.parameters), env_seed, names, 0, moves, nothing)
         found.update(", ".join(opening.steps[:2]) for opening in reader.openings(record))
     return found

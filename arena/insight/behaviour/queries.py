@@ -25,7 +25,7 @@ from cellgames.envs.core import Game, State
 
 __all__ = ["Answers", "Positions", "ask", "draw_positions"]
 
-_LANES = 1024  # asked about at a time
+_BATCH = 1024  # asked about at a time
 _LONGEST_TURN = 1000  # actions; no game of the suite has turns of so many
 
 
@@ -103,13 +103,13 @@ def draw_positions(game: Game[Any], records: Sequence[Record], count: int, seed:
         for number, place in zip(numbers, drawn.tolist(), strict=True)
     ]
     state, plies = _reached(game, records, numbers, plies)
-    kept = sorted({pair: lane for lane, pair in reversed([*enumerate(zip(numbers, plies, strict=True))])}.values())
+    kept = sorted({pair: row for row, pair in reversed([*enumerate(zip(numbers, plies, strict=True))])}.values())
     state = state[kept]
     if game.info.simultaneous:
         players = torch.randint(game.info.num_players, (len(kept),), generator=chance)
     else:
         players = state.current_player
-    return Positions(state, players, tuple(numbers[lane] for lane in kept), tuple(plies[lane] for lane in kept))
+    return Positions(state, players, tuple(numbers[row] for row in kept), tuple(plies[row] for row in kept))
 
 
 def _reached(
@@ -120,15 +120,15 @@ def _reached(
     state: State = type(first[0]).cat(first)
     begun, at = state, [0] * len(numbers)  # where the turn began
     for ply in range(max(plies)):
-        lanes = [lane for lane, last in enumerate(plies) if ply < last]
-        index = torch.tensor(lanes)
+        going = [row for row, last in enumerate(plies) if ply < last]
+        index = torch.tensor(going)
         before = state[index]
-        after = _step(game, before, records, [numbers[lane] for lane in lanes], ply)
+        after = _step(game, before, records, [numbers[row] for row in going], ply)
         state = state.put(index, after)
         new = (after.current_player != before.current_player) | (not _several(game))
         begun = begun.put(index[new], after[new])
-        for lane in index[new].tolist():
-            at[lane] = ply + 1
+        for row in index[new].tolist():
+            at[row] = ply + 1
     return begun, at
 
 
@@ -140,15 +140,15 @@ def _step(game: Game[Any], state: State, records: Sequence[Record], numbers: Seq
             actions.append(parse_move(game, records[number].moves[ply]))
         except ValueError as error:
             raise ReplayError(f"game {number + 1}, move {ply + 1}: {error}") from None
-    over = state.over.nonzero().flatten().tolist()
-    if over:
-        raise ReplayError(f"game {numbers[over[0]] + 1}: the game is over after move {ply}, but more follow")
+    done = state.done.nonzero().flatten().tolist()
+    if done:
+        raise ReplayError(f"game {numbers[done[0]] + 1}: the game is over after move {ply}, but more follow")
     try:
         after: State = game.step(state, torch.stack(actions))
     except ValueError as error:
-        lane = re.search(r" in lane (\d+)", str(error))
-        which = f"game {numbers[int(lane[1])] + 1}" if lane else "a game"
-        reason = re.sub(r" in lane \d+", "", str(error).removeprefix(f"{game.id}: "))
+        row = re.search(r" in env (\d+)", str(error))
+        which = f"game {numbers[int(row[1])] + 1}" if row else "a game"
+        reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
         raise ReplayError(f"{which}, move {ply + 1}: {reason}") from None
     return after
 
@@ -183,14 +183,14 @@ def ask(
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws}")
-    lanes = torch.arange(len(positions))
+    rows = torch.arange(len(positions))
     groups, widths = _groups(game)
     weights = torch.zeros(len(positions), len(widths))
-    for part in lanes.split(_LANES):
+    for part in rows.split(_BATCH):
         weights[part] = _choices(game, positions.state[part], positions.players[part], groups, len(widths))
     known = acting(agent, game)
     chance = generator(*parts)
-    told = [_told(game, known, positions, part) for part in lanes.split(_LANES)]
+    told = [_told(game, known, positions, part) for part in rows.split(_BATCH)]
     if told and told[0] is not None:
         chances = torch.cat([part for part in told if part is not None])
         finished(len(positions))
@@ -201,9 +201,9 @@ def ask(
             chances.expand(2, -1, -1), samples, weights, widths, -(chances.double() * logs).sum(1), exact=True
         )
     sure = isinstance(known, NetworkAgent) and not known.sample
-    asked = lanes if sure else lanes.repeat_interleave(2 * draws)
+    asked = rows if sure else rows.repeat_interleave(2 * draws)
     counts = torch.zeros(2, len(positions), sum(widths))
-    for place in torch.arange(len(asked)).split(_LANES):
+    for place in torch.arange(len(asked)).split(_BATCH):
         part = asked[place]
         _play(game, agent, positions, part, place % 2 * (not sure), counts, groups, widths, chance)
         finished(int(part[-1]) + 1 - (int(asked[place[0] - 1]) + 1 if place[0] else 0))
@@ -214,11 +214,11 @@ def ask(
     return Answers(shares, shares, weights, widths, None, exact=sure)
 
 
-def _told(game: Game[Any], agent: AnyAgent, positions: Positions, lanes: Tensor) -> Tensor | None:
+def _told(game: Game[Any], agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
     """Chances of all actions, float32 [L, A], of agents that know them."""
     if len(game.info.action_nvec) > 1 or _several(game):
         return None
-    state, players = positions.state[lanes], positions.players[lanes]
+    state, players = positions.state[rows], positions.players[rows]
     mask = _mask(game, state, players)
     if type(agent) is RandomAgent:
         return mask / mask.sum(1, keepdim=True)
@@ -268,27 +268,27 @@ def _play(
     game: Game[Any],
     agent: AnyAgent,
     positions: Positions,
-    lanes: Tensor,
+    env_ids: Tensor,
     half: Tensor,
     counts: Tensor,
     groups: Sequence[int],
     widths: Sequence[int],
     chance: torch.Generator,
 ) -> None:
-    """One turn of the agent in positions `lanes`, added to `counts` [2, L, W] in the answers `half`."""
-    state, players = positions.state[lanes], positions.players[lanes]
-    agent.start(game, players, torch.arange(len(lanes)))
+    """One turn of the agent in positions `env_ids`, added to `counts` [2, L, W] in the answers `half`."""
+    state, players = positions.state[env_ids], positions.players[env_ids]
+    agent.start(game, players, torch.arange(len(env_ids)))
     first = torch.tensor([sum(widths[:group]) for group in groups])
     free = _free(game, state, players, groups)
-    going = torch.arange(len(lanes))
+    going = torch.arange(len(env_ids))
     for _ in range(_LONGEST_TURN):
         actions = select(agent, game, state, going, chance, players[going] if game.info.simultaneous else None)
         places = actions.view(len(going), len(groups)) + first
-        rows = half[going, None].expand_as(places), lanes[going, None].expand_as(places), places
+        rows = half[going, None].expand_as(places), env_ids[going, None].expand_as(places), places
         counts.index_put_(rows, free[going], accumulate=True)
         if not _several(game):
             return
         state = state.put(going, game.step(state[going], actions, checked=False))
-        going = going[(state.current_player[going] == players[going]) & ~state.over[going]]
+        going = going[(state.current_player[going] == players[going]) & ~state.done[going]]
         if not len(going):
             return

@@ -208,11 +208,11 @@ def _find_needed(groups: Groups, tables: dict[int, _Table]) -> None:
         for index in np.flatnonzero(same).tolist():
             come_back[numbers[index]].append(period)
     for number, periods in come_back.items():
-        table, lane = tables[waiting[number]], place[waiting[number]]
+        table, column = tables[waiting[number]], place[waiting[number]]
         for period in periods:
             if number not in table.meetings:  # joined by another
                 break
-            shown = grid.unpack(torch.stack([state[..., lane] for state in states[: period + 1]], -1)).numpy()
+            shown = grid.unpack(torch.stack([state[..., column] for state in states[: period + 1]], -1)).numpy()
             if _join_reached(table, number, shown):
                 break
 

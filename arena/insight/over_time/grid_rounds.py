@@ -91,11 +91,11 @@ def read(game: Game[Any], records: Sequence[Record]) -> Flows:
     dealt = np.zeros((len(records), players), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
     for step in stepped(game, records):
-        lanes = (step.before.round <= rounds).nonzero().flatten()  # type: ignore[attr-defined]
-        if not len(lanes):
+        env_ids = (step.before.round <= rounds).nonzero().flatten()  # type: ignore[attr-defined]
+        if not len(env_ids):
             continue
-        before, after, actions = step.before[lanes], step.after[lanes], step.actions[lanes]
-        at = np.array(step.games)[lanes.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
+        before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]
+        at = np.array(step.games)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
         board = game.board(after)
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
         first = at[1] == 0

@@ -84,21 +84,21 @@ def stepped(game: Game[Any], records: Sequence[Record], batch: int = _BATCH) -> 
             except ValueError as error:
                 raise ReplayError(f"game {number + 1}: {error}") from None
         state, turn = type(states[0]).cat(states), 0
-        going = [lane for lane in range(len(games)) if moves[lane]]
+        going = [row for row in range(len(games)) if moves[row]]
         state = state[going]
         while going:
-            chosen = torch.stack([moves[lane][turn] for lane in going])
+            chosen = torch.stack([moves[row][turn] for row in going])
             try:
                 after = game.step(state, chosen)
             except ValueError as error:
                 raise ReplayError(f"games {games[0] + 1} to {games[-1] + 1}, move {turn + 1}: {error}") from None
-            yield Step([games[lane] for lane in going], state, chosen, after)
+            yield Step([games[row] for row in going], state, chosen, after)
             turn += 1
-            for place, over in enumerate(after.over.tolist()):
-                if over != (len(moves[going[place]]) == turn):
-                    many = "moves follow the end" if over else "too few moves: the game goes on"
+            for place, done in enumerate(after.done.tolist()):
+                if done != (len(moves[going[place]]) == turn):
+                    many = "moves follow the end" if done else "too few moves: the game goes on"
                     raise ReplayError(f"game {games[going[place]] + 1}, after move {turn}: {many}")
-            left = [place for place, lane in enumerate(going) if len(moves[lane]) > turn]
+            left = [place for place, row in enumerate(going) if len(moves[row]) > turn]
             state, going = after[left], [going[place] for place in left]
 
 
@@ -110,19 +110,19 @@ def _cloth(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     from cellgames.envs.cloth_of_gold.state import COLUMNS
 
     for step in stepped(game, records):
-        closed = ((step.after.round != step.before.round) | step.after.over) & ~step.before.over  # type: ignore[attr-defined]
-        lanes = closed.nonzero().flatten()
-        for time in sorted(set(step.before.round[lanes].tolist())):  # type: ignore[attr-defined]
-            here = lanes[step.before.round[lanes] == time]  # type: ignore[attr-defined]
+        closed = ((step.after.round != step.before.round) | step.after.done) & ~step.before.done  # type: ignore[attr-defined]
+        rows = closed.nonzero().flatten()
+        for time in sorted(set(step.before.round[rows].tolist())):  # type: ignore[attr-defined]
+            here = rows[step.before.round[rows] == time]  # type: ignore[attr-defined]
             state = step.after[here]
             columns = dict(zip(COLUMNS, state.rounds[:, time].t().double().numpy(), strict=True))  # type: ignore[attr-defined]
             board = game.board(state).numpy()
             yield Moment(
                 time=time,
-                games=np.array([step.games[lane] for lane in here.tolist()]),
+                games=np.array([step.games[row] for row in here.tolist()]),
                 board=np.where(board <= 2, board, 0).astype(np.int8),
                 live=(board > 0) & (board <= 3),  # killed cells are nobody's neighbours
-                last=state.over.numpy(),
+                last=state.done.numpy(),
                 measures={
                     "units": np.stack((columns["units_a"], columns["units_b"]), 1),
                     "territory": np.stack((columns["territory_a"], columns["territory_b"]), 1),
@@ -136,8 +136,8 @@ def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     """At generations that grow by about the same factor, the same for all games of a batch, and at the ends."""
     starts: dict[int, Tensor] = {}
     for step in stepped(game, records):
-        for lane in step.after.over.nonzero().flatten().tolist():
-            starts[step.games[lane]] = step.after.start[lane]  # type: ignore[attr-defined]
+        for row in step.after.done.nonzero().flatten().tolist():
+            starts[step.games[row]] = step.after.start[row]  # type: ignore[attr-defined]
     numbers = sorted(starts)
     for first in range(0, len(numbers), _BATCH):
         chosen = numbers[first : first + _BATCH]
@@ -173,15 +173,15 @@ def _times(longest: int) -> list[int]:
 def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     """After every round."""
     for step in stepped(game, records):
-        lanes = (step.before.round <= game.rounds).nonzero().flatten()  # type: ignore[attr-defined]
-        for time in sorted(set(step.before.round[lanes].tolist())):  # type: ignore[attr-defined]
-            here = lanes[step.before.round[lanes] == time]  # type: ignore[attr-defined]
+        rows = (step.before.round <= game.rounds).nonzero().flatten()  # type: ignore[attr-defined]
+        for time in sorted(set(step.before.round[rows].tolist())):  # type: ignore[attr-defined]
+            here = rows[step.before.round[rows] == time]  # type: ignore[attr-defined]
             before, after = step.before[here], step.after[here]
             board = game.board(after).numpy()
             live = board >= 0
             yield Moment(
                 time=time,
-                games=np.array([step.games[lane] for lane in here.tolist()]),
+                games=np.array([step.games[row] for row in here.tolist()]),
                 board=(board + 1).astype(np.int8),
                 live=live,
                 last=np.full(len(board), time == game.rounds),

@@ -117,16 +117,16 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
     found = []
     for far in range(4):
         chosen = (distance == far) & upper
-        over, under = ((values * chosen).sum((1, 2, 3)) for values in (product, squares))
+        above, under = ((values * chosen).sum((1, 2, 3)) for values in (product, squares))
         if not under.sum():
             continue
         low = high = float("nan")
         if weights is not None:
             below = weights @ under
-            low, high = np.quantile((weights @ over)[below > 0] / below[below > 0], (0.025, 0.975)).tolist()
+            low, high = np.quantile((weights @ above)[below > 0] / below[below > 0], (0.025, 0.975)).tolist()
         size = float((sizes * chosen).sum())
         chance = float((alike * chosen).sum()) / size if size else float("nan")
-        found.append(Alliance(far, int(chosen.sum()), float(over.sum() / under.sum()), low, high, chance))
+        found.append(Alliance(far, int(chosen.sum()), float(above.sum() / under.sum()), low, high, chance))
     return found
 
 

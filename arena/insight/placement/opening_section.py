@@ -63,7 +63,7 @@ def section(game: Game[Any], records: Sequence[Record], reader: Reader | None = 
         ("openings_drawn", "How games began, and the mover's score", _deepest(chosen, found)),
         ("openings_forced_drawn", "Forced openings, and the score of who made the last step", forced),
     ):
-        if branches and reader.picture(branches[0].steps) is not None:
+        if branches and reader.draw(branches[0].steps) is not None:
             most = sorted(branches, key=lambda branch: -branch.times)[:_DRAWN]
             plots.append(Plot(name, f"{title}; the number of times in brackets.", _boards_of(title, reader, most)))
     data = {
@@ -209,7 +209,7 @@ def _boards_of(title: str, reader: Reader, branches: Sequence[Branch]) -> Any:
 
         drawn = []
         for branch in branches:
-            picture = reader.picture(branch.steps)
+            picture = reader.draw(branch.steps)
             if picture is not None:
                 words = f"{literal(branch.name)}\n{branch.score:.0%} ({branch.times})"
                 drawn.append((words, to_rgb(picture, 400 / picture.width)))

@@ -84,7 +84,7 @@ class ClothReader(Reader):
         more = len(parts) - _MOST
         return " + ".join(parts[:_MOST] + ([f"{more} more shapes"] if more > 0 else [])) or "nothing"
 
-    def picture(self, steps: Sequence[str]) -> None:
+    def draw(self, steps: Sequence[str]) -> None:
         """See `Reader`; shapes are no moves."""
         return
 

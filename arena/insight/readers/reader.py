@@ -122,14 +122,14 @@ class Reader:
         """All cells that agents chose; those of forced openings are left out."""
         return iter(())
 
-    def picture(self, steps: Sequence[str]) -> Picture | None:
+    def draw(self, steps: Sequence[str]) -> Picture | None:
         """The position after the steps of an opening; None where steps are not moves of a game in turns."""
         from cellgames.arena.records.positions import after_moves
 
         if self.game.info.simultaneous or self.game.info.stochastic:
             return None
         state = after_moves(self.game, list(steps))
-        return dataclasses.replace(self.game.picture(state), title="")
+        return dataclasses.replace(self.game.draw(state), title="")
 
     def by_seat(self, move: str) -> list[str]:
         """The actions of a turn in which all act at once; a `ValueError` if there are more or fewer than seats."""

@@ -251,7 +251,7 @@ class Store(StoreFile):
         agents: Collection[str] | None = None,
         version: str | None = None,
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
-        """Games as far as tables need them, in the order in which they were added, without reading moves or stories.
+        """Games as far as tables need them, in the order in which they were added, without reading moves or summaries.
 
         A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
         `pairing` numbers what it started from (`store_rows.Row.start`), so that `tables` and `free_for_all_tables`

@@ -149,7 +149,7 @@ def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Workers 
     from cellgames.cluster.ray_workers import workers_at
 
     if arguments.ray is None and arguments.ray_workers is not None:
-        raise UserError("--ray-workers is of a Ray cluster; add --ray to begin one here, or --ray ADDRESS to join one")
+        raise UserError("--ray-workers is of a Ray cluster; add --ray to start one here, or --ray ADDRESS to join one")
     return workers_at(arguments.ray, arguments.ray_workers, warn=warn)
 
 

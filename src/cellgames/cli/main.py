@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _once_a_machine() -> Iterator[None]:
-    """Of several processes that torchrun began on a machine by the same words, the first one says what is wrong."""
+    """Of several processes that torchrun started on a machine by the same words, the first one says what is wrong."""
     if os.environ.get("LOCAL_RANK", "0") == "0":
         yield
         return

@@ -125,7 +125,7 @@ def _add_ray(command: argparse.ArgumentParser, pieces: str) -> None:
         nargs="?",
         const=LOCAL,
         type=run.ray_address,
-        help="share the work on a Ray cluster: one begun on this machine, or at `auto` or HOST:PORT",
+        help="share the work on a Ray cluster: one started on this machine, or at `auto` or HOST:PORT",
     )
     command.add_argument(
         "--ray-workers", metavar="N", type=int, help=f"{pieces} at a time (default the cores of the cluster)"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from cellgames.arena.defaults import OPENING_PLIES
 from cellgames.arena.season.schedule import WITHIN
-from cellgames.arena.season.teams import Team, by_league, generate_names, hire, place, read_teams
+from cellgames.arena.season.teams import Team, assign_agents, by_league, generate_names, place, read_teams
 from cellgames.envs import registry
 
 from .commands import (
@@ -47,7 +47,7 @@ def season(arguments: argparse.Namespace) -> int:
     out = arguments.out if arguments.out is not None else _default_out(arguments, umpire)
     try:
         with workers_of(arguments) as workers:
-            over = play_season(
+            finale = play_season(
                 teams,
                 umpire,
                 out=out,
@@ -63,7 +63,7 @@ def season(arguments: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return stopped(arguments, f"All whole batches of games are kept in {out}")
-    _report(over)
+    _report(finale)
     return 0
 
 
@@ -78,7 +78,7 @@ def _teams(arguments: argparse.Namespace) -> tuple[Team, ...]:
         teams = [Team(name) for name in generate_names(int(given), arguments.seed)]
     else:
         teams = read_teams(given)
-    return place(hire(teams, arguments.agents), arguments.league_sizes)
+    return place(assign_agents(teams, arguments.agents), arguments.league_sizes)
 
 
 def _umpire(arguments: argparse.Namespace, teams: tuple[Team, ...]) -> Umpire:
@@ -115,21 +115,21 @@ def _default_out(arguments: argparse.Namespace, umpire: Umpire) -> Path:
     return Path("results") / "season" / file_name(words)
 
 
-def _report(over: Season) -> None:
+def _report(finale: Season) -> None:
     """What came out, what to open, and what to do next."""
     from cellgames.arena.season import season_reports as reports
 
-    print(reports.table_text(over.teams, over.table, by_league(over.teams)))
+    print(reports.table_text(finale.teams, finale.table, by_league(finale.teams)))
     print()
-    print(reports.bracket_text(over.bracket))
-    extra = over.games - over.schedule.games
-    print(f"\n{counted(over.games, over.played)}, {extra} of them in the playoffs or played again.")
+    print(reports.bracket_text(finale.bracket))
+    extra = finale.games - finale.schedule.games
+    print(f"\n{counted(finale.games, finale.played)}, {extra} of them in the playoffs or played again.")
     about = {
         "report.md": "standings, series and schedule on one page",
         "bracket.png": "the playoffs as a picture",
     }
-    print_files(over.out, over.files, about)
-    file = shlex.quote(str(over.out / "games.jsonl"))
+    print_files(finale.out, finale.files, about)
+    file = shlex.quote(str(finale.out / "games.jsonl"))
     print("Next:")
     print(f"  {program()} replay {file}   check every game")
-    print(f"  {program()} replay {file} --game {over.games} --gif final.gif")
+    print(f"  {program()} replay {file} --game {finale.games} --gif final.gif")

@@ -30,7 +30,7 @@ _OF_ONE_RUN = ("actors", "lag", "ray")  # settings of a run whose games others p
 USAGE = "GAME --vary NAME=VALUES ... "
 TEXT = (
     "Train with many settings side by side, and compare them. Settings are drawn from ranges and lists, or all\n"
-    "combinations of lists are taken; each is a run of training on a Ray cluster, begun here or joined. Runs\n"
+    "combinations of lists are taken; each is a run of training on a Ray cluster, started here or joined. Runs\n"
     "whose score is low among those that got as far are stopped early. The folder gets a table, plots, the best\n"
     "agent and the folder of every run. A sweep that was stopped continues where it was; the same command with\n"
     "more --trials or --seeds lets it grow. All settings of `cellgames train` may be given, and hold for all."
@@ -74,7 +74,7 @@ def add_sweep(command: argparse.ArgumentParser) -> None:
         nargs="?",
         const=LOCAL,
         default=LOCAL,
-        help="a Ray cluster to join, `auto` or HOST:PORT (default: one begun on this machine)",
+        help="a Ray cluster to join, `auto` or HOST:PORT (default: one started on this machine)",
     )
     command.add_argument(
         "--ray-workers", metavar="N", type=int, help="runs side by side (default: as many as there is room for)"

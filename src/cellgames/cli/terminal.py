@@ -58,7 +58,7 @@ class Table:
         if game.info.simultaneous:
             raise ValueError(f"{game.id}: all players act at once; only games in turns are played at a terminal")
         first = start(game, seed, position)
-        if bool(first.over):
+        if bool(first.done):
             raise ValueError(f"the game is over in the position {position!r}")
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._show, self._ask = position, show, ask
@@ -79,7 +79,7 @@ class Table:
         self._start_agents()
         self._show(self._game.text(self.state))
         try:
-            while not bool(self.state.over):
+            while not bool(self.state.done):
                 agent = self._seats[self._seat]
                 action = self._action_of_person() if agent is None else self._action_of(agent)
                 if action is not None:
@@ -107,8 +107,8 @@ class Table:
                 agent.start(self._game, torch.tensor([seat]), torch.tensor([0]))
 
     def _action_of(self, agent: AnyAgent) -> int:
-        lanes = torch.tensor([0])
-        return int(select(agent, self._game, self.state, lanes, self._generators[self._seat]))
+        env_ids = torch.tensor([0])
+        return int(select(agent, self._game, self.state, env_ids, self._generators[self._seat]))
 
     def _play(self, action: int) -> None:
         text, mover = self._game.action_to_string(action), self._seat
@@ -145,7 +145,7 @@ class Table:
             action = self._game.string_to_action(line)
             self._game.check(self.state, torch.tensor([action]))
         except ValueError as error:
-            reason = str(error).rsplit(" in lane 0: ", 1)[-1]
+            reason = str(error).rsplit(" in env 0: ", 1)[-1]
             self._show(f"{line!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words.")
             return None
         return action
@@ -177,5 +177,5 @@ class Table:
             moves=tuple(self._moves),
             result=result(self._game, self.state),
             position=self._position,
-            story=self._game.story(self.state),
+            summary=self._game.summary(self.state),
         )

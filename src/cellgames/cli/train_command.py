@@ -79,7 +79,7 @@ def _default(option: Option) -> str:
 
 
 def train(arguments: argparse.Namespace) -> int:
-    """Train, or go on training; of several processes, as torchrun begins them, the first one speaks."""
+    """Train, or go on training; of several processes, as torchrun starts them, the first one speaks."""
     from cellgames.training.distributed import ElsewhereError, launched
     from cellgames.training.runs import run as runs
 

@@ -1,4 +1,4 @@
-"""A Ray cluster, joined or begun here, for as long as it is needed. Every room may use this; it needs none.
+"""A Ray cluster, joined or started here, for as long as it is needed. Every room may use this; it needs none.
 
 Ray (Moritz et al., "Ray: a distributed framework for emerging AI applications", OSDI 2018) is an extra. Importing this
 imports neither Ray nor torch.
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 LOCAL = "local"
-"""The address of a cluster that is begun on this machine, and ended with the work."""
+"""The address of a cluster that is started on this machine, and ended with the work."""
 
 
 _ANSWER_S = 5.0  # within which whoever is at an address answers
@@ -139,8 +139,8 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     """Ray, connected to a cluster; one that this process is connected to already is used, and left as it is.
 
     Args:
-        address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one begun by `ray start`.
-        cores: of a cluster begun here; None for all of the machine.
+        address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one started by `ray start`.
+        cores: of a cluster started here; None for all of the machine.
 
     Raises:
         ClusterError: nobody answers at the address, or the cluster there cannot be joined.
@@ -160,12 +160,12 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
         at = address if address == LOCAL else _answering(address)
         ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **own)
     except BaseException as error:  # of many kinds: no cluster, another version of Ray or of Python, Ctrl-C
-        ray.shutdown()  # what has begun already
+        ray.shutdown()  # what has started already
         if not isinstance(error, Exception):
             raise
         said = " ".join(str(error).split()) or type(error).__name__
         raise ClusterError(
-            f"no Ray cluster could be {'begun here' if address == LOCAL else f'joined at {address!r}'}: {said}"
+            f"no Ray cluster could be {'started here' if address == LOCAL else f'joined at {address!r}'}: {said}"
         ) from error
     try:
         yield ray
@@ -188,7 +188,7 @@ def _answering(address: str) -> str:
     """
     _send_token()
     if address == "auto":
-        # As Ray looks for it: RAY_ADDRESS, then the cluster that was begun last on this machine.
+        # As Ray looks for it: RAY_ADDRESS, then the cluster that was started last on this machine.
         services = importlib.import_module("ray._private.services")
         address = str(services.canonicalize_bootstrap_address(address))
     if not is_address(address):

@@ -72,14 +72,14 @@ def do_piece(versions: Mapping[str, str], place: Place, number: str, work: list[
             # Ray sets this only where nobody has.
             os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-            do = _begun(number, work)
+            do = _started(number, work)
             result = pickle.dumps(do(unpacked(item)), protocol=5)
         except (Exception, SystemExit) as fault:  # a piece may not end its worker
             error, refused, trace = _said(fault), isinstance(fault, ClusterError), traceback.format_exc()
     return Answer(result, error, refused, trace, platform.node(), sorted(warned, key=_where))
 
 
-def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
+def _started(number: str, work: list[Any]) -> Callable[[Any], Any]:
     """What does the pieces of a work."""
     if number not in _ready:
         import ray
@@ -88,7 +88,7 @@ def _begun(number: str, work: list[Any]) -> Callable[[Any], Any]:
             data = ray.get(work[0])
         except ray.exceptions.RayError as error:  # whoever gave the work has gone
             raise ClusterError(LOST) from error
-        _ready[number] = unpacked(data).begin()
+        _ready[number] = unpacked(data).start()
         if (torch := sys.modules.get("torch")) is not None:
             torch.set_num_threads(1)
         while len(_ready) > KEPT:

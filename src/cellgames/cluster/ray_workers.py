@@ -1,6 +1,6 @@
 """Workers of a Ray cluster, each a process with one core: this machine's, or those of many machines.
 
-    with RayWorkers() as workers:                        # begins a cluster on this machine when there is work
+    with RayWorkers() as workers:                        # starts a cluster on this machine when there is work
         round_robin(game, agents, out="run", workers=workers)
                                                          # and has ended it here
 
@@ -78,8 +78,8 @@ class _Piece(Future[R], Generic[R]):
 class RayWorkers:
     """Workers of a Ray cluster; a context manager, and a `workers.Workers` inside.
 
-    The cluster is joined or begun inside, by the first `submit` or look at `count`: what is refused or finished before
-    that needs none. On leaving, what is not finished is cancelled, and a cluster that was begun here ends.
+    The cluster is joined or started inside, by the first `submit` or look at `count`: what is refused or finished before
+    that needs none. On leaving, what is not finished is cancelled, and a cluster that was started here ends.
 
     Args:
         address: as in `cluster.connected`.
@@ -178,7 +178,7 @@ class RayWorkers:
         piece = _Piece[R](str(item), arguments, self._drop)
         with self._lock:
             self._waiting.append(piece)
-        self._begin()
+        self._start()
         return piece
 
     def _there(self, work: Any) -> _Work:
@@ -190,7 +190,7 @@ class RayWorkers:
         del self._sent[:-KEPT]
         return self._sent[-1]
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         """Hand pieces that wait to the cluster, which keeps those that it has no core for."""
         with self._lock:
             while self._waiting and self._room():
@@ -207,17 +207,17 @@ class RayWorkers:
             self._desk.submit(self._arrived, piece, future)
 
     def _arrived(self, piece: _Piece[Any], future: Future[Answer]) -> None:
-        """Pass on a result or an error, and begin what waits."""
+        """Pass on a result or an error, and start what waits."""
         self._timer.cancel()
         with self._lock:
             self._running.pop(piece, None)
             if self._ray is not None:
-                self._begin()
+                self._start()
         try:
             result, error = self._taken(piece, future.result()), None
         except ClusterError as fault:
             result, error = None, fault
-        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even begin
+        except Exception as fault:  # Ray's own: a worker died, was cancelled, or could not even start
             result, error = None, self._why(piece, fault)
             error.__cause__ = fault
         if not piece.set_running_or_notify_cancel():
@@ -269,7 +269,7 @@ class RayWorkers:
                 self._waiting.remove(piece)
             if reference is not None and self._ray is not None:
                 self._ray.cancel(reference, force=True)
-                self._begin()
+                self._start()
 
 
 def _pickled(what: str, thing: Any) -> bytes:

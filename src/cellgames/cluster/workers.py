@@ -24,7 +24,7 @@ _LOOK_S = 1.0  # between looks at how many workers there are
 class Work(Protocol[T_contra, R_co]):
     """What all pieces of a kind of work have in common; can be pickled, and is the smaller the better."""
 
-    def begin(self) -> Callable[[T_contra], R_co]:
+    def start(self) -> Callable[[T_contra], R_co]:
         """Get ready, such as load agents; called once in each worker. Gives what does a piece."""
 
 
@@ -52,7 +52,7 @@ class Workers(Protocol):
 def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: int = 2) -> Iterator[tuple[T, R]]:
     """Have pieces done; each with its result as soon as that is there, in whatever order.
 
-    When a piece fails, no more are begun, those under way are waited for, and then its error is raised. Whoever stops
+    When a piece fails, no more are started, those under way are waited for, and then its error is raised. Whoever stops
     before the end, as on Ctrl-C, cancels what is under way.
 
     Args:

@@ -31,7 +31,7 @@ __all__ = [
     "Setting",
     "check_parameters",
     "games",
-    "hire",
+    "load_agent",
     "offered",
     "refuse_spec",
 ]
@@ -257,7 +257,7 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
 
 
-def hire(spec: str, game: Game[Any], weights: Mapping[str, Path]) -> AnyAgent:
+def load_agent(spec: str, game: Game[Any], weights: Mapping[str, Path]) -> AnyAgent:
     """A new agent of that spec for the game; its name is the spec.
 
     Raises:
@@ -292,7 +292,7 @@ def _offered(game: Game[Any], weights: Mapping[str, Path]) -> list[dict[str, Any
     for name, summary, number in candidates:
         spec = name if number is None else f"{name}:{number}"
         try:
-            hire(spec, game, weights)
+            load_agent(spec, game, weights)
         except (ValueError, OSError, ImportError):
             continue
         found.append({"name": name, "spec": spec, "summary": summary, "number": number})

@@ -1,8 +1,8 @@
-"""Games and positions as data for a page: layouts, frames, films, and whole records packed into a few bytes.
+"""Games and positions as data for a page: layouts, frames, and whole records packed into a few bytes.
 
 All of it is what JSON holds. Rules stay in Python: a page draws what it is told, and asks for the next position.
 
-A packed film is the planes of its frames one after the other (`views.Frame.planes`), each combined with those of
+A packed sequence is the planes of its frames one after the other (`views.Frame.planes`), each combined with those of
 the frame before by exclusive or, and compressed with gzip, as browsers undo it themselves; and so is what else there
 is to tell of the frames, a list in JSON.
 """
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["FILM", "check_limits", "film", "frame", "layout", "packed", "replay_data"]
+__all__ = ["STEP_FRAMES", "check_limits", "frame", "layout", "packed", "replay_data", "step_frames"]
 
-FILM = 120
-"""Pictures of a film that is sent while a game is played."""
+STEP_FRAMES = 120
+"""Frames of a step that are sent while a game is played."""
 
 
 def layout(game: Game[Any]) -> dict[str, Any]:
@@ -42,8 +42,8 @@ def layout(game: Game[Any]) -> dict[str, Any]:
 
     `kind` ("torus", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`, `credit`,
     `players` (names of seats), `colours` (of seats), `simultaneous`; `size`, or `rows` and `cols`; `wrap`; `palette`,
-    and `paint` that says how cells are drawn; `marks` (names of the bits of the plane of that name); `columns` (facts
-    for a table of players) and `curves` (facts to draw over time); `components` of actions that have several.
+    and `paint` that says how cells are drawn; `marks` (names of the bits of the plane of that name); `columns` (infos
+    for a table of players) and `curves` (infos to draw over time); `components` of actions that have several.
     """
     info = game.info
     return {
@@ -67,8 +67,8 @@ def frame(
 
     `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
     or the game is over), `scores`, `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
-    (cells that were changed by hand since `before`), `path` (Torus: the path that has won), `over`, `text` (pairs of
-    a label and a value), `facts` (lists by seat, None for what is hidden).
+    (cells that were changed by hand since `before`), `path` (Torus: the path that has won), `done`, `text` (pairs of
+    a label and a value), `infos` (lists by seat, None for what is hidden).
 
     Args:
         game: the rules.
@@ -89,20 +89,20 @@ def _frame(
     if viewer is not None and not 0 <= viewer < game.info.num_players:
         raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
     now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer, action)
-    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.over[0])), **now.told})
+    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.done[0])), **now.told})
 
 
-def _common(game: Game[Any], state: State, over: bool) -> dict[str, Any]:
-    mover = None if over or game.info.simultaneous else int(state.current_player[0])
-    return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "over": over}
+def _common(game: Game[Any], state: State, done: bool) -> dict[str, Any]:
+    mover = None if done or game.info.simultaneous else int(state.current_player[0])
+    return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "done": done}
 
 
-def film(
+def step_frames(
     game: Game[Any],
     before: State,
     after: State,
     viewer: int | None = None,
-    most: int = FILM,
+    most: int = STEP_FRAMES,
     *,
     action: Sequence[int] | None = None,
     compile: Compile = "auto",
@@ -118,10 +118,10 @@ def film(
         action: as for `frame`.
         compile: see `core.compiling.kernel`.
     """
-    return [shown.to_data() for shown in _film(game, before, after, viewer, most, compile, action)]
+    return [shown.to_data() for shown in _step_frames(game, before, after, viewer, most, compile, action)]
 
 
-def _film(
+def _step_frames(
     game: Game[Any],
     before: State,
     after: State,
@@ -214,14 +214,14 @@ def _pictures(game: Game[Any], states: Sequence[State], compile: Compile) -> tup
     """All frames of a game, and how many moves have been played in each."""
     view = view_of(game)
     more = view.extra(game, states)
-    films = sum(view.filmed(game, *step) for step in pairwise(states))
+    animated = sum(view.animated(game, *step) for step in pairwise(states))
     first = _frame(game, states[0], None, None)
     size = len(first.planes())
     spare = max(0, limits.PLANES // max(1, size) - len(states))
-    most = min(limits.FILM, limits.PICTURES // max(1, films), spare // max(1, films))
+    most = min(limits.STEP_FRAMES, limits.PICTURES // max(1, animated), spare // max(1, animated))
     pictures, marks, drawn = [_with(first, more, 0)], [0], 0
     for turn, (before, after) in enumerate(pairwise(states), 1):
-        for shown in _film(game, before, after, None, most, compile):
+        for shown in _step_frames(game, before, after, None, most, compile):
             pictures.append(_with(shown, more, turn))
             marks.append(turn)
             drawn += len(shown.told.get("svg", ""))
@@ -231,11 +231,11 @@ def _pictures(game: Game[Any], states: Sequence[State], compile: Compile) -> tup
 
 
 def _with(shown: Frame, more: Any, turn: int) -> Frame:
-    """With the facts that `View.extra` has of the position after a turn."""
+    """With the infos that `View.extra` has of the position after a turn."""
     if not more:
         return shown
-    facts = {**shown.told.get("facts", {}), **{name: list(values[turn]) for name, values in more.items()}}
-    return Frame(shown.cells, shown.marks, {**shown.told, "facts": facts})
+    infos = {**shown.told.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
+    return Frame(shown.cells, shown.marks, {**shown.told, "infos": infos})
 
 
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
@@ -253,8 +253,8 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         raise error
     start = boards([start_of(vars(record))])
     moments = [
-        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "over": not shown.told["life"], **shown.told})
-        for shown in toroidal_cup.life(game, start, record.generations, limits.FILM, record.pattern, compile)
+        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "done": not shown.told["life"], **shown.told})
+        for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern, compile)
     ]
     words = {0: ("draw", "draw"), 1: ("win", "loss"), 2: ("loss", "win")}[record.winner]
     told = {

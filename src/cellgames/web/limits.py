@@ -10,7 +10,7 @@ from cellgames.envs.core import Game
 
 from .views import has_board, view_of
 
-__all__ = ["CELLS", "FILM", "LIFE", "MOVES", "PICTURES", "PLANES", "check"]
+__all__ = ["CELLS", "LIFE", "MOVES", "PICTURES", "PLANES", "STEP_FRAMES", "check"]
 
 MOVES = 20_000
 """Of a record."""
@@ -24,11 +24,11 @@ LIFE = 300_000_000
 PLANES = 64 << 20
 """Bytes of all frames of a replay, before they are packed."""
 
-FILM = 240
+STEP_FRAMES = 240
 """Pictures within one step."""
 
 PICTURES = 1000
-"""Within all steps of a game; steps that are films share them."""
+"""Within all steps of a game; steps that are animations share them."""
 
 
 def check(game: Game[Any], moves: Sequence[str] | None = None) -> None:

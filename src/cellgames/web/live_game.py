@@ -26,7 +26,7 @@ from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 
 from .controls import controls, legal_bits
-from .frames import film, frame, layout
+from .frames import frame, layout, step_frames
 
 __all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
 
@@ -35,7 +35,7 @@ PERSON = "human"
 
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
-_FILMS = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
+_STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
 
@@ -48,7 +48,7 @@ class BusyError(RefusedError):
 
 
 @dataclass
-class _Hired:
+class _SeatedAgent:
     """An agent, and the seats that it plays."""
 
     spec: str
@@ -81,7 +81,7 @@ class Session:
     Args:
         game: the rules.
         specs: by seat who plays, None for the person (one seat at most).
-        hire: makes an agent of a spec.
+        load_agent: makes an agent of a spec.
         seed: of the game, and of the agents' chance.
         asked: what the visitor asked for, to ask for another such game.
 
@@ -93,7 +93,7 @@ class Session:
         self,
         game: Game[Any],
         specs: Sequence[str | None],
-        hire: Callable[[str], AnyAgent],
+        load_agent: Callable[[str], AnyAgent],
         *,
         seed: int = 0,
         asked: Mapping[str, Any] | None = None,
@@ -108,10 +108,10 @@ class Session:
         self.game, self.seed, self._asked = game, seed, dict(asked or {})
         self.person: int | None = people[0] if people else None
         self.names = tuple(PERSON if spec is None else spec for spec in specs)
-        self._hired = [
-            _Hired(
+        self._agents = [
+            _SeatedAgent(
                 spec,
-                hire(spec),
+                load_agent(spec),
                 [seat for seat, other in enumerate(specs) if other == spec],
                 generator(seed, "web", spec),
             )
@@ -137,9 +137,9 @@ class Session:
         return self._thinking
 
     @property
-    def over(self) -> bool:
+    def done(self) -> bool:
         """Whether the game has ended, by its rules or by a forfeit."""
-        return bool(self._now.over) or self._forfeit is not None
+        return bool(self._now.done) or self._forfeit is not None
 
     @property
     def mark(self) -> tuple[int, int, bool]:
@@ -160,7 +160,7 @@ class Session:
             RefusedError: the game is over, or the action is not legal; the message says why.
         """
         with self._lock:
-            if self.over:
+            if self.done:
                 raise RefusedError("the game is over")
             if self._thinking or not self._awaits_person():
                 raise BusyError("it is not your turn yet")
@@ -203,14 +203,14 @@ class Session:
             since: how many events the page has shown.
         """
         with self._lock:
-            state, over = self._now, self.over
-            yours = not over and not self._thinking and self._awaits_person()
+            state, done = self._now, self.done
+            yours = not done and not self._thinking and self._awaits_person()
             fresh = self._events[since:] if epoch == self._epoch else []
             return {
                 "id": self.id,
                 "epoch": self._epoch,
                 "turn": self._turn,
-                "seed": self.seed if over else None,  # hidden draws follow from it
+                "seed": self.seed if done else None,  # hidden draws follow from it
                 "events": [event.to_data() | {"move": self._told(event.move)} for event in fresh],
                 "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
                 "thinking": self._thinking,
@@ -218,8 +218,8 @@ class Session:
                 "legal": legal_bits(self.game, state, self._mine) if yours else None,
                 "controls": controls(self.game, state, self._mine) if yours else {},
                 "can_undo": not self.game.info.simultaneous and not self._thinking and bool(self._own_turns()),
-                "over": over,
-                "result": self._result_data() if over else None,
+                "done": done,
+                "result": self._result_data() if done else None,
                 "forfeit": self._forfeit_words(),
                 "stored": self.stored,
                 "undone": self.undone,
@@ -250,7 +250,7 @@ class Session:
             RefusedError: it is not finished.
         """
         with self._lock:
-            if not self.over:
+            if not self.done:
                 raise RefusedError("the game is not finished, so there is no record of it yet")
             return Record(
                 game=self.game.id,
@@ -261,7 +261,7 @@ class Session:
                 opening=0,
                 moves=tuple(event.move for event in self._events),
                 result=self._result(),
-                story=self.game.story(self._now),
+                summary=self.game.summary(self._now),
             )
 
     # --- inside -----------------------------------------------------------------------------------------------
@@ -293,20 +293,20 @@ class Session:
 
     def _begin(self) -> None:
         """Agents begin a game, and play if it is their turn."""
-        for hired in self._hired:
+        for seated in self._agents:
             try:
-                hired.agent.start(
-                    self.game, torch.tensor(hired.seats), torch.zeros(len(hired.seats), dtype=torch.int64)
+                seated.agent.start(
+                    self.game, torch.tensor(seated.seats), torch.zeros(len(seated.seats), dtype=torch.int64)
                 )
             except Exception as error:
-                self._give_up(hired, error)
+                self._give_up(seated, error)
                 return
-        if not self._awaits_person() and not self.over:
+        if not self._awaits_person() and not self.done:
             self._think(None)
 
-    def _give_up(self, hired: _Hired, error: Exception) -> None:
+    def _give_up(self, seated: _SeatedAgent, error: Exception) -> None:
         """The agent forfeits the game."""
-        self._forfeit = Forfeit(hired.seats[0], reason_of(error), tuple(hired.seats[1:]))
+        self._forfeit = Forfeit(seated.seats[0], reason_of(error), tuple(seated.seats[1:]))
 
     def _checked(self, choices: Sequence[int]) -> Tensor:
         """The person's action as int64 [K], if it is legal."""
@@ -345,7 +345,7 @@ class Session:
                 own = self._step(chosen.reshape(1, *self.game.info.action_shape))
                 with self._lock:
                     self._keep(*own)
-                    if self.over or self._awaits_person():
+                    if self.done or self._awaits_person():
                         return
             played.set()
             while not self._closed:
@@ -355,7 +355,7 @@ class Session:
                 with self._lock:
                     if step is not None:
                         self._keep(*step)
-                    if self.over or self._awaits_person():
+                    if self.done or self._awaits_person():
                         return
         finally:
             with self._lock:
@@ -364,23 +364,23 @@ class Session:
 
     def _joint(self, chosen: Tensor | None) -> Tensor | None:
         """The next step's action, [1, ...]; None where an agent has failed. Nothing else changes the game meanwhile."""
-        state, info, lane = self._now, self.game.info, torch.zeros(1, dtype=torch.int64)
+        state, info, env_ids = self._now, self.game.info, torch.zeros(1, dtype=torch.int64)
         if not info.simultaneous:
-            hired = next(one for one in self._hired if int(state.current_player) in one.seats)
+            seated = next(one for one in self._agents if int(state.current_player) in one.seats)
             try:
-                return select(hired.agent, self.game, state, lane, hired.generator)
+                return select(seated.agent, self.game, state, env_ids, seated.generator)
             except Exception as error:
-                self._give_up(hired, error)
+                self._give_up(seated, error)
                 return None
         joint = torch.zeros((1, info.num_players, len(info.action_nvec)), dtype=torch.int64)
         if chosen is not None:
             joint[0, self._mine] = chosen
-        for hired in self._hired:
-            seats = torch.tensor(hired.seats)
+        for seated in self._agents:
+            seats = torch.tensor(seated.seats)
             try:
-                asked = select(hired.agent, self.game, state, lane.expand(len(seats)), hired.generator, seats)
+                asked = select(seated.agent, self.game, state, env_ids.expand(len(seats)), seated.generator, seats)
             except Exception as error:
-                self._give_up(hired, error)
+                self._give_up(seated, error)
                 return None
             joint[0, seats] = asked.view(len(seats), -1)
         return joint.view(1, *info.action_shape)
@@ -392,7 +392,7 @@ class Session:
         own = None
         if self.game.info.simultaneous and self.person is not None:
             own = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
-        pictures = film(self.game, before, after, viewer=self._viewer(after), action=own)
+        pictures = step_frames(self.game, before, after, viewer=self._viewer(after), action=own)
         played = Played(actions[None], torch.ones(1, dtype=torch.int64), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
@@ -403,18 +403,18 @@ class Session:
         self._events.append(event)
         self._states[self._turn] = after
         self._states.pop(self._turn - _BACK, None)
-        if (old := self._turn - _FILMS) > 0:
+        if (old := self._turn - _STEPS_KEPT) > 0:
             self._events[old - 1] = replace(self._events[old - 1], frames=[])
 
     def _told(self, move: str) -> str:
         """As much of a step as the person may know: of a joint action the own part, until the end."""
-        if self.person is None or not self.game.info.simultaneous or self.over:
+        if self.person is None or not self.game.info.simultaneous or self.done:
             return move
         return move.split(" ")[self.person]
 
     def _viewer(self, state: State) -> int | None:
         """Whose eyes pictures are for: everybody's after the end."""
-        return None if bool(state.over) else self.person
+        return None if bool(state.done) else self.person
 
     def _own_action(self) -> tuple[int, ...] | None:
         """What the person did in the last step of a game in which all act at once."""

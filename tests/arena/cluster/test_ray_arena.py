@@ -155,8 +155,8 @@ def test_until_the_order_is_certain_the_same_games_are_added(
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
     assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read(tmp_path / "cut" / "games.jsonl").records)
-    over = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
-    assert over.played == len(done.records) - 24 - 2 * 4
+    cut = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
+    assert cut.played == len(done.records) - 24 - 2 * 4
     assert_same(tmp_path / "alone", tmp_path / "cut")
 
 

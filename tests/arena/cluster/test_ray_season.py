@@ -30,7 +30,7 @@ from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.games import Fixture, PackedUmpire, Played, settle
 from cellgames.arena.season.prefetch import AHEAD, Batch, BatchWork, Rounds
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, generate_names, hire, place
+from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
 from cellgames.cluster.connection import ClusterError
 from cellgames.cluster.ray_workers import RayWorkers
 from cellgames.cluster.workers import Work, Workers
@@ -97,7 +97,7 @@ class Pretend:
             if self.wrong in {fixture.stage for fixture in item.fixtures}:
                 future.set_exception(ClusterError(f"{self.wrong}: no"))
             else:
-                future.set_result(pickle.loads(pickle.dumps(work.begin()(item))))
+                future.set_result(pickle.loads(pickle.dumps(work.start()(item))))
 
 
 def backwards(pieces: list[Piece]) -> Iterable[Piece]:
@@ -129,10 +129,10 @@ def test_workers_change_no_byte(
     tmp_path: Path, whole: dict[str, bytes], order: Callable[[list[Piece]], Iterable[Piece]], count: int
 ) -> None:
     workers = Pretend(count, order)
-    over = run(tmp_path / "run", workers)
-    assert content(over.out) == whole
+    done = run(tmp_path / "run", workers)
+    assert content(done.out) == whole
     assert workers.given == [f"days {day} to {day} of 11" for day in range(1, 12)]  # each batch once, and no playoffs
-    assert over.played == over.games == len(whole["games.jsonl"].splitlines())
+    assert done.played == done.games == len(whole["games.jsonl"].splitlines())
     # Handed out ahead, but not without limit: what waits is lost if the season is killed.
     assert workers.most == 1 + AHEAD * count
 
@@ -165,9 +165,9 @@ def test_a_piece_that_fails_leaves_what_was_before_it(tmp_path: Path, whole: dic
     assert kept == b"".join(before)
     time.sleep(0.03)
     assert all(future.done() for future in workers.futures)
-    over = run(tmp_path / "run", Pretend(2))
-    assert content(over.out) == whole
-    assert over.played == over.games - len(before)
+    done = run(tmp_path / "run", Pretend(2))
+    assert content(done.out) == whole
+    assert done.played == done.games - len(before)
 
 
 def _day(line: bytes) -> int:
@@ -178,7 +178,7 @@ def _day(line: bytes) -> int:
 
 @pytest.mark.parametrize("workers", [None, Pretend(2)], ids=["alone", "workers"])
 def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, bytes], workers: Pretend | None) -> None:
-    """After a batch, in one, between a batch and its replays; begun by workers or not, it is the same file."""
+    """After a batch, in one, between a batch and its replays; started by workers or not, it is the same file."""
     lines = whole["games.jsonl"].splitlines(keepends=True)
     attempts = [json.loads(line)["season"]["attempt"] for line in lines]
     before_replays = next(n for n in range(8, len(lines)) if attempts[n] == 1 and attempts[n - 1] == 0)
@@ -188,9 +188,9 @@ def test_a_season_cut_off_anywhere_goes_on(tmp_path: Path, whole: dict[str, byte
         out.mkdir()
         (out / "season.json").write_bytes(whole["season.json"])
         (out / "games.jsonl").write_bytes(b"".join(lines[:cut]))
-        over = run(out, workers)
+        done = run(out, workers)
         assert content(out) == whole
-        assert over.games - cut <= over.played <= over.games - cut + 4  # a torn batch again, nothing else
+        assert done.games - cut <= done.played <= done.games - cut + 4  # a torn batch again, nothing else
 
 
 def test_leaving_gives_up_what_is_outstanding(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -240,7 +240,7 @@ def test_an_umpire_that_stays_at_home_is_refused(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- bots and the Cup
 
-BOTS = place(hire([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"]))
+BOTS = place(assign_agents([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"]))
 
 
 def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Season:
@@ -353,6 +353,6 @@ def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots:
     kept = (out / "games.jsonl").read_bytes()
     assert content(bots)["games.jsonl"].startswith(kept)
     assert kept.count(b"\n") == games
-    over = run_bots(out, cluster)
-    assert over.played == over.games - games
+    done = run_bots(out, cluster)
+    assert done.played == done.games - games
     check_same(out, bots)

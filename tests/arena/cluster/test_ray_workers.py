@@ -54,15 +54,15 @@ class Stuck(str):
         raise TypeError("cannot pickle this")
 
 
-def begun(folder: Path, piece: str) -> list[int]:
-    """The processes that have begun a piece."""
+def started(folder: Path, piece: str) -> list[int]:
+    """The processes that have started a piece."""
     return [int(path.suffix[1:]) for path in folder.glob(f"{piece}.*")]
 
 
 # ---------------------------------------------------------------- pieces
 
 
-def test_pieces_are_done_elsewhere_and_a_work_begins_once_in_each_process(workers: RayWorkers, tmp_path: Path) -> None:
+def test_pieces_are_done_elsewhere_and_a_work_starts_once_in_each_process(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
     pieces = [f"square {number}" for number in range(20)]
     assert dict(completed(workers, work, pieces)) == {f"square {n}": n * n for n in range(20)}
@@ -70,8 +70,8 @@ def test_pieces_are_done_elsewhere_and_a_work_begins_once_in_each_process(worker
     assert os.getpid() not in processes
     assert {*threads} == {1}
     assert {*variable} == {"1"}
-    doing = {process for piece in pieces for process in begun(tmp_path, piece)}
-    assert {int(path.stem) for path in tmp_path.glob("*.begun")} == doing | {*processes}
+    doing = {process for piece in pieces for process in started(tmp_path, piece)}
+    assert {int(path.stem) for path in tmp_path.glob("*.started")} == doing | {*processes}
     assert 1 <= len(doing) <= workers.count == 2
 
 
@@ -82,12 +82,12 @@ def test_a_piece_that_fails_is_named_and_all_that_is_under_way_arrives(workers: 
     def do() -> None:
         for piece, _ in completed(workers, Told(tmp_path), pieces):
             done.append(piece)
-            patient(lambda: begun(tmp_path, "raise the roof"))
+            patient(lambda: started(tmp_path, "raise the roof"))
 
     with pytest.raises(ClusterError, match=r"^raise the roof failed on \S+: RuntimeError: cannot do the roof$") as info:
         do()
     assert "wait 0.3" in done
-    assert sum(len(begun(tmp_path, piece)) for piece in pieces) == len(done) + 1 < len(pieces)
+    assert sum(len(started(tmp_path, piece)) for piece in pieces) == len(done) + 1 < len(pieces)
     assert "in do" in str(info.value.__cause__)  # where it failed, for --debug
 
 
@@ -98,8 +98,8 @@ def test_a_piece_may_not_end_its_worker(workers: RayWorkers, tmp_path: Path) -> 
     assert workers.submit(work, "square 3").result() == 9
 
 
-def test_work_that_cannot_begin_or_travel_is_an_error(workers: RayWorkers, tmp_path: Path) -> None:
-    with pytest.raises(ClusterError, match=r"square 3 failed on .*: OSError: no way to begin"):
+def test_work_that_cannot_start_or_travel_is_an_error(workers: RayWorkers, tmp_path: Path) -> None:
+    with pytest.raises(ClusterError, match=r"square 3 failed on .*: OSError: no way to start"):
         workers.submit(Told(tmp_path, failing=True), "square 3").result()
     with pytest.raises(ClusterError, match=r"piece .* cannot be sent to workers: TypeError: cannot pickle"):
         workers.submit(Told(tmp_path), Stuck("square 3"))
@@ -122,24 +122,24 @@ def test_warnings_arrive_once(workers: RayWorkers, tmp_path: Path) -> None:
 def test_a_piece_outlives_its_worker(workers: RayWorkers, tmp_path: Path) -> None:
     pieces = ["once killed", *(f"square {number}" for number in range(5))]
     assert dict(completed(workers, Told(tmp_path), pieces))["once killed"] == "once killed"
-    assert len(begun(tmp_path, "once killed")) == 2
+    assert len(started(tmp_path, "once killed")) == 2
 
 
 def test_a_piece_that_kills_every_worker_is_given_up(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"^die again: 4 workers died at it, one after the other; .*memory"):
         workers.submit(Told(tmp_path), "die again").result(60)
-    assert len(begun(tmp_path, "die again")) == 4
+    assert len(started(tmp_path, "die again")) == 4
 
 
 def test_what_is_cancelled_stops_in_the_middle(workers: RayWorkers, tmp_path: Path) -> None:
     work = Told(tmp_path)
     futures = [workers.submit(work, f"wait {600 + number}") for number in range(3)]
-    patient(lambda: begun(tmp_path, "wait 600") and begun(tmp_path, "wait 601"))
+    patient(lambda: started(tmp_path, "wait 600") and started(tmp_path, "wait 601"))
     began = time.monotonic()
     assert all(future.cancel() for future in futures)
     assert workers.submit(work, "square 4").result(30) == 16
     assert time.monotonic() - began < 30
-    assert not begun(tmp_path, "wait 602")
+    assert not started(tmp_path, "wait 602")
 
 
 def test_whoever_stops_early_cancels_what_is_under_way(workers: RayWorkers, tmp_path: Path) -> None:
@@ -158,8 +158,8 @@ def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_p
         assert (one.count, workers.count) == (1, 2)
         work = Told(tmp_path)
         futures = [one.submit(work, f"wait 0.{number}") for number in (30, 20)]
-        patient(lambda: begun(tmp_path, "wait 0.30"))
-        assert not begun(tmp_path, "wait 0.20")
+        patient(lambda: started(tmp_path, "wait 0.30"))
+        assert not started(tmp_path, "wait 0.20")
         assert [future.result(30) for future in futures] == ["wait 0.30", "wait 0.20"]
         lasting = one.submit(work, "wait 600")
     assert lasting.cancelled()
@@ -178,7 +178,7 @@ def test_without_an_address_there_are_no_workers() -> None:
 def test_whoever_waits_for_others_is_told(workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray_workers, "_PATIENCE_S", 0.1)
     taken, said = [workers.submit(Told(tmp_path), f"wait {600 + number}") for number in range(2)], list[str]()
-    patient(lambda: begun(tmp_path, "wait 600") and begun(tmp_path, "wait 601"))
+    patient(lambda: started(tmp_path, "wait 600") and started(tmp_path, "wait 601"))
     with connected() as ray, RayWorkers(warn=said.append) as others:
         patient(lambda: ray.available_resources().get("CPU", 0) < 1)
         waiting = others.submit(Told(tmp_path), "square 7")
@@ -223,16 +223,16 @@ from ray_clusters import Told, patient
 folder = Path(sys.argv[1])
 ray_workers._PATIENCE_S = 0.1
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
-def begun():
+def started():
     return len([*folder.glob("node 600.*")])
 with ray_workers.RayWorkers(cluster.address, warn=lambda line: print(line, flush=True)) as workers:
     print(workers.count)
     future = workers.submit(Told(folder), "node 600")
     first = cluster.add_node(num_cpus=1)
-    patient(begun)
+    patient(started)
     cluster.remove_node(first, allow_graceful=False)
     cluster.add_node(num_cpus=1)
-    print(future.result(60), begun())
+    print(future.result(60), started())
 cluster.shutdown()
 """
 
@@ -318,7 +318,7 @@ def test_a_worker_with_another_version_is_refused(workers: RayWorkers, tmp_path:
     with driver(OTHER, address, tmp_path, before=str(tmp_path / "other")) as process:
         out, err = process.communicate(timeout=120)
     assert "has other versions than the process that asks it: cellgames: expected 99, got" in out, err
-    assert not list(tmp_path.glob("*.begun"))
+    assert not list(tmp_path.glob("*.started"))
 
 
 def test_modules_are_looked_for_everywhere_but_in_what_is_installed(

@@ -23,7 +23,7 @@ from cellgames.cli.main import main
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Shape, Text
 from cellgames.envs.core.notes import Notes
-from cellgames.envs.torus.annotated import LINE, annotated
+from cellgames.envs.torus.annotated import LINE, draw_annotated
 from cellgames.envs.torus.rendering import spot
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -78,8 +78,8 @@ def test_the_line_names_the_moves_and_who_makes_them(found: analysis.Analysis) -
 
 def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
     class Undecided(Planned):
-        def search(self, state: State, lanes: Any, generator: Any) -> Any:
-            planned = super().search(state, lanes, generator)
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
             planned.visits.clamp_(max=1)
             planned.chosen[0] = planned.actions[0, 2]
             planned.lines[0] = planned.chosen.tolist()
@@ -91,8 +91,8 @@ def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
 
 def test_a_line_with_an_illegal_move_is_refused() -> None:
     class Dreamer(Planned):
-        def search(self, state: State, lanes: Any, generator: Any) -> Any:
-            planned = super().search(state, lanes, generator)
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
             planned.lines[0].append(planned.lines[0][0])
             return planned
 
@@ -102,8 +102,8 @@ def test_a_line_with_an_illegal_move_is_refused() -> None:
 
 def test_the_agent_is_started_in_the_movers_seat_and_the_position_is_left_alone() -> None:
     class Careless(Planned):
-        def search(self, state: State, lanes: Any, generator: Any) -> Any:
-            planned = super().search(state, lanes, generator)
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
+            planned = super().search(state, env_ids, generator)
             for field in state.tensors():
                 field.zero_()
             return planned
@@ -120,9 +120,9 @@ def test_who_analyses_does_not_know_the_dice() -> None:
     seen = []
 
     class Curious(Planned):
-        def search(self, state: State, lanes: Any, generator: Any) -> Any:
+        def search(self, state: State, env_ids: Any, generator: Any) -> Any:
             seen.append(int(state.seed))
-            return super().search(state, lanes, generator)
+            return super().search(state, env_ids, generator)
 
     state = game.init(torch.tensor([123]))
     for seed in (1, 1, 2):
@@ -243,14 +243,14 @@ def written(shapes: tuple[Shape, ...], size: int) -> dict[str, list[str]]:
 
 
 def test_win_chances_and_the_line_stand_in_their_cells(found: analysis.Analysis) -> None:
-    shapes = board(analysis.picture(TORUS, after("a1", "c3+", "b1"), found))
+    shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
     assert written(shapes, 3) == {"a2": ["50", "1"], "b2": ["25"], "c1": ["75"], "b3+": ["2"], "a3+": ["3"]}
     stones = [shape.fill for shape in shapes if isinstance(shape, Circle)][-3:]
     assert stones == ["#ffffff", "#25282d", "#ffffff"]  # White moves first
 
 
 def test_more_visits_are_a_darker_cell_and_none_leave_its_colour(found: analysis.Analysis) -> None:
-    shapes = board(analysis.picture(TORUS, after("a1", "c3+", "b1"), found))
+    shapes = board(analysis.draw(TORUS, after("a1", "c3+", "b1"), found))
 
     def fill(name: str) -> str | None:
         centre = spot(TORUS.string_to_action(name), 3)
@@ -277,7 +277,7 @@ def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> N
     cells = range(2 * size * size)
     line = tuple((cell, cell % 2) for cell in cells)
     notes = Notes("all", dict.fromkeys(cells, 1 / len(cells)), dict.fromkeys(cells, "100"), "chances", line)
-    shapes = board(annotated([0] * len(cells), size=size, last_move=None, notes=notes))
+    shapes = board(draw_annotated([0] * len(cells), size=size, last_move=None, notes=notes))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     numbers = [shape for shape in texts if shape.text == "100"]
     assert len(numbers) == len(cells)
@@ -295,7 +295,7 @@ def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> N
 
 
 def test_the_title_and_the_legend_say_what_is_seen(found: analysis.Analysis) -> None:
-    shown = analysis.picture(TORUS, after("a1", "c3+", "b1"), found)
+    shown = analysis.draw(TORUS, after("a1", "c3+", "b1"), found)
     assert shown.title == "White to move, turn 4: win chance 62 %, best a2 (Planned)"
     words = [shape.text for shape in shown.shapes if isinstance(shape, Text)]
     assert words == [
@@ -306,11 +306,11 @@ def test_the_title_and_the_legend_say_what_is_seen(found: analysis.Analysis) -> 
 
 def test_notes_of_taken_cells_are_refused() -> None:
     with pytest.raises(ValueError, match=r"notes of free cells only, got some of \[1\]"):
-        annotated([0, 1] + [0] * 6, size=2, last_move=1, notes=Notes("", {1: 0.5}, {0: "50"}))
+        draw_annotated([0, 1] + [0] * 6, size=2, last_move=1, notes=Notes("", {1: 0.5}, {0: "50"}))
 
 
 def test_without_visits_only_the_line_is_drawn() -> None:
-    shown = annotated([0] * 8, size=2, last_move=None, notes=Notes("", line=((3, 1),)))
+    shown = draw_annotated([0] * 8, size=2, last_move=None, notes=Notes("", line=((3, 1),)))
     assert written(board(shown), 2) == {"b2": ["1"]}
     assert next(shape.text for shape in shown.shapes if isinstance(shape, Text)) == "1"
 
@@ -319,7 +319,7 @@ def test_a_game_that_draws_no_notes_shows_its_board_below_the_title() -> None:
     game: Game[Any] = cellgames.make("cloth-of-gold-small-v0")
     state = game.init(seeds(0, 1))
     told = analysis.analyse(game, state, Planned("1"))
-    shown, plain = analysis.picture(game, state, told), game.picture(state)
+    shown, plain = analysis.draw(game, state, told), game.draw(state)
     assert shown.height > plain.height
     assert shown.shapes[1] == Inset(0, shown.height - plain.height, plain)
     assert shown.title.startswith("Player_a to move, turn 1: win chance 62 %, best r0c1 (Planned)")
@@ -330,7 +330,7 @@ def test_files_hold_the_drawing(found: analysis.Analysis) -> None:
     svg, page, png = (analysis.content(TORUS, state, found, suffix) for suffix in (".svg", ".html", ".png"))
     assert isinstance(svg, str)
     assert isinstance(page, str)
-    assert ElementTree.fromstring(svg).findtext("{*}title") == analysis.picture(TORUS, state, found).title
+    assert ElementTree.fromstring(svg).findtext("{*}title") == analysis.draw(TORUS, state, found).title
     assert svg in page
     assert "<td>a2</td><td>4</td><td>57.1</td><td>50.0</td><td>60.0</td>" in page
     assert "<p>Line: a2 b3+ a3+</p>" in page

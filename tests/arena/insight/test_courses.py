@@ -66,7 +66,7 @@ def test_games_stepped_side_by_side_go_as_they_do_alone(id: str) -> None:
     assert seen == [len(record.moves) for record in records]
 
 
-def test_rounds_of_cloth_of_gold_are_those_of_the_story() -> None:
+def test_rounds_of_cloth_of_gold_are_those_of_the_summary() -> None:
     id = "cloth-of-gold-v0"
     records = played(id)
     told: dict[tuple[int, int], dict[str, list[float]]] = {}
@@ -75,7 +75,7 @@ def test_rounds_of_cloth_of_gold_are_those_of_the_story() -> None:
             told[number, moment.time] = {name: values[place].tolist() for name, values in moment.measures.items()}
             assert int(moment.live[place].sum()) >= sum(told[number, moment.time]["units"])
             if moment.last[place]:
-                assert moment.time == len(records[number].story["rounds"]["units"]) - 1
+                assert moment.time == len(records[number].summary["rounds"]["units"]) - 1
     expected = {
         (number, time): {
             "units": [float(value) for value in rounds["units"][time]],
@@ -84,7 +84,7 @@ def test_rounds_of_cloth_of_gold_are_those_of_the_story() -> None:
             "killed": [float(rounds["killed"][time])],
         }
         for number, record in enumerate(records)
-        for rounds in [record.story["rounds"]]
+        for rounds in [record.summary["rounds"]]
         for time in range(len(rounds["units"]))
     }
     assert told == expected

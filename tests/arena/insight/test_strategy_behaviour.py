@@ -38,8 +38,8 @@ class Coin(BaseAgent):
         super().__init__(f"coin {chance}")
         self.chance = chance
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        first = torch.rand(len(lanes), generator=generator) < self.chance
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        first = torch.rand(len(env_ids), generator=generator) < self.chance
         last = action_mask.shape[1] - 1 - action_mask.flip(1).int().argmax(dim=1)
         return torch.where(first, action_mask.int().argmax(dim=1), last)
 
@@ -55,11 +55,11 @@ def test_positions_are_those_of_the_games_and_none_comes_twice() -> None:
     found = draw_positions(TORUS, GAMES, 60, 3)
     pairs = list(zip(found.records, found.plies, strict=True))
     assert len(found) == len(set(pairs)) == 60
-    for lane in (0, 17, 59):
-        state = replay(GAMES[pairs[lane][0]])[pairs[lane][1]]
-        assert found.state[lane].equal(state)
-        assert found.players[lane] == state.current_player[0]
-    assert not found.state.over.any()
+    for env_id in (0, 17, 59):
+        state = replay(GAMES[pairs[env_id][0]])[pairs[env_id][1]]
+        assert found.state[env_id].equal(state)
+        assert found.players[env_id] == state.current_player[0]
+    assert not found.state.done.any()
 
 
 def test_positions_follow_from_the_seed() -> None:
@@ -238,7 +238,7 @@ class Half(BaseAgent):
         super().__init__(f"half {upper}")
         self.upper = upper
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         choices = []
         for part in action_mask.split(list(GRID.info.action_nvec), 1):
             good = part.clone()

@@ -13,7 +13,7 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
-from cellgames.arena.play.match import Schedule, derive, entrants, match, match_id, play_chunk
+from cellgames.arena.play.match import Schedule, derive, load_two_player_agents, match, match_id, play_chunk
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.tables import distinct, make_tables, pair_result, tally
 
@@ -124,7 +124,7 @@ def test_a_match_in_words() -> None:
         (lambda: match(GAME, "random", First("first"), opening_plies=-1), "opening_plies must be a whole"),
         (lambda: match(GAME, "random", First("first"), opening_plies=18), "ask for fewer plies"),
         (lambda: match(GAME, "random", First("first"), seed=0.5), "seed must be a whole number, got 0.5"),  # type: ignore[arg-type]  # that is the error
-        (lambda: entrants(GAME, ["random"]), "expected at least two agents, got random"),
+        (lambda: load_two_player_agents(GAME, ["random"]), "expected at least two agents, got random"),
     ],
 )
 def test_errors_say_what_was_expected_and_what_came(call: Any, message: str) -> None:

@@ -240,7 +240,7 @@ def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: 
 
 def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path, tmp_path: Path) -> None:
     before = content(whole)
-    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
         (lambda: run(whole, opening_plies=4), "opening_plies: expected 2, got 4; "),
@@ -253,7 +253,7 @@ def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path, tmp
         ),
     ]
     for call, said in cases:
-        with pytest.raises(RunError, match=re.escape(said + over)):
+        with pytest.raises(RunError, match=re.escape(said + done)):
             call()
     assert content(whole) == before
 

@@ -45,14 +45,14 @@ ELO = 400 / math.log(10)
 class Idle(BaseAgent):
     """In `Sealed`: bids nothing, guesses nothing, scores nothing."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         return torch.tensor([4, 2]).expand(len(action_mask), 2)
 
 
 class High(BaseAgent):
     """In `Sealed`: bids the highest card left."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         bid = 3 - action_mask[:, :4].flip(1).int().argmax(1)
         return torch.stack([bid, torch.full_like(bid, 2)], dim=1)
 
@@ -391,7 +391,7 @@ def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks
 
 def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
     before = content(whole)
-    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
         (lambda: run(whole, chunk=4), "chunk: expected 3, got 4; "),
@@ -401,7 +401,7 @@ def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> 
     for call, said in cases:
         with pytest.raises(RunError, match=re.escape(said)) as refused:
             call()
-        assert over in str(refused.value)
+        assert done in str(refused.value)
     assert content(whole) == before
 
 
@@ -441,8 +441,8 @@ def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
 class Searcher(BaseAgent):
     """Needs positions."""
 
-    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.zeros(len(lanes), dtype=torch.int64)
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.zeros(len(env_ids), dtype=torch.int64)
 
 
 @pytest.mark.parametrize(

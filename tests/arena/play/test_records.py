@@ -46,9 +46,9 @@ CLOTH = {"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds"
 
 @pytest.fixture(scope="module")
 def cloth() -> Record:
-    """A game with a story of several rounds."""
+    """A game with a summary of several rounds."""
     played = match(cellgames.make("cloth-of-gold-v0", **CLOTH), RandomAgent("ann"), RandomAgent("bob"), games=40)
-    return max(played.records, key=lambda record: (sum(record.story["rounds"]["killed"]), record.result.turns))
+    return max(played.records, key=lambda record: (sum(record.summary["rounds"]["killed"]), record.result.turns))
 
 
 # ---------------------------------------------------------------- lines
@@ -74,7 +74,7 @@ def test_a_record_is_one_line_and_comes_back_equal(games: tuple[Record, ...]) ->
         ({"game": "torus-v0\n"}, "names that can be printed"),
         ({"result": {"scores": [10**400, 0]}}, "result.scores must be a list of numbers up to 1e308"),
         ({"result": {"scores": [math.inf, 0]}}, "Infinity is not a number"),
-        ({"story": {"x": math.nan}}, "NaN is not a number"),
+        ({"summary": {"x": math.nan}}, "NaN is not a number"),
     ],
 )
 def test_what_does_not_fit_together_is_refused(change: dict[str, Any], message: str) -> None:
@@ -98,12 +98,12 @@ def test_unknown_fields_are_tolerated() -> None:
     assert Record.from_json(json.dumps(data)) == RING
 
 
-def test_a_story_is_part_of_the_line_only_if_there_is_one(cloth: Record, games: tuple[Record, ...]) -> None:
-    assert not any("story" in json.loads(record.to_json()) for record in (RING, *games))
-    assert cloth.story
-    assert json.loads(cloth.to_json())["story"] == cloth.story
+def test_a_summary_is_part_of_the_line_only_if_there_is_one(cloth: Record, games: tuple[Record, ...]) -> None:
+    assert not any("summary" in json.loads(record.to_json()) for record in (RING, *games))
+    assert cloth.summary
+    assert json.loads(cloth.to_json())["summary"] == cloth.summary
     assert Record.from_json(cloth.to_json()) == cloth
-    other = replace(RING, story={"mood": ["good", None], "parts": {"a": 0.5}})
+    other = replace(RING, summary={"mood": ["good", None], "parts": {"a": 0.5}})
     assert Record.from_json(other.to_json()) == other
 
 
@@ -145,7 +145,7 @@ def with_value(value: object, *path: str) -> Callable[[dict[str, Any]], None]:
         (with_value(0, "result", "truncated"), "result.truncated must be true or false, got '0'"),
         (with_value([], "result"), "'result' must be a JSON object, got '[]'"),
         (with_value([], "parameters"), "parameters must be a JSON object"),
-        (with_value([], "story"), "story must be a JSON object, got '[]'"),
+        (with_value([], "summary"), "summary must be a JSON object, got '[]'"),
     ],
 )
 def test_a_bad_record_says_what_is_wrong(change: Callable[[dict[str, Any]], None], message: str) -> None:
@@ -215,7 +215,7 @@ def test_a_replay_goes_through_all_positions() -> None:
     assert [int(state.turn) for state in states] == [0, 1, 2, 3, 4, 5]
     assert GAME.state_to_string(states[2]) == "xo./.../... .../.../... b"
     assert bool(states[-1].terminated)
-    assert not any(bool(state.over) for state in states[:-1])
+    assert not any(bool(state.done) for state in states[:-1])
     assert game_of(RING) == GAME
 
 
@@ -229,18 +229,18 @@ def test_a_game_may_start_from_a_position() -> None:
     later = replace(RING, position="xo./xo./... .../.../... b", moves=("a3",))
     states = replay(later)
     assert len(states) == 2
-    assert bool(states[-1].over)
+    assert bool(states[-1].done)
 
 
 def test_the_seed_does_not_matter_in_a_game_without_chance() -> None:
     assert len(replay(replace(RING, seed=-5))) == 6
 
 
-def test_a_story_tells_of_the_boards_at_the_end_of_every_round(cloth: Record) -> None:
+def test_a_summary_tells_of_the_boards_at_the_end_of_every_round(cloth: Record) -> None:
     game: Any = game_of(cloth)
     states: list[Any] = list(replay(cloth))
-    closing = [now for before, now in pairwise(states) if now.over or now.round != before.round]
-    rounds = cloth.story["rounds"]
+    closing = [now for before, now in pairwise(states) if now.done or now.round != before.round]
+    rounds = cloth.summary["rounds"]
     assert all(len(values) == len(closing) for values in rounds.values())
     assert len(closing) >= 3
     for number, state in enumerate(closing):
@@ -251,40 +251,40 @@ def test_a_story_tells_of_the_boards_at_the_end_of_every_round(cloth: Record) ->
         assert rounds["killed"][number] == int((board == 4).sum())
 
 
-def test_a_story_grows_by_the_rounds_that_have_been_played(cloth: Record) -> None:
+def test_a_summary_grows_by_the_rounds_that_have_been_played(cloth: Record) -> None:
     game, states, played = game_of(cloth), replay(cloth), 0
-    for before, now in pairwise(map(game.story, states)):
+    for before, now in pairwise(map(game.summary, states)):
         lengths = {len(values) for values in now["rounds"].values()}
         assert lengths in ({played}, {played + 1})
         played = max(lengths)
         assert all(now["rounds"][name][: len(told)] == told for name, told in before["rounds"].items())
-        assert all(cloth.story["rounds"][name][:played] == told for name, told in now["rounds"].items())
-    assert now == cloth.story
+        assert all(cloth.summary["rounds"][name][:played] == told for name, told in now["rounds"].items())
+    assert now == cloth.summary
     without = cellgames.make("cloth-of-gold-v0", **CLOTH, initial_placement=False)
-    told = without.story(without.init(torch.tensor([0])))["rounds"]
+    told = without.summary(without.init(torch.tensor([0])))["rounds"]
     assert told == {"units": [[0, 0]], "territory": [[0, 0]], "contested": [0], "killed": [0]}
 
 
-def test_a_record_without_its_story_or_with_a_longer_one_replays(cloth: Record) -> None:
-    rounds = cloth.story["rounds"]
+def test_a_record_without_its_summary_or_with_a_longer_one_replays(cloth: Record) -> None:
+    rounds = cloth.summary["rounds"]
     more = {"mood": "good", "rounds": {**rounds, "mood": ["good"]}}
-    for story in ({}, {"rounds": {"units": rounds["units"]}}, {"mood": "good"}, more):
-        assert int(replay(replace(cloth, story=story))[-1].turn) == cloth.result.turns
-    assert int(replay(replace(RING, story={"mood": "good"}))[-1].turn) == 5
+    for summary in ({}, {"rounds": {"units": rounds["units"]}}, {"mood": "good"}, more):
+        assert int(replay(replace(cloth, summary=summary))[-1].turn) == cloth.result.turns
+    assert int(replay(replace(RING, summary={"mood": "good"}))[-1].turn) == 5
 
 
 @pytest.mark.parametrize("name", ["units", "killed"])
-def test_a_tampered_story_says_what_differs_first(cloth: Record, name: str) -> None:
-    told = cloth.story["rounds"][name]
+def test_a_tampered_summary_says_what_differs_first(cloth: Record, name: str) -> None:
+    told = cloth.summary["rounds"][name]
     for change, place in (([*told[:1], 99, *told[2:]], 1), (told[:-1], len(told) - 1), ([*told, 7], len(told))):
         was, now = (values[place] if place < len(values) else None for values in (change, told))
-        bad = replace(cloth, story={"rounds": {**cloth.story["rounds"], name: change}})
-        message = f"the result differs: story.rounds.{name}[{place}] recorded {was}, replayed {now}"
+        bad = replace(cloth, summary={"rounds": {**cloth.summary["rounds"], name: change}})
+        message = f"the result differs: summary.rounds.{name}[{place}] recorded {was}, replayed {now}"
         with pytest.raises(ReplayError, match=f"^{re.escape(message)}$"):
             replay(bad)
         assert [(number, str(error)) for number, error in verify([cloth, bad])] == [(1, message)]
-    with pytest.raises(ReplayError, match=re.escape("story.rounds recorded 3, replayed {'units': ")):
-        replay(replace(cloth, story={"rounds": 3}))
+    with pytest.raises(ReplayError, match=re.escape("summary.rounds recorded 3, replayed {'units': ")):
+        replay(replace(cloth, summary={"rounds": 3}))
 
 
 TAMPERED: dict[str, tuple[Record, str]] = {

@@ -58,7 +58,7 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_games_come_back_word_for_word(path: Path) -> None:
-    odd = replace(game(1), position="x../.../...", story={"units": [1, 2]}, pairing=None, seed=-(1 << 62))
+    odd = replace(game(1), position="x../.../...", summary={"units": [1, 2]}, pairing=None, seed=-(1 << 62))
     games = [game(0), odd, game(2, ["é", "ü"], ("draw", "draw"))]
     with Store(path) as store:
         assert store.add(games, source=FILE) == 3
@@ -309,7 +309,7 @@ def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:
 
 def test_export_holds_every_game_with_its_record(path: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    games = [game(0), game(1, ["x, y", 'z"'], ("draw", "draw")), replace(game(2), story={"a": "b\nc"})]
+    games = [game(0), game(1, ["x, y", 'z"'], ("draw", "draw")), replace(game(2), summary={"a": "b\nc"})]
     games.append(game(3, size=7))
     with Store(path) as store:
         store.add(games, source=FILE, identities={"first": "aa"})

@@ -132,9 +132,9 @@ def test_published_postseasons(season: CupSeason) -> None:
         for result in day:
             series = pending.pop(frozenset(result.teams))
             results.setdefault(series.key, []).append(result)
-    over = bracket(season.seeds, order, results)
-    assert over.champion == rounds[-1][-1].winner
-    for series in over.rounds[0]:  # 1 v 4 and 2 v 3: there the Cup's first seats are the rules'
+    done = bracket(season.seeds, order, results)
+    assert done.champion == rounds[-1][-1].winner
+    for series in done.rounds[0]:  # 1 v 4 and 2 v 3: there the Cup's first seats are the rules'
         high = series.teams[0]
         seats = "".join("A" if result.teams[0] == high else "B" for result in series.results)
         assert seats == FIRST_SEATS[5][: len(seats)]

@@ -52,11 +52,11 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_season_leaves_its_files(tmp_path: Path) -> None:
-    over = run(tmp_path / "new" / "season")
-    assert set(content(over.out)) == FILES == {path.name for path in over.files}
-    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
-    assert len(lines) == over.games == over.played
-    assert over.schedule.games == sum(line["season"]["stage"].startswith("day") for line in lines) - sum(
+    done = run(tmp_path / "new" / "season")
+    assert set(content(done.out)) == FILES == {path.name for path in done.files}
+    lines = [json.loads(line) for line in (done.out / "games.jsonl").read_text().splitlines()]
+    assert len(lines) == done.games == done.played
+    assert done.schedule.games == sum(line["season"]["stage"].startswith("day") for line in lines) - sum(
         line["season"]["stage"].startswith("day") and line["season"]["attempt"] > 0 for line in lines
     )
 
@@ -71,10 +71,10 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_other_games(tmp_path
 def test_days_are_played_in_even_batches(tmp_path: Path) -> None:
     """9 teams: 4 games a day; 5 days of about 10 games are 2 + 3 days."""
     coin = Coin(level=0, chunk=10)
-    over = run(tmp_path / "run", coin)
+    done = run(tmp_path / "run", coin)
     assert coin.batches[:2] == [8, 12]
     # Then the series of a round side by side, one game each at a time.
-    games = [max(len(series.results) for series in number) for number in over.bracket.rounds]
+    games = [max(len(series.results) for series in number) for number in done.bracket.rounds]
     batches = coin.batches[2:]
     assert len(batches) == sum(games)
     assert batches[:3] == [4, 4, 4]
@@ -162,15 +162,15 @@ def drawn() -> None:
 
 
 def test_pictures(drawn: None, tmp_path: Path) -> None:
-    over = run(tmp_path / "run")
-    with Image.open(over.out / "bracket.png") as image:
+    done = run(tmp_path / "run")
+    with Image.open(done.out / "bracket.png") as image:
         assert image.format == "PNG"
         assert image.width > 1500
         colours = image.convert("RGB").getcolors(1 << 20)
     assert colours is not None
     assert len(colours) > 20
-    svg = (over.out / "bracket.svg").read_text()
-    for seeds in over.bracket.seeds.values():
+    svg = (done.out / "bracket.svg").read_text()
+    for seeds in done.bracket.seeds.values():
         for team in seeds:
             assert f">{team}</text>" in svg
 
@@ -181,9 +181,9 @@ def test_without_pillow_there_is_no_png(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
     monkeypatch.setattr(season_reports, "png", missing)
     warnings: list[str] = []
-    over = run(tmp_path / "run", warn=warnings.append)
+    done = run(tmp_path / "run", warn=warnings.append)
     assert warnings == ["no bracket.png: no Pillow here"]
-    assert {path.name for path in over.files} == set(content(over.out)) == FILES - {"bracket.png"}
+    assert {path.name for path in done.files} == set(content(done.out)) == FILES - {"bracket.png"}
 
 
 def test_standings_are_shown_along_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -245,19 +245,19 @@ def test_in_a_series_a_die_decides_after_five_replays() -> None:
 
 def test_a_season_in_which_nobody_ever_wins(tmp_path: Path) -> None:
     coin = Coin(level=100, chunk=100)
-    over = run(tmp_path / "run", coin)
+    done = run(tmp_path / "run", coin)
     assert coin.batches[: 1 + REPLAYS] == [20] * (1 + REPLAYS)
-    assert {line.wins / line.games for line in over.table} == {0.5}
-    series = [one for number in over.bracket.rounds for one in number]
+    assert {line.wins / line.games for line in done.table} == {0.5}
+    series = [one for number in done.bracket.rounds for one in number]
     results = [result for one in series for result in one.results]
     assert all(result.rolls and result.attempts == 6 for result in results)
     assert all(1 <= roll <= SIDES for result in results for pair in result.rolls for roll in pair)
-    data = json.loads((over.out / "bracket.json").read_text())
+    data = json.loads((done.out / "bracket.json").read_text())
     assert [list(map(list, r.rolls)) for r in results] == [g["rolls"] for s in data["series"] for g in s["results"]]
-    report = (over.out / "report.md").read_text()
+    report = (done.out / "report.md").read_text()
     one, two = results[0].rolls[0]
     assert f"| replays: 5; dice {one} : {two}" in report
-    svg = (over.out / "bracket.svg").read_text()
+    svg = (done.out / "bracket.svg").read_text()
     assert re.search(r">\d\*</text>", svg)
     assert "decided by dice" in svg
 
@@ -269,14 +269,14 @@ def test_dice_of_the_standings_are_on_file(tmp_path: Path) -> None:
         def _game(self, fixture: Fixture, seed: int) -> Played:
             return Played(fixture, (1, 1), None, {"scores": [1, 1], "winner": None})
 
-    over = play_season(made_up(8), Level(chunk=100), out=tmp_path / "run", days=3)
+    done = play_season(made_up(8), Level(chunk=100), out=tmp_path / "run", days=3)
     die = make_die(0, "standings")
-    for line in over.table:
+    for line in done.table:
         assert line.rolls == tuple(die(line.team, number) for number in range(len(line.rolls)))
-    assert all(one.rolls > two.rolls for one, two in pairwise(over.table))
-    data = json.loads((over.out / "standings.json").read_text())["standings"]
-    assert [line["rolls"] for line in data] == [list(line.rolls) for line in over.table]
-    assert over.bracket.seeds == seed_teams(over.table, by_league(over.teams))
+    assert all(one.rolls > two.rolls for one, two in pairwise(done.table))
+    data = json.loads((done.out / "standings.json").read_text())["standings"]
+    assert [line["rolls"] for line in data] == [list(line.rolls) for line in done.table]
+    assert done.bracket.seeds == seed_teams(done.table, by_league(done.teams))
 
 
 # ---------------------------------------------------------------- stopped and continued
@@ -302,11 +302,11 @@ def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: 
         (out / "games.jsonl").write_bytes(games[:cut])
         warnings: list[str] = []
         coin = Coin(30)
-        over = run(out, coin, warn=warnings.append)
+        done = run(out, coin, warn=warnings.append)
         assert content(out) == before, cut
         # Played again is the batch that was cut, and no other.
         assert coin.batches == batches[len(batches) - len(coin.batches) :]
-        kept = over.games - over.played
+        kept = done.games - done.played
         whole_lines = sum(end <= cut + 1 for end in ends) - 1  # also without its line break
         assert kept <= whole_lines < kept + batches[len(batches) - len(coin.batches) - 1 + bool(coin.batches)]
         torn_or_dropped = (cut not in ends and cut + 1 not in ends) or whole_lines > kept
@@ -315,8 +315,8 @@ def test_a_season_cut_anywhere_continues_and_ends_with_the_same_bytes(tmp_path: 
 
 def test_a_finished_season_plays_nothing_and_changes_nothing(whole: Path) -> None:
     before, coin = content(whole), Coin(30)
-    over = run(whole, coin)
-    assert (coin.batches, over.played) == ([], 0)
+    done = run(whole, coin)
+    assert (coin.batches, done.played) == ([], 0)
     assert content(whole) == before
 
 
@@ -372,10 +372,10 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_killed_season_continues_and_ends_with_the_same_bytes(moment: str, killed: Path, whole: Path) -> None:
     out = killed / moment
     kept = (out / "games.jsonl").read_bytes().count(b"\n") if (out / "games.jsonl").exists() else 0
-    over = run(out)
+    done = run(out)
     assert content(out) == content(whole)
-    assert kept - 12 <= over.games - over.played <= kept
-    assert (over.played > 0) == (moment not in ("while bracket.json", "while report.md"))
+    assert kept - 12 <= done.games - done.played <= kept
+    assert (done.played > 0) == (moment not in ("while bracket.json", "while report.md"))
 
 
 # ---------------------------------------------------------------- folders
@@ -383,7 +383,7 @@ def test_a_killed_season_continues_and_ends_with_the_same_bytes(moment: str, kil
 
 def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
     before = content(whole)
-    over = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
     teams = made_up(10)
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another season. seed: expected 0, got 1; "),
@@ -399,7 +399,7 @@ def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) 
     for call, said in cases:
         with pytest.raises(RunError, match=re.escape(said)) as raised:
             call()
-        assert str(raised.value).endswith(over)
+        assert str(raised.value).endswith(done)
     assert content(whole) == before
 
 

@@ -25,7 +25,7 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, generate_names, hire, place
+from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
@@ -39,7 +39,7 @@ def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
-    return place(hire([Team(name) for name in generate_names(count, 0)], specs))
+    return place(assign_agents([Team(name) for name in generate_names(count, 0)], specs))
 
 
 def run(out: Path, game: Game[Any] = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
@@ -50,25 +50,25 @@ def run(out: Path, game: Game[Any] = TINY, specs: tuple[str, ...] = SPECS, **opt
 
 
 def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
-    over = run(tmp_path / "run", SMALL)
-    records, torn = read(over.out / "games.jsonl")
-    assert (torn, len(records)) == ("", over.games)
+    done = run(tmp_path / "run", SMALL)
+    records, torn = read(done.out / "games.jsonl")
+    assert (torn, len(records)) == ("", done.games)
     assert list(verify(records)) == []
     assert len({record.seed for record in records}) == len(records)  # a fresh one a game
-    agent = {team.name: team.agent for team in over.teams}
-    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
+    agent = {team.name: team.agent for team in done.teams}
+    lines = [json.loads(line) for line in (done.out / "games.jsonl").read_text().splitlines()]
     for record, line in zip(records, lines, strict=True):
         assert record.agents == tuple(agent[team] for team in line["season"]["teams"])
         assert (record.game, record.parameters, record.opening) == ("torus-v0", {"size": 5}, 2)
     assert any(record.agents[0] == record.agents[1] for record in records)  # several teams share a bot
     # The first seat is the schedule's, and the winner the game's.
-    results = [result for number in over.bracket.rounds for series in number for result in series.results]
+    results = [result for number in done.bracket.rounds for series in number for result in series.results]
     for result, line in zip(results[:1], lines[-len(results) :], strict=False):
         assert list(result.teams) == line["season"]["teams"]
         assert line["result"]["outcome"][result.teams.index(str(result.winner))] == "win"
-    settings = json.loads((over.out / "season.json").read_text())
+    settings = json.loads((done.out / "season.json").read_text())
     assert (settings["game"], settings["parameters"], settings["opening_plies"]) == ("torus-v0", {"size": 5}, 2)
-    assert [team["agent"] for team in settings["teams"]] == [agent[team.name] for team in over.teams]
+    assert [team["agent"] for team in settings["teams"]] == [agent[team.name] for team in done.teams]
 
 
 def test_games_in_a_batch_are_asked_about_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,15 +93,15 @@ def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> Non
 
 def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> None:
     specs = ("random", "arena_bots:Broken")
-    over = run(tmp_path / "run", specs=specs)
-    records = read(over.out / "games.jsonl").records
+    done = run(tmp_path / "run", specs=specs)
+    records = read(done.out / "games.jsonl").records
     failed = ["arena_bots:Broken" in record.agents for record in records]
     assert [record.result.forfeit is not None for record in records] == failed
     assert any(failed)
     assert not all(failed)
-    page = (over.out / "report.md").read_text(encoding="utf-8").replace("\\", "")
+    page = (done.out / "report.md").read_text(encoding="utf-8").replace("\\", "")
     assert f"arena_bots:Broken forfeited {sum(failed)} games: ZeroDivisionError: the bot's own fault" in page
-    before = content(over.out)
+    before = content(done.out)
     assert content(run(tmp_path / "run", specs=specs).out) == before  # also of a season that is only read again
 
 
@@ -117,8 +117,8 @@ def test_records_of_another_game_are_refused(field: str, value: Any, tmp_path: P
 
 def test_games_that_both_lose_are_replayed_and_chance_is_the_games_own(tmp_path: Path) -> None:
     """`Race` has dice, draws and endings that both lose; what is legal in its openings depends on the seed."""
-    over = run(tmp_path / "run", Race(goal=5, limit=6), ("chance", "last"), opening_plies=3)
-    lines = [json.loads(line) for line in (over.out / "games.jsonl").read_text().splitlines()]
+    done = run(tmp_path / "run", Race(goal=5, limit=6), ("chance", "last"), opening_plies=3)
+    lines = [json.loads(line) for line in (done.out / "games.jsonl").read_text().splitlines()]
     ends = Counter(tuple(line["result"]["outcome"]) for line in lines)
     assert ends["loss", "loss"] > 0
     attempts: dict[tuple[str, int], list[bool]] = {}
@@ -149,13 +149,13 @@ def test_what_cannot_be_a_season_of_bots() -> None:
 
 @pytest.mark.parametrize("game", [SMALL, Race(), TwoPartRace(), Sealed()], ids=lambda game: str(game.id))
 def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: Game[Any]) -> None:
-    lanes = seeds(3, 64)
-    drawn = openings(game, lanes, 5, torch.Generator().manual_seed(0))
+    env_ids = seeds(3, 64)
+    drawn = openings(game, env_ids, 5, torch.Generator().manual_seed(0))
     assert drawn.shape == (64, 5, *game.info.action_shape)
     given = drawn.reshape(64, 5, -1).amin(2) >= 0
-    state = game.init(lanes)
+    state = game.init(env_ids)
     for ply in range(5):
-        assert not state.over.any()
+        assert not state.done.any()
         now = given[:, ply]
         if now.any():
             part = game.step(state[now], drawn[now, ply])  # checked
@@ -194,11 +194,11 @@ def test_an_opening_of_the_cup_stops_without_playing_life(monkeypatch: pytest.Mo
 def test_the_turn_that_is_said_to_be_the_last_is(game: Game[Any]) -> None:
     state, random = game.init(seeds(5, 8)), torch.Generator().manual_seed(5)
     last = game.is_last_turn(state)
-    while not state.over.all():
+    while not state.done.all():
         last = game.is_last_turn(state)
-        assert (last.shape, last.dtype) == (state.over.shape, torch.bool)
+        assert (last.shape, last.dtype) == (state.done.shape, torch.bool)
         state = game.step(state, random_actions(game, state, random))
-        assert bool(state.over[last].all())
+        assert bool(state.done[last].all())
     assert last.any() or not isinstance(game, ToroidalCup)
     assert not game.is_last_turn(state).any()
 

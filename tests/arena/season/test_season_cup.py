@@ -255,7 +255,7 @@ def test_replay_checks_all_games_and_shows_one(
         assert re.search(rf"^{number} {team}: {len(cells)} cells, [0-9.]+ %$", start, re.MULTILINE)
 
 
-def test_replay_makes_a_film_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Porchlights have no shapes that teams could place, so that only seasons of the Cup play them."""
     image = pytest.importorskip("PIL.Image")
     (game,) = umpire("porchlights", max_generations=12).play(fixtures(1), 0)
@@ -263,11 +263,11 @@ def test_replay_makes_a_film_of_life_from_any_start(tmp_path: Path, capsys: pyte
     file.write_text(game.to_json() + "\n")
     assert main(["replay", str(file), "--gif", str(tmp_path / "game.gif")]) == 0
     assert f"Saved {tmp_path / 'game.gif'}" in capsys.readouterr().out
-    with image.open(tmp_path / "game.gif") as film:
-        assert film.n_frames == 13
-        assert film.info["duration"] == 60
-        film.seek(12)
-        assert film.info["duration"] == 3000
+    with image.open(tmp_path / "game.gif") as gif:
+        assert gif.n_frames == 13
+        assert gif.info["duration"] == 60
+        gif.seek(12)
+        assert gif.info["duration"] == 3000
 
 
 # ---------------------------------------------------------------- the command

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cellgames.arena.season.teams import LEAST, Team, by_league, generate_names, hire, place, read_teams
+from cellgames.arena.season.teams import LEAST, Team, assign_agents, by_league, generate_names, place, read_teams
 
 
 def numbered(count: int) -> list[Team]:
@@ -84,10 +84,10 @@ def test_a_file_in_another_encoding(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- agents
 
 
-def test_agents_are_hired_in_turn_by_those_without() -> None:
+def test_agents_are_assigned_in_turn_by_those_without() -> None:
     teams = [Team("a"), Team("b", agent="own"), Team("c"), Team("d")]
-    assert [team.agent for team in hire(teams, ["x", "y"])] == ["x", "own", "y", "x"]
-    assert hire(teams, []) == teams
+    assert [team.agent for team in assign_agents(teams, ["x", "y"])] == ["x", "own", "y", "x"]
+    assert assign_agents(teams, []) == teams
 
 
 # ---------------------------------------------------------------- leagues

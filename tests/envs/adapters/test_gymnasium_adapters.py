@@ -126,7 +126,7 @@ def test_an_illegal_action_loses_a_game_in_turns() -> None:
     assert (reward, terminated, truncated) == (-1.0, True, False)
     assert np.array_equal(observation, before)
     assert info["outcome"] == -1
-    assert info["illegal_action"].startswith(f"torus-v0: illegal action {taken} of player white in lane 0: cell ")
+    assert info["illegal_action"].startswith(f"torus-v0: illegal action {taken} of player white in env 0: cell ")
     assert not env.action_masks().any()
     env.reset()
     assert env.action_masks().any()
@@ -156,19 +156,19 @@ def test_pictures_and_text_are_those_of_the_core_and_last_show_the_final_positio
     env, text = made(id, render_mode="rgb_array").unwrapped, made(id, render_mode="ansi").unwrapped
     for one in (env, text):
         one.reset(seed=2)
-    random, over, step = generator(), False, 0
-    while not over:
+    random, done, step = generator(), False, 0
+    while not done:
         if step < 2:
-            assert np.array_equal(env.render(), to_rgb(env.game.picture(env.vector.state)))
+            assert np.array_equal(env.render(), to_rgb(env.game.draw(env.vector.state)))
             assert text.render() == text.game.text(text.vector.state)
         step += 1
         action = random_learner(env.vector, random)[0].numpy()
         *_, terminated, truncated, _ = env.step(action)
         text.step(action)
-        over = terminated or truncated
+        done = terminated or truncated
     assert env._final is not None
-    assert env._final.over.all()
-    assert np.array_equal(env.render(), to_rgb(env.game.picture(env._final)))
+    assert env._final.done.all()
+    assert np.array_equal(env.render(), to_rgb(env.game.draw(env._final)))
     assert text.render() == env.game.text(env._final)
 
 
@@ -202,9 +202,9 @@ def test_a_window_shows_every_step_and_render_without_a_mode_warns() -> None:
 
 @every_game
 def test_many_environments_equal_gymnasiums_own_vector_of_single_ones(game: Game[Any]) -> None:
-    lanes, steps = 3, min(2 * game.info.max_turns, 25)
-    ours = SeatVectorEnv(game, lanes)
-    theirs = SyncVectorEnv([lambda: SeatEnv(game)] * lanes, autoreset_mode=AutoresetMode.SAME_STEP)
+    num_envs, steps = 3, min(2 * game.info.max_turns, 25)
+    ours = SeatVectorEnv(game, num_envs)
+    theirs = SyncVectorEnv([lambda: SeatEnv(game)] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
     for name in ("observation_space", "action_space", "single_observation_space", "single_action_space"):
         assert getattr(ours, name) == getattr(theirs, name)
     assert ours.metadata["autoreset_mode"] == theirs.metadata["autoreset_mode"]
@@ -237,11 +237,11 @@ def test_illegal_actions_are_told_as_in_single_environments(game: Game[Any]) -> 
         actions = ours.action_space.sample()
         one, two = ours.step(actions), theirs.step(actions)
         infos = [dict(outcome[4]) for outcome in (one, two)]
-        for info in infos:  # they name the lane, of which a single environment has one
+        for info in infos:  # they name the env, of which a single environment has one
             for texts in (info.get("illegal_action"), info.get("final_info", {}).get("illegal_action")):
                 if texts is not None:
                     told += 1
-                    texts[:] = [None if text is None else text.partition(" in lane ")[0] for text in texts]
+                    texts[:] = [None if text is None else text.partition(" in env ")[0] for text in texts]
         assert same(one[:4], two[:4])
         assert same({k: infos[0][k] for k in sorted(infos[0])}, {k: infos[1][k] for k in sorted(infos[1])})
     assert told
@@ -259,32 +259,32 @@ def test_gymnasiums_episode_statistics_are_the_games() -> None:
         moved = plain.step(actions)
         assert ("episode" in infos) == (moved.ended is not None)
         if moved.ended is not None:
-            lanes = moved.ended.lanes.numpy()
-            assert infos["episode"]["r"][lanes] == pytest.approx(moved.ended.returns.numpy(), abs=1e-5)
-            assert infos["episode"]["l"][lanes].tolist() == moved.ended.lengths.tolist()
-            games += len(lanes)
+            env_ids = moved.ended.env_ids.numpy()
+            assert infos["episode"]["r"][env_ids] == pytest.approx(moved.ended.returns.numpy(), abs=1e-5)
+            assert infos["episode"]["l"][env_ids].tolist() == moved.ended.lengths.tolist()
+            games += len(env_ids)
     assert games > 6
 
 
-def test_a_vector_draws_every_lane() -> None:
+def test_a_vector_draws_every_env() -> None:
     env = SeatVectorEnv("torus-small-v0", 3, render_mode="rgb_array")
     env.reset(seed=1)
     pictures = env.render()
     assert pictures is not None
-    expected = [to_rgb(env.game.picture(env.vector.state[lane])) for lane in range(3)]
+    expected = [to_rgb(env.game.draw(env.vector.state[env_id])) for env_id in range(3)]
     assert all(map(np.array_equal, pictures, expected))
     with pytest.raises(ValueError, match="expected a render_mode of 'rgb_array' or None, got 'human'"):
         SeatVectorEnv("torus-small-v0", 3, render_mode="human")
 
 
 @pytest.mark.parametrize(("seed", "got"), [(-1, "-1"), (2**63, str(2**63)), (1.5, "1.5"), (True, "True")])
-def test_bad_seeds_and_numbers_of_lanes_are_refused(seed: Any, got: str) -> None:
+def test_bad_seeds_and_numbers_of_envs_are_refused(seed: Any, got: str) -> None:
     env = SeatVectorEnv("torus-small-v0", 2)
     with pytest.raises(ValueError, match=r"torus-v0: expected a seed from 0 to 2\*\*63 - 1, or None, got"):
         env.reset(seed=[0, seed])
-    with pytest.raises(ValueError, match="torus-v0: expected 2 seeds, one a lane, got 3"):
+    with pytest.raises(ValueError, match="torus-v0: expected 2 seeds, one per env, got 3"):
         env.reset(seed=[1, 2, 3])
-    with pytest.raises(ValueError, match="torus-v0: expected at least 1 lane, got 0"):
+    with pytest.raises(ValueError, match="torus-v0: expected at least 1 env, got 0"):
         SeatVectorEnv("torus-small-v0", 0)
     with pytest.raises(ValueError, match="reset takes no options"):
         env.reset(options={"reset_mask": np.array([True, False])})

@@ -166,9 +166,9 @@ def test_a_game_of_the_other_kind_is_refused() -> None:
 # ---------------------------------------------------------------- the same game as the core's
 
 
-def facts(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
+def infos_of(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
     """What infos are to hold."""
-    return {name: value[0].tolist() for name, value in game.facts(state, seat).items()}
+    return {name: value[0].tolist() for name, value in game.infos(state, seat).items()}
 
 
 @game_in_turns
@@ -179,7 +179,7 @@ def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress
         env.reset(seed=seed)
         state = game.init(torch.tensor([seed]))
         owed = np.zeros(len(players))
-        while not state.over:
+        while not state.done:
             mover = int(state.current_player)
             assert env.agent_selection == players[mover]
             legal = game.legal_actions(state)[0].numpy()
@@ -194,7 +194,7 @@ def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress
             assert reward == owed[mover]
             assert not terminated
             assert not truncated
-            assert info == facts(game, state, mover)
+            assert info == infos_of(game, state, mover)
             assert info["score"] == float(state.scores[0, mover])
             action = choose(observation["action_mask"], random)
             env.step(action)
@@ -215,7 +215,7 @@ def check_dead_steps(game: Game[Any], env: Any, state: Any, owed: Any) -> None:
         observation, reward, terminated, truncated, info = env.last()
         assert reward == owed[players.index(agent)]
         assert (terminated, truncated) == (bool(state.terminated), bool(state.truncated))
-        assert info == facts(game, state, players.index(agent))
+        assert info == infos_of(game, state, players.index(agent))
         assert not any(mask.any() for mask in parts(observation["action_mask"]))
         with pytest.raises((ValueError, AssertionError)):
             env.step(0)
@@ -245,15 +245,15 @@ def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]
     for seed in range(6):
         observations, infos = env.reset(seed=seed)
         state = game.init(torch.tensor([seed]))
-        assert infos == {agent: facts(game, state, seat) for seat, agent in enumerate(players)}
+        assert infos == {agent: infos_of(game, state, seat) for seat, agent in enumerate(players)}
         while True:
             legal = game.legal_actions(state)[0].numpy()
             for seat, agent in enumerate(players):
                 mask = observations[agent]["action_mask"]
                 assert same(observations[agent]["observation"], game.observe(state, seat)[0].numpy())
                 assert np.array_equal(np.concatenate(mask if isinstance(mask, tuple) else [mask]), legal[seat])
-                assert state.over or env.observation_space(agent).contains(observations[agent])
-            if state.over:
+                assert state.done or env.observation_space(agent).contains(observations[agent])
+            if state.done:
                 break
             actions = {agent: choose(observations[agent]["action_mask"], random) for agent in players}
             observations, rewards, terminations, truncations, infos = env.step(actions)
@@ -262,7 +262,7 @@ def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]
             assert terminations == dict.fromkeys(players, bool(state.terminated))
             assert truncations == dict.fromkeys(players, bool(state.truncated))
             assert [info["score"] for info in infos.values()] == state.scores[0].tolist()
-            assert infos == {agent: facts(game, state, seat) for seat, agent in enumerate(players)}
+            assert infos == {agent: infos_of(game, state, seat) for seat, agent in enumerate(players)}
             assert list(infos) == list(players)
         assert env.agents == []
         assert env.step({}) == ({}, {}, {}, {}, {})
@@ -273,11 +273,11 @@ def test_last_tells_every_reward_once_however_turns_are_shared(dress: Dress) -> 
     env, twice = dress(AECGame(Race())), 0
     for seed in range(40):
         env.reset(seed=seed)
-        story = play_on(env, seed)
-        twice += sum(one[0] == two[0] for one, two in pairwise(story))
+        steps = play_on(env, seed)
+        twice += sum(one[0] == two[0] for one, two in pairwise(steps))
         for agent in env.possible_agents:
-            told = sum(reward for mover, _, reward, *_ in story if mover == agent)
-            assert told == sum(rewards[agent] for *_, rewards in story if agent in rewards)
+            told = sum(reward for mover, _, reward, *_ in steps if mover == agent)
+            assert told == sum(rewards[agent] for *_, rewards in steps if agent in rewards)
     assert twice > 20
 
 
@@ -285,7 +285,7 @@ def test_last_tells_every_reward_once_however_turns_are_shared(dress: Dress) -> 
 
 
 @any_game
-def test_a_seed_gives_the_cores_game_and_the_games_that_follow_in_a_lane(game: Game[Any]) -> None:
+def test_a_seed_gives_the_cores_game_and_the_games_that_follow_in_a_env(game: Game[Any]) -> None:
     env, other = aec(game), aec(game)
     seed = int(seeds(9, 1))
     env.reset(seed=seed)
@@ -346,7 +346,7 @@ def test_a_bad_position_is_refused_and_the_game_goes_on(game: Game[Any]) -> None
         with pytest.raises(ValueError, match=r"expected a .*, got "):
             env.reset(options={"position": wrong})
     state, random = before, np.random.default_rng(0)
-    while not state.over:
+    while not state.done:
         legal = game.legal_actions(state)[0].numpy().reshape(-1, game.info.num_actions)
         splits = np.cumsum(game.info.action_nvec)[:-1]
         chosen = [[choose(part, random) for part in np.split(row, splits)] for row in legal]

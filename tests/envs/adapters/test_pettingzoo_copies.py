@@ -36,9 +36,9 @@ def test_a_copy_goes_on_from_where_the_game_is(game: Game[Any], dress: Dress, du
         twin, witness = duplicate(env), duplicate(env)
         assert twin.unwrapped is not env.unwrapped
         assert twin.unwrapped.core_state().equal(env.unwrapped.core_state())
-        story = play_on(twin, 5)
+        steps = play_on(twin, 5)
         assert witness.unwrapped.core_state().equal(env.unwrapped.core_state())  # not moved by its twin
-        assert same(play_on(witness, 5), story)
+        assert same(play_on(witness, 5), steps)
         for ended in (twin, witness):
             ended.reset()  # the seeds that follow are copied too
         assert same(play_on(twin, 6), play_on(witness, 6))

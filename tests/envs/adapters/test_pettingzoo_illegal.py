@@ -36,16 +36,16 @@ def test_an_illegal_action_raises_in_the_raw_environment_and_harms_nothing(game:
     env: Any = AECGame(game)
     env.reset(seed=6)
     action = until_something_is_illegal(env)
-    before, story = env.core_state(), env.last()
+    before, steps = env.core_state(), env.last()
     number = action if isinstance(action, int) else r"\d+"
-    message = rf"^{game.id}: illegal action {number} of player {env.agent_selection} in lane 0.*: .+"
+    message = rf"^{game.id}: illegal action {number} of player {env.agent_selection} in env 0.*: .+"
     with pytest.raises(ValueError, match=message):
         env.step(action)
     for wrong in (-1, 10**6, 2**70, None, 1.0, "e4", np.array([0, 0, 0]), [0.5, 0.5]):
         with pytest.raises(ValueError, match=f"^{game.id}: "):
             env.step(wrong)
     assert env.core_state().equal(before)
-    assert same(env.last(), story)
+    assert same(env.last(), steps)
     play_on(env)
     assert not env.agents
 
@@ -95,7 +95,7 @@ def test_the_reason_of_an_illegal_action_is_the_games_own() -> None:
     env = torus_v0.raw_env(size=3)
     env.reset()
     env.step(0)
-    with pytest.raises(ValueError, match="illegal action 0 of player white in lane 0: cell a1 is taken"):
+    with pytest.raises(ValueError, match="illegal action 0 of player white in env 0: cell a1 is taken"):
         env.step(0)
 
 
@@ -114,12 +114,12 @@ def test_illegal_choices_of_a_simultaneous_game_become_the_last_legal_one_and_ar
     assert env.core_state().equal(fair.core_state())
     assert "illegal_action" not in infos["player_2"]
     assert infos["player_0"]["illegal_action"] == (
-        "toy-sealed-v0: illegal action 1 of player player_0 in lane 0, component 0: card 1 is spent; played 4 instead"
+        "toy-sealed-v0: illegal action 1 of player player_0 in env 0, component 0: card 1 is spent; played 4 instead"
     )
     assert infos["player_1"]["illegal_action"].splitlines() == [
-        "toy-sealed-v0: illegal action 9 of player player_1 in lane 0, component 0: "
+        "toy-sealed-v0: illegal action 9 of player player_1 in env 0, component 0: "
         "expected a number from 0 to 4; played 4 instead",
-        "toy-sealed-v0: illegal action -1 of player player_1 in lane 0, component 1: "
+        "toy-sealed-v0: illegal action -1 of player player_1 in env 0, component 1: "
         "expected a number from 0 to 2; played 2 instead",
     ]
 

@@ -54,13 +54,13 @@ def cluster() -> Iterator[Any]:
     patch.undo()
 
 
-def runner(game: Game[Any], lanes: int = 2, seed: int = 5, worker: int = 0) -> MultiAgentEnvRunner:
+def runner(game: Game[Any], num_envs: int = 2, seed: int = 5, worker: int = 0) -> MultiAgentEnvRunner:
     """RLlib's, playing with a fresh masked network."""
     spec = RLModuleSpec(module_class=MaskedPPOModule, model_config={"fcnet_hiddens": [8]})
     config = (
         PPOConfig()
         .environment(RLlibGame, env_config={"game": game})
-        .env_runners(num_env_runners=0, num_envs_per_env_runner=lanes)
+        .env_runners(num_env_runners=0, num_envs_per_env_runner=num_envs)
         .multi_agent(policies={"all"}, policy_mapping_fn=lambda agent, episode, **_: "all")
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={"all": spec}))
         .debugging(seed=seed)
@@ -111,7 +111,7 @@ def test_a_game_is_the_cores(game: Game[Any]) -> None:
     env, generator, players = RLlibGame({"game": game}), torch.Generator().manual_seed(1), game.info.players
     state = game.init(core_seed(3))
     observations, infos = env.reset(seed=3)
-    while not state.over:
+    while not state.done:
         movers = range(len(players)) if game.info.simultaneous else [int(state.current_player)]
         assert set(observations) == set(infos) == {players[seat] for seat in movers}
         for seat in movers:
@@ -127,7 +127,7 @@ def test_a_game_is_the_cores(game: Game[Any]) -> None:
     for seat, player in enumerate(players):
         same(observations[player], told(game, state, seat))
     env.reset()
-    assert not env.core_state().over
+    assert not env.core_state().done
 
 
 @every_game
@@ -139,8 +139,8 @@ def test_rllibs_own_wrappers_of_the_pettingzoo_environments_agree(game: Game[Any
     observations, others = ours.reset(seed=4)[0], theirs.reset(seed=4)[0]
     earned: dict[str, float] = defaultdict(float)
     waiting: dict[str, float] = defaultdict(float)
-    over = False
-    while not over:
+    done = False
+    while not done:
         assert set(observations) == set(others)
         for agent, seen in observations.items():
             mask = others[agent]["action_mask"]
@@ -155,7 +155,7 @@ def test_rllibs_own_wrappers_of_the_pettingzoo_environments_agree(game: Game[Any
             earned[agent] += waiting.pop(agent)
             assert other_rewards[agent] == pytest.approx(earned.pop(agent))
         assert (terminated["__all__"], truncated["__all__"]) == (other_ends["__all__"], other_cuts["__all__"])
-        over = terminated["__all__"] or truncated["__all__"]
+        done = terminated["__all__"] or truncated["__all__"]
 
 
 def test_an_illegal_action_loses_a_game_in_turns_and_is_replaced_where_all_act_at_once() -> None:
@@ -219,7 +219,7 @@ def test_runners_that_stand_side_by_side_do_not_play_the_same_dice() -> None:
     starts = [
         int(env.unwrapped.core_state().seed)
         for worker in (1, 2)
-        for env in _reset(runner(GAMES["toy-sealed-v0"], lanes=2, worker=worker)).env.envs
+        for env in _reset(runner(GAMES["toy-sealed-v0"], num_envs=2, worker=worker)).env.envs
     ]
     assert len(set(starts)) == 4
 
@@ -271,10 +271,10 @@ def _sampled_games_are_the_cores(game: Game[Any], explore: bool) -> None:
     games: dict[str, list[Any]] = defaultdict(list)
     for chunk in chunks:
         games[chunk.id_].append(chunk)
-    first = list(games)[:2]  # of the two lanes; later ones have the seeds that follow
+    first = list(games)[:2]  # of the two envs; later ones have the seeds that follow
     assert any(games[id][-1].is_done for id in first)
-    for lane, id in enumerate(first):
-        _replay(game, core_seed(5 + lane), games[id])
+    for env_id, id in enumerate(first):
+        _replay(game, core_seed(5 + env_id), games[id])
     playing.stop()
 
 
@@ -291,7 +291,7 @@ def _replay(game: Game[Any], seed: torch.Tensor, chunks: list[Any]) -> None:
             views[player] += [{name: seen[name][i] for name in seen} for i in range(len(part))]
     done = chunks[-1].is_done
     state, earned = game.init(seed), {player: list[float]() for player in players}
-    while not state.over:
+    while not state.done:
         movers = list(players) if game.info.simultaneous else [players[int(state.current_player)]]
         steps = [len(earned[player]) for player in movers]
         if any(step >= len(acts[player]) for player, step in zip(movers, steps, strict=True)):
@@ -306,7 +306,7 @@ def _replay(game: Game[Any], seed: torch.Tensor, chunks: list[Any]) -> None:
         for player, reward in zip(players, state.rewards[0].tolist(), strict=True):
             if earned[player]:  # what comes before a seat's first action is no action's reward
                 earned[player][-1] += reward
-    assert bool(state.over) == done
+    assert bool(state.done) == done
     for player in players:
         assert len(acts[player]) == len(earned[player])
         complete = len(earned[player]) if done else len(earned[player]) - 1
@@ -449,10 +449,10 @@ def test_the_examples_iterations_train_and_its_agent_plays(example: Any, cluster
     assert 0 <= example.against_random(game, algorithm, games=4) <= 1
     likeliest = example.RLlibAgent(trained, sample=False)
     state = game.init(seeds(0, 3))
-    lanes = torch.arange(3)
+    env_ids = torch.arange(3)
     mask = game.legal_actions(state)
     mask = mask[:, 0] if game.info.simultaneous else mask
-    chosen = likeliest.act(game.observe(state, 0), mask, lanes, torch.Generator())
+    chosen = likeliest.act(game.observe(state, 0), mask, env_ids, torch.Generator())
     assert game.info.admits(mask, chosen.view(3, -1)).all()
     algorithm.stop()
 
@@ -496,7 +496,7 @@ def test_what_would_wait_for_ever_or_do_nothing_is_refused(
     assert said in capsys.readouterr().err
 
 
-def test_a_cluster_begun_by_the_example_has_a_core_for_each_process(
+def test_a_cluster_started_by_the_example_has_a_core_for_each_process(
     example: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[int] = []

@@ -52,8 +52,8 @@ def test_sb3s_checker_passes_on_the_single_environment(game: Game[Any]) -> None:
 
 @every_game
 def test_it_equals_sb3s_own_vector_of_single_environments(game: Game[Any]) -> None:
-    lanes, steps = 3, min(2 * game.info.max_turns, 25)
-    ours, theirs = SeatVecEnv(game, lanes), DummyVecEnv([lambda: SeatEnv(game)] * lanes)
+    num_envs, steps = 3, min(2 * game.info.max_turns, 25)
+    ours, theirs = SeatVecEnv(game, num_envs), DummyVecEnv([lambda: SeatEnv(game)] * num_envs)
     assert (ours.observation_space, ours.action_space) == (theirs.observation_space, theirs.action_space)
     for env in (ours, theirs):
         env.seed(12)
@@ -69,8 +69,8 @@ def test_it_equals_sb3s_own_vector_of_single_environments(game: Game[Any]) -> No
         for part, other in zip(one[:3], two[:3], strict=True):
             assert part.dtype == other.dtype  # type: ignore[union-attr]  # arrays
             assert np.array_equal(part, other)  # type: ignore[arg-type]  # same
-        for over, told, expected in zip(one[2], one[3], two[3], strict=True):
-            if not over:
+        for done, told, expected in zip(one[2], one[3], two[3], strict=True):
+            if not done:
                 assert told == {}
                 continue
             assert np.array_equal(told["terminal_observation"], expected["terminal_observation"])
@@ -89,9 +89,9 @@ def test_episodes_are_those_that_sb3s_monitor_counts(game: Game[Any]) -> None:
     told.reset()
     steps, games = min(2 * game.info.max_turns, 25), 0
     for counted, ours in zip(run(watched, env, steps), run(told, told, steps), strict=True):
-        for over, one, two in zip(ours[2], counted[3], ours[3], strict=True):
-            assert ("episode" in one) == ("episode" in two) == over
-            if over:
+        for done, one, two in zip(ours[2], counted[3], ours[3], strict=True):
+            assert ("episode" in one) == ("episode" in two) == done
+            if done:
                 assert two["episode"]["r"] == pytest.approx(one["episode"]["r"], abs=1e-5)
                 assert two["episode"]["l"] == one["episode"]["l"]
                 assert two["episode"]["t"] >= 0
@@ -99,7 +99,7 @@ def test_episodes_are_those_that_sb3s_monitor_counts(game: Game[Any]) -> None:
     assert games
 
 
-def test_infos_are_every_lanes_own() -> None:
+def test_infos_are_every_envs_own() -> None:
     env = SeatVecEnv("torus-small-v0", 5, seed=3)
     env.reset()
     for _, _, _, infos in run(env, env, 30):
@@ -134,7 +134,7 @@ def test_sb3s_normalization_works_on_it(tmp_path: Any) -> None:
     assert np.array_equal(again.obs_rms.mean, normal.obs_rms.mean)
 
 
-def test_lanes_have_attributes_and_methods() -> None:
+def test_envs_have_attributes_and_methods() -> None:
     env = SeatVecEnv(TORUS, 4, seat="white", seed=1)
     env.reset()
     assert env.get_attr("player") == [1] * 4
@@ -142,7 +142,7 @@ def test_lanes_have_attributes_and_methods() -> None:
     assert env.get_attr("render_mode") == [None] * 4
     env.set_attr("stage", 7, indices=1)
     assert env.get_attr("stage", indices=1) == [7]
-    assert not env.has_attr("stage")  # of all lanes
+    assert not env.has_attr("stage")  # of all envs
     assert env.has_attr("action_masks")
     assert is_masking_supported(env)
     masks = env.env_method("action_masks", indices=[3, 0])
@@ -168,7 +168,7 @@ def test_seeds_resets_and_options() -> None:
         one.reset()
 
 
-def test_pictures_of_all_lanes_stand_side_by_side() -> None:
+def test_pictures_of_all_envs_stand_side_by_side() -> None:
     env = SeatVecEnv("torus-small-v0", 4, seed=1, render_mode="rgb_array")
     env.reset()
     images = env.get_images()
@@ -186,11 +186,11 @@ def test_numbers_that_are_no_actions_are_refused(number: float) -> None:
     env = SeatVecEnv(TORUS, 3, seed=1)
     env.reset()
     with pytest.raises(
-        ValueError, match=r"torus-v0: (expected whole numbers as actions, got|illegal action .* in lane 2)"
+        ValueError, match=r"torus-v0: (expected whole numbers as actions, got|illegal action .* in env 2)"
     ):
         env.step(np.array([0, 0, number]) if isinstance(number, float) else np.array([7, 7, number]))
     with pytest.raises(
-        ValueError, match=r"actions must have shape \[B\] = \[3\], one of the learner's a lane, got \[2\]"
+        ValueError, match=r"actions must have shape \[B\] = \[3\], one of the learner's per env, got \[2\]"
     ):
         env.step(np.array([0, 0]))
 

@@ -1,4 +1,4 @@
-"""One learner against opponents, in many lanes: rewards, ends, seats, and who sees what."""
+"""One learner against opponents, in many envs: rewards, ends, seats, and who sees what."""
 
 from __future__ import annotations
 
@@ -52,33 +52,33 @@ def run(vector: SeatVector[Any], steps: int, seed: int = 3) -> list[SeatTransiti
 @pytest.mark.parametrize("last", [False, True], ids=["first seat", "last seat"])
 def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game[Any], last: bool) -> None:
     player = game.info.num_players - 1 if last else 0
-    lanes, steps, habit = 3, min(2 * game.info.max_turns, 40), Habit(salt=2)
-    vector, learner = SeatVector(game, lanes, habit, seat=player, seed=5), Learner(lanes)
-    expected = [by_hand(game, seed, player, habit, steps) for seed in seeds(5, lanes).tolist()]
-    ended, since = 0, [0] * lanes  # since which step a lane's game goes on
+    num_envs, steps, habit = 3, min(2 * game.info.max_turns, 40), Habit(salt=2)
+    vector, learner = SeatVector(game, num_envs, habit, seat=player, seed=5), Learner(num_envs)
+    expected = [by_hand(game, seed, player, habit, steps) for seed in seeds(5, num_envs).tolist()]
+    ended, since = 0, [0] * num_envs  # since which step an env's game goes on
     for step in range(steps):
         assert (vector.player == player).all()
         assert torch.equal(vector.observation, game.observe(vector.state, player))
         moved = vector.step(learner.choose(game, vector.action_mask))
-        over = moved.terminated | moved.truncated
-        learner.note(over)
-        for lane in range(lanes):
-            reward, terminated, truncated, final = expected[lane][step]
-            assert moved.rewards[lane] == pytest.approx(reward)
-            assert (bool(moved.terminated[lane]), bool(moved.truncated[lane])) == (terminated, truncated)
+        done = moved.terminated | moved.truncated
+        learner.note(done)
+        for env_id in range(num_envs):
+            reward, terminated, truncated, final = expected[env_id][step]
+            assert moved.rewards[env_id] == pytest.approx(reward)
+            assert (bool(moved.terminated[env_id]), bool(moved.truncated[env_id])) == (terminated, truncated)
             if final is not None:
                 assert moved.ended is not None
-                row = moved.ended.lanes.tolist().index(lane)
+                row = moved.ended.env_ids.tolist().index(env_id)
                 assert moved.ended.state[row].equal(final)
                 assert torch.equal(moved.ended.observation[row], game.observe(final, player)[0])
                 assert moved.ended.outcome[row] == game.outcome(final)[0, player]
                 assert moved.ended.scores[row] == final.scores[0, player]
-                told = [expected[lane][i][0] for i in range(since[lane], step + 1)]
+                told = [expected[env_id][i][0] for i in range(since[env_id], step + 1)]
                 assert moved.ended.returns[row] == pytest.approx(sum(told), abs=1e-5)
                 assert moved.ended.lengths[row] == len(told)
-                since[lane], ended = step + 1, ended + 1
-        assert (moved.ended is None) == (not over.any())
-    assert ended >= lanes
+                since[env_id], ended = step + 1, ended + 1
+        assert (moved.ended is None) == (not done.any())
+    assert ended >= num_envs
 
 
 # Columns are letters: two octagons of a column close a ring, which wins for Black; two of a row a bracelet for White.
@@ -91,11 +91,11 @@ class Script:
     def __init__(self, moves: str, player: int) -> None:
         self.moves = [TORUS.string_to_action(move) for move in moves.split()[player::2]]
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         pass
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.tensor([self.moves[turn // 2] for turn in state.turn[lanes].tolist()])
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.tensor([self.moves[turn // 2] for turn in state.turn[env_ids].tolist()])
 
 
 @pytest.mark.parametrize("seat", ["black", "white"])
@@ -131,11 +131,11 @@ class TortoiseFirst(Race):
 class Walk:
     """Walks, at every turn."""
 
-    def start(self, game: Game[Any], players: Tensor, lanes: Tensor) -> None:
+    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
         pass
 
-    def pick(self, game: Game[Any], state: Any, lanes: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.where(state.chosen[lanes, players] == 1, 0, 1)
+    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.where(state.chosen[env_ids, players] == 1, 0, 1)
 
 
 def test_what_is_earned_before_the_first_action_comes_with_it() -> None:
@@ -150,7 +150,7 @@ def test_what_is_earned_before_the_first_action_comes_with_it() -> None:
 
 def test_a_game_that_ends_before_the_learners_turn_is_passed_over() -> None:
     vector = SeatVector(TortoiseFirst(goal=2), 40, Walk(), seat="hare", seed=4)
-    assert not vector.state.over.any()
+    assert not vector.state.done.any()
     assert (vector.state.current_player == 0).all()
     first = seeds(4, 40)
     passed = vector.state.seed != first  # some tortoises have walked into the goal
@@ -161,7 +161,7 @@ def test_a_game_that_ends_before_the_learners_turn_is_passed_over() -> None:
     assert torch.equal(vector.state.seed, first)
     for _ in range(2):
         moved = vector.step(vector.action_mask.int().argmax(1))
-        assert not vector.state.over.any()
+        assert not vector.state.done.any()
         assert moved.ended is not None
         assert (moved.ended.lengths == 1).all()
         going = ~moved.terminated  # the games that were passed over, or left unfinished, count for nothing
@@ -175,15 +175,15 @@ def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
         SeatVector(TortoiseFirst(goal=1), 2, Walk(), seat="hare")
 
 
-# ---------------------------------------------------------------- lanes
+# ---------------------------------------------------------------- envs
 
 
 @every_game
-def test_many_lanes_equal_each_lane_alone(game: Game[Any]) -> None:
-    lanes, steps = 4, min(2 * game.info.max_turns, 30)
-    together = SeatVector(game, lanes, [Habit(1), UNIFORM, Habit(6)], seed=8)
-    alone = [SeatVector(game, 1, [Habit(1), UNIFORM, Habit(6)], seed=seeds(8, lanes)[[i]]) for i in range(lanes)]
-    learner, ended = Learner(lanes), 0
+def test_many_envs_equal_each_env_alone(game: Game[Any]) -> None:
+    num_envs, steps = 4, min(2 * game.info.max_turns, 30)
+    together = SeatVector(game, num_envs, [Habit(1), UNIFORM, Habit(6)], seed=8)
+    alone = [SeatVector(game, 1, [Habit(1), UNIFORM, Habit(6)], seed=seeds(8, num_envs)[[i]]) for i in range(num_envs)]
+    learner, ended = Learner(num_envs), 0
     for _ in range(steps):
         masks = together.action_mask
         assert torch.equal(masks, torch.cat([one.action_mask for one in alone]))
@@ -192,33 +192,33 @@ def test_many_lanes_equal_each_lane_alone(game: Game[Any]) -> None:
         actions = learner.choose(game, masks)
         moved = together.step(actions)
         learner.note(moved.terminated | moved.truncated)
-        for lane, one in enumerate(alone):
-            single = one.step(actions[[lane]])
+        for env_id, one in enumerate(alone):
+            single = one.step(actions[[env_id]])
             for name in ("rewards", "terminated", "truncated"):
-                assert torch.equal(getattr(moved, name)[[lane]], getattr(single, name)), name
-            assert together.state[lane].equal(one.state)
+                assert torch.equal(getattr(moved, name)[[env_id]], getattr(single, name)), name
+            assert together.state[env_id].equal(one.state)
             if single.ended is not None:
                 assert moved.ended is not None
-                row = moved.ended.lanes == lane
+                row = moved.ended.env_ids == env_id
                 for name, value in tensors(single.ended).items():
                     if name == "state":
                         assert value.equal(moved.ended.state[row])
-                    elif name != "lanes":
+                    elif name != "num_envs":
                         assert torch.equal(getattr(moved.ended, name)[row], value), name
                 ended += 1
     assert ended
 
 
 @every_game
-def test_every_lane_waits_for_the_learner_and_the_mask_is_its_own(game: Game[Any]) -> None:
+def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game[Any]) -> None:
     vector = SeatVector(game, 6, seed=2)
     players = set()
     for _ in range(20):
-        state, lanes = vector.state, torch.arange(6)
-        assert not state.over.any()
+        state, env_ids = vector.state, torch.arange(6)
+        assert not state.done.any()
         legal = game.legal_actions(state)
         if game.info.simultaneous:
-            legal = legal[lanes, vector.player]
+            legal = legal[env_ids, vector.player]
         else:
             assert torch.equal(state.current_player, vector.player)
         assert torch.equal(vector.action_mask, legal)
@@ -242,7 +242,7 @@ def test_what_a_step_has_told_is_not_changed_by_later_steps(game: Game[Any]) -> 
     assert all(torch.equal(now, then) for now, then in told)
 
 
-def test_opponents_in_one_lane_never_see_anothers_games() -> None:
+def test_opponents_in_one_env_never_see_anothers_games() -> None:
     """`Habit` fails when it is asked about a seat that is not its own, or before it was told of the game."""
     for game in (GAMES["torus-small-v0"], Race(), Sealed()):
         spies = [Habit(salt) for salt in range(3)]
@@ -254,7 +254,7 @@ def test_opponents_in_one_lane_never_see_anothers_games() -> None:
                     begun[spy] += (moved.ended.opponents == spy).any(1).sum()
         for number, habit in enumerate(spies):
             mine = (vector._who == number).nonzero()
-            assert {(int(lane), int(player)) for lane, player in mine} <= set(habit.asked)
+            assert {(int(env_id), int(player)) for env_id, player in mine} <= set(habit.asked)
             assert habit.started >= begun[number] > 0
 
 
@@ -280,14 +280,14 @@ def test_the_seed_says_all_and_chance_is_not_global(game: Game[Any]) -> None:
     before = torch.random.get_rng_state()
     one, two = (SeatVector(game, 3, [as_opponent("random"), UNIFORM], seed=4) for _ in range(2))
     assert all(map(same, run(one, 6), run(two, 6)))
-    one.reset()  # the games that follow, in all lanes
+    one.reset()  # the games that follow, in all envs
     two.reset()
     assert all(map(same, run(one, 3), run(two, 3)))
     for vector in (one, two):
         vector.reset(9)
     fresh = SeatVector(game, 3, [as_opponent("random"), UNIFORM], seed=9)
-    story = run(fresh, 5)
-    assert all(map(same, run(one, 5), story))
+    steps = run(fresh, 5)
+    assert all(map(same, run(one, 5), steps))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -304,9 +304,9 @@ def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game[Any], tmp_p
 
 def test_what_was_saved_by_another_vector_is_refused() -> None:
     saved = SeatVector(TORUS, 3, [UNIFORM, Habit()], seed=1, weights=[0, 1]).state_dict()
-    with pytest.raises(ValueError, match="expected TorusState in 4 lanes, got TorusState in 3"):
+    with pytest.raises(ValueError, match="expected TorusState in 4 envs, got TorusState in 3"):
         SeatVector(TORUS, 4).load_state_dict(saved)
-    with pytest.raises(ValueError, match="expected RaceState in 3 lanes, got TorusState in 3"):
+    with pytest.raises(ValueError, match="expected RaceState in 3 envs, got TorusState in 3"):
         SeatVector(Race(), 3).load_state_dict(saved)
     with pytest.raises(ValueError, match="the saved games have other parameters than Torus"):
         SeatVector(cellgames.make("torus-v0", size=3), 3).load_state_dict(saved)
@@ -337,7 +337,9 @@ def test_games_in_progress_go_on_with_the_opponents_they_began_with() -> None:
 def test_agents_play_as_opponents(game: Game[Any]) -> None:
     name = "random" if game.id.startswith("toy") else "greedy"
     vector = SeatVector(game, 3, as_opponent(name, game), seed=1)
-    assert sum(len(moved.ended.lanes) for moved in run(vector, min(30, game.info.max_turns)) if moved.ended is not None)
+    assert sum(
+        len(moved.ended.env_ids) for moved in run(vector, min(30, game.info.max_turns)) if moved.ended is not None
+    )
 
 
 def test_greedy_beats_a_random_learner() -> None:
@@ -354,7 +356,7 @@ class Peeker(agents.BaseAgent):
         super().__init__()
         self.seen: list[int] = []
 
-    def act_on_state(self, state: Any, lanes: Tensor, generator: torch.Generator) -> Tensor:
+    def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         self.seen += state.seed.tolist()
         return Race().legal_actions(state).int().argmax(1)
 
@@ -371,12 +373,12 @@ def test_agents_do_not_see_the_dice_to_come() -> None:
 class Cheat(agents.BaseAgent):
     """Plays what is not there."""
 
-    def act(self, observation: Tensor, action_mask: Tensor, lanes: Tensor, generator: torch.Generator) -> Tensor:
-        return torch.full((len(lanes),), 99)
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        return torch.full((len(env_ids),), 99)
 
 
 def test_agents_that_play_illegal_actions_or_other_games_are_named() -> None:
-    with pytest.raises(ValueError, match="agent 'Cheat' chose illegal action 99 as black in lane 0 of torus-v0"):
+    with pytest.raises(ValueError, match="agent 'Cheat' chose illegal action 99 as black in env 0 of torus-v0"):
         SeatVector(TORUS, 2, AgentOpponent(Cheat()), seat=1)
     with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
         as_opponent(Peeker(), Sealed())
@@ -403,9 +405,7 @@ def test_what_is_no_action_raises_and_changes_nothing(game: Game[Any], policy: A
     wrong = good.clone()
     wrong.view(3, -1)[1, -1] = 10**6
     name = game.info.players[int(vector.player[1])]
-    with pytest.raises(
-        ValueError, match=rf"{game.id}: illegal action 1000000 of player {name} in lane 1.*: expected a"
-    ):
+    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player {name} in env 1.*: expected a"):
         vector.step(wrong)
     with pytest.raises(ValueError, match=rf"{game.id}: actions must have shape .* got \[2"):
         vector.step(good[:2])
@@ -425,13 +425,13 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     good = random_learner(strict, generator())
     wrong = good.clone()
     wrong[1] = taken
-    reason = f"torus-v0: illegal action {int(taken)} of player white in lane 1: cell .* is taken"
+    reason = f"torus-v0: illegal action {int(taken)} of player white in env 1: cell .* is taken"
     with pytest.raises(ValueError, match=reason):
         strict.step(wrong)
     position = lenient.state.clone()
     moved, usual = lenient.step(wrong), legal.step(good)
     assert moved.ended is not None
-    assert moved.ended.lanes.tolist() == [1]
+    assert moved.ended.env_ids.tolist() == [1]
     assert moved.rewards.tolist() == [0.0, -1.0, 0.0]
     assert moved.terminated.tolist() == [False, True, False]
     assert moved.ended.outcome.tolist() == [LOSS]
@@ -440,8 +440,8 @@ def test_an_illegal_action_raises_or_loses_the_game() -> None:
     assert list(moved.faults) == [1]
     assert moved.faults[1].endswith("is taken; the game is lost")
     assert usual.ended is None
-    for lane in (0, 2):  # the others have not noticed
-        assert lenient.state[lane].equal(legal.state[lane])
+    for env_id in (0, 2):  # the others have not noticed
+        assert lenient.state[env_id].equal(legal.state[env_id])
     assert int(lenient.state.seed[1]) == chance.next_seed(int(position.seed[1]))
     later = lenient.step(random_learner(lenient, generator()))
     assert not later.faults
@@ -460,7 +460,7 @@ def test_an_illegal_choice_is_replaced_where_all_act_at_once() -> None:
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
+    with pytest.raises(ValueError, match="expected at least 1 env, got 0"):
         SeatVector(TORUS, 0)
     for seat in (2, -1, True, "blue", 1.0):
         with pytest.raises(ValueError, match="expected a seat from 0 to 1, one of black, white, or 'random'; got"):

@@ -15,7 +15,7 @@ from toy_games import Race, Sealed, TwoPartRace
 import cellgames
 from cellgames.envs.adapters.pettingzoo_aec import wrapped
 from cellgames.envs.core import Game, chance, seeds
-from cellgames.envs.core.state import along_lanes
+from cellgames.envs.core.state import along_envs
 
 pytest.importorskip("torchrl")
 
@@ -25,7 +25,7 @@ from torchrl.envs.utils import check_env_specs, check_marl_grouping, step_mdp
 
 from cellgames.envs.adapters.torchrl import AGENTS, TorchRLGame
 
-LANES = 3
+NUM_ENVS = 3
 ONE_CHOICE = {id: game for id, game in GAMES.items() if len(game.info.action_nvec) == 1}
 
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested:UserWarning")
@@ -50,7 +50,7 @@ def seen(env: TorchRLGame, td: Any) -> tuple[torch.Tensor, torch.Tensor]:
 def of_the_core(game: Game[Any], state: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """What `seen` must be."""
     legal = game.legal_actions(state)
-    mask = legal | along_lanes(state.over, legal.ndim)
+    mask = legal | along_envs(state.done, legal.ndim)
     if not game.info.simultaneous:
         return game.observe(state, state.current_player), mask
     return torch.stack([game.observe(state, seat) for seat in range(game.info.num_players)], 1), mask
@@ -84,14 +84,14 @@ def play(env: TorchRLGame, td: Any, *steps: Any) -> Any:
 
 
 @every_game
-@pytest.mark.parametrize("lanes", [1, LANES])
-def test_torchrls_check_passes(game: Game[Any], lanes: int) -> None:
-    check_env_specs(TorchRLGame(game, lanes), break_when_any_done="both", seed=0)
+@pytest.mark.parametrize("num_envs", [1, NUM_ENVS])
+def test_torchrls_check_passes(game: Game[Any], num_envs: int) -> None:
+    check_env_specs(TorchRLGame(game, num_envs), break_when_any_done="both", seed=0)
 
 
 @every_game
 def test_torchrls_action_mask_and_counter_serve_it(game: Game[Any]) -> None:
-    base = TorchRLGame(game, LANES)
+    base = TorchRLGame(game, NUM_ENVS)
     env = TransformedEnv(base, StepCounter()).append_transform(
         ActionMask(key(base, "action"), key(base, "action_mask"))
     )
@@ -113,11 +113,11 @@ def test_torchrl_wraps_the_pettingzoo_environments(game: Game[Any]) -> None:
 
 @every_game
 def test_the_group_map_names_the_players_where_there_is_a_group(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES)
+    env = TorchRLGame(game, NUM_ENVS)
     assert bool(env.group_map) == game.info.simultaneous
     if env.group_map:
         check_marl_grouping(env.group_map, list(game.info.players))
-    assert all(env.reset()[group].batch_size == (LANES, len(players)) for group, players in env.group_map.items())
+    assert all(env.reset()[group].batch_size == (NUM_ENVS, len(players)) for group, players in env.group_map.items())
 
 
 # ---------------------------------------------------------------- the core's games
@@ -125,10 +125,10 @@ def test_the_group_map_names_the_players_where_there_is_a_group(game: Game[Any])
 
 @every_game
 def test_a_rollout_is_the_games_that_a_vector_plays(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES, seed=5)
+    env = TorchRLGame(game, NUM_ENVS, seed=5)
     length = game.info.max_turns + 3
     rollout = env.rollout(length, break_when_any_done=False)
-    vector = game.vector(LANES, seed=5, compile="never")
+    vector = game.vector(NUM_ENVS, seed=5, compile="never")
     assert rollout["next", "done"].any()
     for td in rollout.unbind(1):
         before = vector.state.clone()
@@ -137,21 +137,21 @@ def test_a_rollout_is_the_games_that_a_vector_plays(game: Game[Any]) -> None:
         after, step = game.step(before, td[env.action_key]), vector.step(td[env.action_key])
         agree(seen(env, td["next"]), of_the_core(game, after))
         assert torch.equal(td["next", env.reward_key].flatten(1), step.rewards)
-        for name, flags in (("terminated", step.terminated), ("truncated", step.truncated), ("done", after.over)):
+        for name, flags in (("terminated", step.terminated), ("truncated", step.truncated), ("done", after.done)):
             assert torch.equal(td["next", name], flags[:, None])
         if not game.info.simultaneous:
             assert torch.equal(td["current_player"], before.current_player)
 
 
 @every_game
-def test_a_reset_of_some_lanes_leaves_the_others_alone(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES, seed=2)
+def test_a_reset_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
+    env = TorchRLGame(game, NUM_ENVS, seed=2)
     td = env.rand_step(env.reset())
     before, chosen = env.core_state(), torch.tensor([[False], [True], [False]])
     td = env.reset(step_mdp(td).set("_reset", chosen))
     after = env.core_state()
     assert after[[0, 2]].equal(before[[0, 2]])
-    follow = chance.next_seed(seeds(2, LANES))
+    follow = chance.next_seed(seeds(2, NUM_ENVS))
     assert after[1].equal(game.init(follow[1:2]))
     agree(seen(env, td), of_the_core(game, after))
     env.reset(td.set("_reset", torch.zeros_like(chosen)))
@@ -159,12 +159,12 @@ def test_a_reset_of_some_lanes_leaves_the_others_alone(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_seed_gives_the_same_games_and_lanes_do_not_depend_on_each_other(game: Game[Any]) -> None:
-    env, fewer = TorchRLGame(game, LANES, seed=1), TorchRLGame(game, 2, seed=9)
+def test_a_seed_gives_the_same_games_and_envs_do_not_depend_on_each_other(game: Game[Any]) -> None:
+    env, fewer = TorchRLGame(game, NUM_ENVS, seed=1), TorchRLGame(game, 2, seed=9)
     env.set_seed(9)
     env.reset(), fewer.reset()
     assert env.core_state()[:2].equal(fewer.core_state())
-    assert env.core_state().seed.tolist() == seeds(9, LANES).tolist()
+    assert env.core_state().seed.tolist() == seeds(9, NUM_ENVS).tolist()
     env.set_seed(None)
     env.reset()
     unforeseen = env.core_state().seed
@@ -175,7 +175,7 @@ def test_a_seed_gives_the_same_games_and_lanes_do_not_depend_on_each_other(game:
 
 @every_game
 def test_a_finished_game_stays_as_it_is_until_it_is_reset(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES)
+    env = TorchRLGame(game, NUM_ENVS)
     td = env.reset()
     for _ in range(game.info.max_turns + 1):
         td = env.rand_step(ready(td))
@@ -189,20 +189,20 @@ def test_a_finished_game_stays_as_it_is_until_it_is_reset(game: Game[Any]) -> No
 
 @every_game
 def test_a_rollout_until_all_are_done_steps_only_those_that_are_not(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES)
+    env = TorchRLGame(game, NUM_ENVS)
     rollout = env.rollout(game.info.max_turns, break_when_all_done=True)
     assert rollout["next", "done"][:, -1].all()
-    assert env.core_state().over.all()
+    assert env.core_state().done.all()
 
 
 @every_game
-def test_a_step_of_some_lanes_leaves_the_others_alone(game: Game[Any]) -> None:
-    env = TorchRLGame(game, LANES)
+def test_a_step_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
+    env = TorchRLGame(game, NUM_ENVS)
     td = env.rand_step(env.reset())
     before, td = env.core_state(), step_mdp(td)
     chosen = torch.tensor([True, False, True])
     actions = first_legal(seen(env, td)[1], game.info.action_nvec)
-    actions[1] = -1  # of a lane that does not step: nobody looks at it
+    actions[1] = -1  # of an env that does not step: nobody looks at it
     td = env.step(td.set(env.action_key, actions).set("_step", chosen))
     after = env.core_state()
     assert after[[0, 2]].equal(game.step(before[[0, 2]], actions[chosen]))
@@ -212,7 +212,7 @@ def test_a_step_of_some_lanes_leaves_the_others_alone(game: Game[Any]) -> None:
 
 @every_game
 def test_tensors_are_the_callers_to_change(game: Game[Any]) -> None:
-    env, twin = TorchRLGame(game, LANES), TorchRLGame(game, LANES)
+    env, twin = TorchRLGame(game, NUM_ENVS), TorchRLGame(game, NUM_ENVS)
     td = env.reset()
     actions = first_legal(seen(env, td)[1], game.info.action_nvec)
     other = twin.step(twin.reset().set(env.action_key, actions.clone()))
@@ -257,21 +257,21 @@ def test_rewards_reach_the_winners_seat_where_all_act_at_once() -> None:
 @pytest.mark.parametrize(
     ("game", "actions", "words"),
     [
-        (Race(), [0, 3, 0], "toy-race-v0: illegal action 3 of player .* in lane 1: expected a number from 0 to 2"),
-        (TwoPartRace(), [[0, 1], [0, 1], [0, 0]], "illegal action 0 of player .* in lane 2, component 1: no hat now"),
+        (Race(), [0, 3, 0], "toy-race-v0: illegal action 3 of player .* in env 1: expected a number from 0 to 2"),
+        (TwoPartRace(), [[0, 1], [0, 1], [0, 0]], "illegal action 0 of player .* in env 2, component 1: no hat now"),
     ],
     ids=["one number", "two components"],
 )
 def test_an_illegal_action_is_refused_and_changes_nothing(game: Game[Any], actions: Any, words: str) -> None:
-    env = TorchRLGame(game, LANES)
+    env = TorchRLGame(game, NUM_ENVS)
     td, before = env.reset(), env.core_state()
     with pytest.raises(ValueError, match=words):
         play(env, td, actions)
     assert env.core_state() is before
 
 
-def test_a_batch_without_lanes_is_refused() -> None:
-    with pytest.raises(ValueError, match="toy-race-v0: expected at least 1 lane, got 0"):
+def test_a_batch_without_envs_is_refused() -> None:
+    with pytest.raises(ValueError, match="toy-race-v0: expected at least 1 env, got 0"):
         TorchRLGame(Race(), 0)
 
 
@@ -287,7 +287,7 @@ def test_without_torchrl_the_error_names_the_extra(monkeypatch: pytest.MonkeyPat
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @every_game
 def test_the_games_are_the_same_on_a_gpu(game: Game[Any]) -> None:
-    env, there = TorchRLGame(game, LANES), TorchRLGame(game, LANES).to("cuda")
+    env, there = TorchRLGame(game, NUM_ENVS), TorchRLGame(game, NUM_ENVS).to("cuda")
     check_env_specs(there, seed=0)
     env.set_seed(4), there.set_seed(4)
     td, moved = env.reset(), there.reset()

@@ -82,7 +82,7 @@ BROKEN: dict[str, tuple[Game[Any], str]] = {
         broken(check=lambda self, state, actions, legal=None: None),
         r"an illegal action is taken in step 2; expected a ValueError",
     ),
-    "lanes": (broken(_step=peeks_at_neighbours), r"lane 0 is another game without the lanes beside it in step 1"),
+    "envs": (broken(_step=peeks_at_neighbours), r"env 0 is another game without the envs beside it in step 1"),
     "overwritten": (broken(_step=overwrites), r"step changes the state that it is given in step 1"),
     "random": (broken(_step=draws), r"the same step from the same state differs in step 1"),
     "shared": (broken(_init=shares), r"fields of the state share memory after 0 steps"),
@@ -110,7 +110,7 @@ BROKEN: dict[str, tuple[Game[Any], str]] = {
     ),
     "line": (broken(state_to_string=lambda self, state: "two\nlines"), r"state_to_string gives more than one line"),
     "text": (broken(text=lambda self, state: ""), r"text is empty"),
-    "story": (broken(story=lambda self, state: {"pair": (1, 2)}), r"story\(state\) is not what JSON gives back"),
+    "summary": (broken(summary=lambda self, state: {"pair": (1, 2)}), r"summary\(state\) is not what JSON gives back"),
 }
 
 

@@ -78,23 +78,23 @@ def test_many_random_bits_are_those_of_splitmix() -> None:
 
 
 def test_draws_do_not_depend_on_the_batch() -> None:
-    lanes, counters = seeds(5, 40), torch.arange(40)
-    together = chance.draw(lanes, chance.USER, counters)
+    env_ids, counters = seeds(5, 40), torch.arange(40)
+    together = chance.draw(env_ids, chance.USER, counters)
     for i in (0, 7, 39):
-        assert together[i] == chance.draw(lanes[i], chance.USER, counters[i])
-    grid = chance.draw(lanes[:, None], chance.USER, counters)
+        assert together[i] == chance.draw(env_ids[i], chance.USER, counters[i])
+    grid = chance.draw(env_ids[:, None], chance.USER, counters)
     assert torch.equal(grid.diagonal(), together)
     assert len(set(grid.flatten().tolist())) == 1600
 
 
-def test_streams_of_a_seed_differ_by_purpose_and_from_lane_to_lane() -> None:
-    lanes, zero = seeds(5, 1000), torch.tensor(0)
-    draws = [chance.draw(lanes, purpose, zero) for purpose in range(20)]
+def test_streams_of_a_seed_differ_by_purpose_and_from_env_to_env() -> None:
+    env_ids, zero = seeds(5, 1000), torch.tensor(0)
+    draws = [chance.draw(env_ids, purpose, zero) for purpose in range(20)]
     assert len(set(torch.cat(draws).tolist())) == 20_000
 
 
 @pytest.mark.parametrize("seed", [0, 1, -1, 2**63 - 1, -(2**63)])
-def test_the_seeds_of_a_lanes_games_do_not_repeat(seed: int) -> None:
+def test_the_seeds_of_a_envs_games_do_not_repeat(seed: int) -> None:
     """The same on an integer and on a tensor, and no two of a thousand games alike."""
     seen, tensor = [], torch.tensor([seed])
     for _ in range(1000):
@@ -113,7 +113,7 @@ def test_the_first_seeds_are_the_same_however_many_are_asked_for(seed: int) -> N
         assert torch.equal(seeds(seed, count), many[:count])
 
 
-def test_different_seeds_spread_to_different_lanes() -> None:
+def test_different_seeds_spread_to_different_envs() -> None:
     spread = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
     assert len(set(spread.tolist())) == 2000
     with pytest.raises(ValueError, match="expected a count of at least 0, got -1"):
@@ -174,7 +174,7 @@ def test_no_games_have_no_masks_and_draw_no_actions(actions: int) -> None:
 def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
     for state in (game.init(seeds(0, 6)), midway(game, 6)):
         words = game.packed_legal_actions(state)
-        assert torch.equal(words[~state.over], pack(game.legal_actions(state))[~state.over])
+        assert torch.equal(words[~state.done], pack(game.legal_actions(state))[~state.done])
 
 
 def test_the_random_action_is_the_legal_one_of_the_rank_that_was_drawn() -> None:

@@ -59,8 +59,8 @@ def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(
         start = 0
         for choices in game.info.action_nvec:
             some = legal[..., start : start + choices].any(-1).view(16, -1)
-            assert torch.equal(some.all(1), ~state.over)
-            assert torch.equal(some.any(1), ~state.over)
+            assert torch.equal(some.all(1), ~state.done)
+            assert torch.equal(some.any(1), ~state.done)
             start += choices
         state = game.step(state, random_actions(game, state, random))
 
@@ -74,12 +74,12 @@ def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game[Any])
 
 
 @every_game
-def test_an_observer_may_differ_from_lane_to_lane(game: Game[Any]) -> None:
+def test_an_observer_may_differ_from_env_to_env(game: Game[Any]) -> None:
     state = midway(game, 6)
     player = torch.arange(6) % game.info.num_players
     together = game.observe(state, player)
-    for lane in range(6):
-        assert torch.equal(together[lane], game.observe(state, int(player[lane]))[lane])
+    for env_id in range(6):
+        assert torch.equal(together[env_id], game.observe(state, int(player[env_id]))[env_id])
 
 
 @every_game
@@ -107,23 +107,23 @@ def test_a_secret_is_seen_by_its_owner_alone() -> None:
 
 @every_game
 def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game[Any]) -> None:
-    lanes, random = 5, generator()
-    batch = game.init(seeds(11, lanes))
-    alone = [game.init(seeds(11, lanes)[[lane]]) for lane in range(lanes)]
+    num_envs, random = 5, generator()
+    batch = game.init(seeds(11, num_envs))
+    alone = [game.init(seeds(11, num_envs)[[env_id]]) for env_id in range(num_envs)]
     solos: list[Solo] = [game.solo(state) for state in alone]
     for turn in range(game.info.max_turns + 1):
         views = seen(game, batch)
-        for lane in range(lanes):
-            assert batch[lane].equal(alone[lane]), (turn, lane)
-            for ours, theirs in zip(views, seen(game, alone[lane]), strict=True):
-                assert torch.equal(ours[lane], theirs[0])
-            compare_solo(game, solos[lane], batch[lane])
+        for env_id in range(num_envs):
+            assert batch[env_id].equal(alone[env_id]), (turn, env_id)
+            for ours, theirs in zip(views, seen(game, alone[env_id]), strict=True):
+                assert torch.equal(ours[env_id], theirs[0])
+            compare_solo(game, solos[env_id], batch[env_id])
         actions = random_actions(game, batch, random)
         batch = game.step(batch, actions)
-        alone = [game.step(state, actions[[lane]]) for lane, state in enumerate(alone)]
-        for lane, solo in enumerate(solos):
-            solo.step(actions[lane].numpy())
-    assert batch.over.all()
+        alone = [game.step(state, actions[[env_id]]) for env_id, state in enumerate(alone)]
+        for env_id, solo in enumerate(solos):
+            solo.step(actions[env_id].numpy())
+    assert batch.done.all()
 
 
 def compare_solo(game: Game[Any], solo: Solo, state: Any) -> None:
@@ -155,7 +155,7 @@ def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game
 
 
 @every_game
-def test_other_lanes_never_show_through(game: Game[Any]) -> None:
+def test_other_envs_never_show_through(game: Game[Any]) -> None:
     ours = seeds(7, 1)
     first = game.init(torch.cat((ours, seeds(8, 3))))
     second = game.init(torch.cat((ours, seeds(9, 3))))
@@ -200,27 +200,27 @@ def test_actions_may_be_of_any_integer_type(game: Game[Any]) -> None:
 
 @every_game
 def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game[Any]) -> None:
-    over = finished(game)
-    still = over.replace(rewards=torch.zeros_like(over.rewards))
+    done = finished(game)
+    still = done.replace(rewards=torch.zeros_like(done.rewards))
     for action in (0, -3, 10**6):
-        actions = torch.full_like(random_actions(game, over, generator()), action)
+        actions = torch.full_like(random_actions(game, done, generator()), action)
         for checked in (True, False):
-            assert game.step(over, actions, checked=checked).equal(still)
-    assert not game.legal_actions(over).any()
-    solo = game.solo(over[2])
+            assert game.step(done, actions, checked=checked).equal(still)
+    assert not game.legal_actions(done).any()
+    solo = game.solo(done[2])
     solo.step(actions[2].numpy())
     assert solo.state().equal(still[2])
 
 
 @every_game
 def test_a_finished_game_among_others_stays_while_they_go_on(game: Game[Any]) -> None:
-    over, fresh = finished(game, 2), game.init(seeds(5, 2))
-    mixed = type(over).cat([over[0], fresh[0], over[1], fresh[1]])
+    done, fresh = finished(game, 2), game.init(seeds(5, 2))
+    mixed = type(done).cat([done[0], fresh[0], done[1], fresh[1]])
     actions = random_actions(game, mixed, generator())
     after = game.step(mixed, actions)
     alone = game.step(fresh, actions[[1, 3]])
-    still = over.replace(rewards=torch.zeros_like(over.rewards))
-    assert after.equal(type(over).cat([still[0], alone[0], still[1], alone[1]]))
+    still = done.replace(rewards=torch.zeros_like(done.rewards))
+    assert after.equal(type(done).cat([still[0], alone[0], still[1], alone[1]]))
 
 
 @every_game
@@ -248,12 +248,12 @@ def test_the_toys_reach_every_kind_of_end() -> None:
 
 
 @every_game
-def test_the_story_of_a_game_is_json_and_every_lanes_own(game: Game[Any]) -> None:
-    over = finished(game)
-    for lane in range(len(over)):
-        story = game.story(over[lane])
-        assert json.loads(json.dumps(story, allow_nan=False)) == story
-        assert game.story(game.solo(over[lane]).state()) == story
+def test_the_summary_of_a_game_is_json_and_every_envs_own(game: Game[Any]) -> None:
+    done = finished(game)
+    for env_id in range(len(done)):
+        summary = game.summary(done[env_id])
+        assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+        assert game.summary(game.solo(done[env_id]).state()) == summary
 
 
 # ---------------------------------------------------------------- checks
@@ -288,7 +288,7 @@ def test_actions_on_another_device_are_refused(game: Game[Any]) -> None:
 
 @every_game
 @pytest.mark.parametrize("beyond", [0, 1, 10**9])
-def test_an_action_out_of_range_names_lane_player_and_range(game: Game[Any], beyond: int) -> None:
+def test_an_action_out_of_range_names_env_player_and_range(game: Game[Any], beyond: int) -> None:
     state, info = game.init(seeds(4, 4)), game.info
     actions = random_actions(game, state, generator())
     seat = info.num_players - 1 if info.simultaneous else int(state.current_player[2])
@@ -299,7 +299,7 @@ def test_an_action_out_of_range_names_lane_player_and_range(game: Game[Any], bey
         actions[tuple(index)] = action
         part = f", component {component}" if several else ""
         message = (
-            f"{game.id}: illegal action {action} of player {info.players[seat]} in lane 2{part}: "
+            f"{game.id}: illegal action {action} of player {info.players[seat]} in env 2{part}: "
             f"expected a number from 0 to {most - 1}"
         )
         with pytest.raises(ValueError, match=f"^{message}$"):
@@ -307,22 +307,22 @@ def test_an_action_out_of_range_names_lane_player_and_range(game: Game[Any], bey
 
 
 @every_game
-def test_an_illegal_action_names_lane_player_action_and_reason_and_harms_nothing(game: Game[Any]) -> None:
+def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(game: Game[Any]) -> None:
     state, info = midway(game, 4), game.info
     legal = game.legal_actions(state)
     actions = random_actions(game, state, generator())
-    *where, flat = (~legal & ~state.over.view(-1, *[1] * (legal.ndim - 1))).nonzero()[-1].tolist()
-    lane = where[0]
+    *where, flat = (~legal & ~state.done.view(-1, *[1] * (legal.ndim - 1))).nonzero()[-1].tolist()
+    env_id = where[0]
     component, action = 0, flat
     while action >= info.action_nvec[component]:
         action -= info.action_nvec[component]
         component += 1
     several = len(info.action_nvec) > 1
     actions[(*where, *[component] * several)] = action
-    seat = where[1] if info.simultaneous else int(state.current_player[lane])
+    seat = where[1] if info.simultaneous else int(state.current_player[env_id])
     before = state.clone()
     part = f", component {component}" if several else ""
-    message = rf"^{game.id}: illegal action {action} of player {info.players[seat]} in lane {lane}{part}: \w+"
+    message = rf"^{game.id}: illegal action {action} of player {info.players[seat]} in env {env_id}{part}: \w+"
     with pytest.raises(ValueError, match=message):
         game.step(state, actions)
     assert state.equal(before)
@@ -331,7 +331,7 @@ def test_an_illegal_action_names_lane_player_action_and_reason_and_harms_nothing
 def test_the_reason_of_an_illegal_action_is_the_games_own() -> None:
     torus = cellgames.make("torus-v0", size=3)
     state = torus.step(torus.init(seeds(0, 2)), torch.tensor([4, 5]))
-    with pytest.raises(ValueError, match=r"illegal action 5 of player white in lane 1: cell c2 is taken"):
+    with pytest.raises(ValueError, match=r"illegal action 5 of player white in env 1: cell c2 is taken"):
         torus.step(state, torch.tensor([0, 5]))
 
 
@@ -357,16 +357,16 @@ def test_a_state_is_indexed_like_a_tensor_of_games(game: Game[Any]) -> None:
 
     assert len(state) == 5
     mask = torch.tensor([True, False, True, False, False])
-    for lanes in (slice(1, 4), slice(None, None, 2), [3, 0, 3], torch.tensor([4, 1]), mask):
-        assert same(state[lanes], lanes)
+    for env_ids in (slice(1, 4), slice(None, None, 2), [3, 0, 3], torch.tensor([4, 1]), mask):
+        assert same(state[env_ids], env_ids)
     assert same(state[2], [2])
     assert same(state[-1], [4])
     assert len(state[1]) == 1
     assert len(state[mask]) == 2
     assert len(state[[]]) == 0
-    for lane in (5, -6):
-        with pytest.raises(IndexError, match="expected a lane from 0 to 4, got"):
-            state[lane]
+    for env_id in (5, -6):
+        with pytest.raises(IndexError, match="expected an env from 0 to 4, got"):
+            state[env_id]
 
 
 @every_game
@@ -379,11 +379,11 @@ def test_a_state_takes_a_list_of_flags_as_a_mask(game: Game[Any]) -> None:
 @every_game
 def test_put_and_cat_move_whole_games(game: Game[Any]) -> None:
     state, other = midway(game, 5), midway(game, 2, seed=9)
-    for lanes in (torch.tensor([3, 0]), torch.tensor([True, False, False, True, False])):
-        after = state.put(lanes, other)
-        places = lanes if lanes.dtype != torch.bool else lanes.nonzero().squeeze(1)
+    for env_ids in (torch.tensor([3, 0]), torch.tensor([True, False, False, True, False])):
+        after = state.put(env_ids, other)
+        places = env_ids if env_ids.dtype != torch.bool else env_ids.nonzero().squeeze(1)
         assert after[places].equal(other)
-        rest = [lane for lane in range(5) if lane not in places.tolist()]
+        rest = [env_id for env_id in range(5) if env_id not in places.tolist()]
         assert after[rest].equal(state[rest])
     joined = type(state).cat([state, other, state])
     assert len(joined) == 12
@@ -468,16 +468,16 @@ def test_a_position_comes_back_from_its_line(game: Game[Any]) -> None:
     state, random = game.init(seeds(21, 4)), generator()
     for turn in range(game.info.max_turns):
         if turn % 7 == 0:
-            for lane in range(4):
-                line = game.state_to_string(state[lane])
+            for env_id in range(4):
+                line = game.state_to_string(state[env_id])
                 assert "\n" not in line
-                back = game.string_to_state(line, seed=int(state.seed[lane]))
+                back = game.string_to_state(line, seed=int(state.seed[env_id]))
                 assert game.state_to_string(back) == line
-                for ours, theirs in zip(seen(game, back), seen(game, state[lane]), strict=True):
+                for ours, theirs in zip(seen(game, back), seen(game, state[env_id]), strict=True):
                     assert torch.equal(ours, theirs)
                 names = ("seed", "turn", "current_player", "scores", "terminated", "truncated")
                 for name in names:
-                    assert torch.equal(getattr(back, name), getattr(state[lane], name)), name
+                    assert torch.equal(getattr(back, name), getattr(state[env_id], name)), name
         state = game.step(state, random_actions(game, state, random))
 
 

@@ -1,4 +1,4 @@
-"""Vectors: lanes that start over, alone or in company, eager or compiled."""
+"""Vectors: envs that start over, alone or in company, eager or compiled."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from cellgames.envs.core import Game, Vector, chance, seeds
 
 
 def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
-    """A legal action of every lane as a function of its number and the turn; plain Python, any game."""
+    """A legal action of every env as a function of its number and the turn; plain Python, any game."""
     seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
     rows = []
-    for lane, players in enumerate(seats):
+    for env_id, players in enumerate(seats):
         row = []
         for seat, mask in enumerate(players):
             start = 0
             for choices in game.info.action_nvec:
                 can = [j for j in range(choices) if mask[start + j]]
-                row.append(can[(31 * turn + 17 * lane + 7 * seat) % len(can)])
+                row.append(can[(31 * turn + 17 * env_id + 7 * seat) % len(can)])
                 start += choices
         rows.append(row)
     shape = [len(legal), *([game.info.num_players] if game.info.simultaneous else [])]
@@ -35,32 +35,32 @@ def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
 
 
 @every_game
-def test_a_vector_plays_every_lanes_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
-    lanes = 3
-    vector = game.vector(lanes, seed=6, compile="never")
-    wider = game.vector(lanes + 2, seed=6, compile="never")
-    alone = [game.init(seeds(6, lanes)[[lane]]) for lane in range(lanes)]
+def test_a_vector_plays_every_envs_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
+    num_envs = 3
+    vector = game.vector(num_envs, seed=6, compile="never")
+    wider = game.vector(num_envs + 2, seed=6, compile="never")
+    alone = [game.init(seeds(6, num_envs)[[env_id]]) for env_id in range(num_envs)]
     ended = 0
     for turn in range(2 * game.info.max_turns + 5):
-        assert not vector.state.over.any()
+        assert not vector.state.done.any()
         assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
         actions = nth_legal(game, wider.legal_actions, turn)
         given = actions.clone()
         wide = wider.step(actions)
-        narrow = vector.step(actions[:lanes])
+        narrow = vector.step(actions[:num_envs])
         assert torch.equal(actions, given), "the vector has overwritten the actions it was given"
         assert torch.equal(wide.actions, given)
-        for lane in range(lanes):
-            alone[lane] = game.step(alone[lane], given[[lane]])
+        for env_id in range(num_envs):
+            alone[env_id] = game.step(alone[env_id], given[[env_id]])
             for name in ("rewards", "terminated", "truncated"):
-                assert torch.equal(getattr(narrow, name)[lane], getattr(alone[lane], name)[0])
-                assert torch.equal(getattr(wide, name)[lane], getattr(alone[lane], name)[0])
-            if alone[lane].over:
+                assert torch.equal(getattr(narrow, name)[env_id], getattr(alone[env_id], name)[0])
+                assert torch.equal(getattr(wide, name)[env_id], getattr(alone[env_id], name)[0])
+            if alone[env_id].done:
                 ended += 1
-                alone[lane] = game.init(chance.next_seed(alone[lane].seed))
-            assert vector.state[lane].equal(alone[lane])
-            assert wider.state[lane].equal(alone[lane])
-    assert ended >= lanes
+                alone[env_id] = game.init(chance.next_seed(alone[env_id].seed))
+            assert vector.state[env_id].equal(alone[env_id])
+            assert wider.state[env_id].equal(alone[env_id])
+    assert ended >= num_envs
 
 
 @every_game
@@ -73,10 +73,10 @@ def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> Non
         assert torch.equal(after.rewards, transition.rewards)
         assert torch.equal(after.terminated, transition.terminated)
         assert torch.equal(after.truncated, transition.truncated)
-        running = ~after.over
+        running = ~after.done
         assert vector.state[running].equal(after[running])
-        fresh = game.init(chance.next_seed(before.seed[after.over]))
-        assert vector.state[after.over].equal(fresh)
+        fresh = game.init(chance.next_seed(before.seed[after.done]))
+        assert vector.state[after.done].equal(fresh)
 
 
 @every_game
@@ -85,7 +85,7 @@ def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
     before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
     wrong = actions.clone()
     wrong.view(-1)[-1] = 10**6
-    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in lane 2"):
+    with pytest.raises(ValueError, match=rf"{game.id}: illegal action 1000000 of player \w+ in env 2"):
         vector.step(wrong)
     with pytest.raises(ValueError, match="must have shape"):
         vector.step(actions[:2])
@@ -95,7 +95,7 @@ def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
 
 def test_a_vector_refuses_bad_arguments() -> None:
     game = GAMES["torus-small-v0"]
-    with pytest.raises(ValueError, match="expected at least 1 lane, got 0"):
+    with pytest.raises(ValueError, match="expected at least 1 env, got 0"):
         game.vector(0)
     with pytest.raises(ValueError, match="compile must be 'auto', 'always' or 'never', got 'yes'"):
         game.vector(2, compile="yes")  # type: ignore[arg-type]  # on purpose

@@ -74,8 +74,8 @@ def test_a_step_commutes_with_every_symmetry(size: int) -> None:
     which = torch.arange(game.symmetries).repeat_interleave(count)
     state = there = game.init(seeds(3, count)[torch.arange(count).repeat(game.symmetries)])
     random, ended = generator(), 0
-    while not state.over.all():
-        going = (~state.over).nonzero().squeeze(1)
+    while not state.done.all():
+        going = (~state.done).nonzero().squeeze(1)
         state, there, which = state[going], there[going], which[going]
         player, swap = state.current_player, which // (size * size) % 2
         seen, mask = game.transform(game.observe(state, player), game.legal_actions(state), which)
@@ -90,13 +90,13 @@ def test_a_step_commutes_with_every_symmetry(size: int) -> None:
         assert torch.equal(state.terminated, there.terminated)
         wins = torch.where(swap[:, None] == 1, state.scores.flip(1), state.scores)
         assert torch.equal(wins, there.scores)
-        ended += int(state.over.sum())
+        ended += int(state.done.sum())
     assert ended == count * game.symmetries
 
 
 def test_numbers_of_any_kind_move_with_the_board() -> None:
     game = Torus(3)
-    state = midway(game, lanes=8)
+    state = midway(game, num_envs=8)
     which = torch.randint(game.symmetries, (8,), generator=generator())
     mask, policy = game.legal_actions(state), torch.rand(8, 18, generator=generator(1))
     seen = game.observe(state, state.current_player)

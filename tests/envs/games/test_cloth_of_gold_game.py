@@ -1,4 +1,4 @@
-"""Games of Cloth of Gold against the slow reference: placement, territory, rounds, ends, lanes and single games."""
+"""Games of Cloth of Gold against the slow reference: placement, territory, rounds, ends, envs and single games."""
 
 from __future__ import annotations
 
@@ -67,19 +67,19 @@ def make(**parameters: Any) -> ClothOfGold:
 # --- games beside the reference ---------------------------------------------------------------------------------
 
 
-def beside(game: ClothOfGold, lanes: int, seed: int) -> Iterator[tuple[ClothState, list[ReferenceGame], list[int]]]:
-    """Random games of every lane until all are over: states, the reference's games, and the actions that come next."""
-    state = game.init(seeds(seed, lanes))
+def beside(game: ClothOfGold, num_envs: int, seed: int) -> Iterator[tuple[ClothState, list[ReferenceGame], list[int]]]:
+    """Random games of every env until all are over: states, the reference's games, and the actions that come next."""
+    state = game.init(seeds(seed, num_envs))
     boards = game.board(state).tolist()
     references = [ReferenceGame(**game.parameters, board=board) for board in boards]
-    rngs = [random.Random(f"{seed}, {lane}") for lane in range(lanes)]
-    while not all(reference.over for reference in references):
-        actions = [0 if one.over else random_action(one, rng) for one, rng in zip(references, rngs, strict=True)]
+    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
+    while not all(reference.done for reference in references):
+        actions = [0 if one.done else random_action(one, rng) for one, rng in zip(references, rngs, strict=True)]
         yield state, references, actions
         state = game.step(state, torch.tensor(actions))
         for reference, action in zip(references, actions, strict=True):
             reference.step(action)
-    yield state, references, [0] * lanes
+    yield state, references, [0] * num_envs
 
 
 def flags(size: int, actions: set[int]) -> list[bool]:
@@ -90,29 +90,29 @@ def agree(game: ClothOfGold, state: ClothState, references: Sequence[ReferenceGa
     """Everything that the batch says is what the reference says."""
     legal, outcome, board = game.legal_actions(state), game.outcome(state), game.board(state)
     territories = game.territories(state)
-    facts = [{name: value.tolist() for name, value in game.facts(state, player).items()} for player in (A, B)]
+    infos = [{name: value.tolist() for name, value in game.infos(state, player).items()} for player in (A, B)]
     views = [game.observe(state, player).numpy() for player in (A, B)]
     assert (legal.dtype, board.dtype, outcome.dtype) == (torch.bool, torch.int8, torch.int8)
-    for lane, one in enumerate(references):
-        assert board[lane].tolist() == one.board
+    for env_id, one in enumerate(references):
+        assert board[env_id].tolist() == one.board
         for player in (A, B):
-            assert np.array_equal(territories[lane, player].numpy(), one.territory(player))
-            assert {name: value[lane] for name, value in facts[player].items()} == one.facts(player)
-        assert legal[lane].tolist() == flags(game.info.num_actions, one.legal())
-        assert state.live[lane].tolist() == one.live()
-        assert state.scores[lane].tolist() == one.scores
-        assert state.rewards[lane].tolist() == pytest.approx(one.rewards, abs=1e-6)
-        assert int(state.round[lane]) == one.round
-        assert int(state.turn[lane]) == one.turn
-        assert state.rounds[lane].tolist() == [*one.history, *[[0] * 6] * (one.max_rounds + 1 - len(one.history))]
-        assert (bool(state.terminated[lane]), bool(state.truncated[lane])) == (one.terminated, one.truncated)
-        assert outcome[lane].tolist() == one.outcome
-        if not one.over:
-            assert int(state.current_player[lane]) == one.player
-            assert int(state.left[lane]) == one.left
-            assert int(state.acts[lane]) == one.acts
+            assert np.array_equal(territories[env_id, player].numpy(), one.territory(player))
+            assert {name: value[env_id] for name, value in infos[player].items()} == one.infos(player)
+        assert legal[env_id].tolist() == flags(game.info.num_actions, one.legal())
+        assert state.live[env_id].tolist() == one.live()
+        assert state.scores[env_id].tolist() == one.scores
+        assert state.rewards[env_id].tolist() == pytest.approx(one.rewards, abs=1e-6)
+        assert int(state.round[env_id]) == one.round
+        assert int(state.turn[env_id]) == one.turn
+        assert state.rounds[env_id].tolist() == [*one.history, *[[0] * 6] * (one.max_rounds + 1 - len(one.history))]
+        assert (bool(state.terminated[env_id]), bool(state.truncated[env_id])) == (one.terminated, one.truncated)
+        assert outcome[env_id].tolist() == one.outcome
+        if not one.done:
+            assert int(state.current_player[env_id]) == one.player
+            assert int(state.left[env_id]) == one.left
+            assert int(state.acts[env_id]) == one.acts
             for player in (A, B):
-                assert np.array_equal(views[player][lane], one.observe(player))
+                assert np.array_equal(views[player][env_id], one.observe(player))
 
 
 def agree_alone(game: ClothOfGold, solo: Solo, one: ReferenceGame) -> None:
@@ -123,8 +123,8 @@ def agree_alone(game: ClothOfGold, solo: Solo, one: ReferenceGame) -> None:
     assert solo.rewards == pytest.approx(one.rewards, abs=1e-6)
     assert (solo.terminated, solo.truncated) == (one.terminated, one.truncated)
     for player in (A, B):
-        assert solo.facts(player) == one.facts(player)
-        if not one.over:
+        assert solo.infos(player) == one.infos(player)
+        if not one.done:
             assert solo.current_player == one.player
             assert np.array_equal(solo.observe(player), one.observe(player))
 
@@ -149,11 +149,11 @@ def test_single_random_games_are_those_of_the_reference_and_the_batch(family: st
     solos: list[Solo] = []
     for turn, (state, references, actions) in enumerate(beside(game, 2, seed=4)):
         if turn % 20 == 0:  # also in the middle of a turn
-            solos = [game.solo(state[lane]) for lane in range(2)]
-        for lane, (solo, one) in enumerate(zip(solos, references, strict=True)):
+            solos = [game.solo(state[env_id]) for env_id in range(2)]
+        for env_id, (solo, one) in enumerate(zip(solos, references, strict=True)):
             agree_alone(game, solo, one)
-            assert solo.state().equal(state[lane])
-            solo.step(actions[lane])
+            assert solo.state().equal(state[env_id])
+            solo.step(actions[env_id])
     assert all(solo.terminated or solo.truncated for solo in solos)
 
 
@@ -168,7 +168,7 @@ def test_a_single_game_stops_its_generations_early_without_a_change(shape: str, 
     state = position(game, board)
     one, solo = ReferenceGame(**game.parameters, board=board), game.solo(state)
     rng = random.Random(generations)
-    while one.round == 1 and not one.over:
+    while one.round == 1 and not one.done:
         action = random_action(one, rng)
         one.step(action)
         solo.step(action)
@@ -192,14 +192,14 @@ def test_territory_and_legality_after_every_placement(height: int, width: int, r
     for state, references, actions in beside(game, 3, seed=radius):
         legal, territories = game.legal_actions(state), game.territories(state)
         solo = solo or game.solo(state[0])
-        for lane, one in enumerate(references):
+        for env_id, one in enumerate(references):
             expected = flags(game.info.num_actions, one.legal())
             fields = [one.territory(player) for player in (A, B)]
-            assert legal[lane].tolist() == expected
-            assert np.array_equal(territories[lane].numpy(), fields)
-            cell = divmod(actions[lane], width)
-            kinds["end" if actions[lane] == game.end_turn else "take back" if cell in one.placed else "place"] += 1
-            if lane == 0:
+            assert legal[env_id].tolist() == expected
+            assert np.array_equal(territories[env_id].numpy(), fields)
+            cell = divmod(actions[env_id], width)
+            kinds["end" if actions[env_id] == game.end_turn else "take back" if cell in one.placed else "place"] += 1
+            if env_id == 0:
                 assert solo.legal_actions().tolist() == expected
                 assert np.array_equal(solo.observe(one.player)[5:7], [fields[one.player], fields[1 - one.player]])
         solo.step(actions[0])
@@ -214,11 +214,11 @@ def test_a_unit_in_any_column_holds_its_disk(height: int, width: int, radius: in
     cells = torch.tensor([(col * 5 % height) * width + col for col in range(width)])
     state = game.step(start, cells)
     legal, territories = game.legal_actions(state), game.territories(state)
-    for lane, cell in enumerate(cells.tolist()):
+    for env_id, cell in enumerate(cells.tolist()):
         one = ReferenceGame(**game.parameters)
         one.step(cell)
-        assert np.array_equal(territories[lane].numpy(), [one.territory(A), one.territory(B)]), divmod(cell, width)
-        assert legal[lane].tolist() == flags(game.info.num_actions, one.legal()), divmod(cell, width)
+        assert np.array_equal(territories[env_id].numpy(), [one.territory(A), one.territory(B)]), divmod(cell, width)
+        assert legal[env_id].tolist() == flags(game.info.num_actions, one.legal()), divmod(cell, width)
     back = game.step(state, cells)
     assert not back.units.any()
     assert not back.territory.any()
@@ -309,7 +309,7 @@ def test_taking_back_does_not_disturb_units_placed_on_its_strength() -> None:
     assert game.board(state)[0].nonzero().tolist() == [[0, 0], [4, 4]]
     assert state.left.tolist() == [2]
     assert state.acts.tolist() == [4]
-    assert game.facts(state, A)["territory"].tolist() == [[9 + 25 - 1, 0]]
+    assert game.infos(state, A)["territory"].tolist() == [[9 + 25 - 1, 0]]
     # Without the first one territory is that of the last.
     state = playing(game, state, (0, 0))
     assert open_cells(game, state) == within(range(2, 7), range(2, 7)) + "\nend"
@@ -384,7 +384,7 @@ def test_where_nobody_can_place_turns_end_with_nothing_placed_and_the_game_goes_
             state = playing(game, state, "end")
     assert game.board(state)[0].tolist() == board
     assert state.rounds[0, 1:4].tolist() == [[4, 4, 64, 64, 64, 0]] * 3
-    assert not state.over.any()
+    assert not state.done.any()
     state = playing(game, state, "end", "end")
     assert state.terminated.tolist() == [True]
     assert game.outcome(state).tolist() == [[-1, -1]]
@@ -404,14 +404,14 @@ def test_a_side_wiped_out_comes_back_anywhere_and_may_win() -> None:
     game = make(**NARROW | {"max_units": 6})
     board = tall("............\n.bb.........\n.bb.........")
     state = playing(game, position(game, board, scores=(2, -2)), (7, 11), "end", (4, 4), "end")
-    assert game.facts(state, A)["units"].tolist() == [[0, 4]]
+    assert game.infos(state, A)["units"].tolist() == [[0, 4]]
     assert state.scores.tolist() == [[-4, 4]]
     near = [(1, 1), (1, 2), (2, 1), (2, 2), (0, 1), (0, 2), (1, 0), (2, 0), (3, 1), (3, 2), (1, 3), (2, 3)]
     assert open_cells(game, state) == within(range(8), range(12), *near)
     ship = [(5, 8), (5, 9), (6, 8), (6, 10), (7, 9), (7, 10)]
     state = playing(game, state, *ship, "end", (4, 4), "end")
     assert state.scores.tolist() == [[2, -2]]
-    assert not state.over.any()
+    assert not state.done.any()
     state = playing(game, state, (3, 11), "end", (4, 4), "end")
     assert game.outcome(state).tolist() == [[1, -1]]
 
@@ -423,7 +423,7 @@ def refusal(game: ClothOfGold, state: ClothState, action: int) -> str:
     """The reason, after all that the core says of every game."""
     before = state.clone()
     player = game.info.players[int(state.current_player)]
-    start = f"cloth-of-gold-v0: illegal action {action} of player {player} in lane 0: "
+    start = f"cloth-of-gold-v0: illegal action {action} of player {player} in env 0: "
     with pytest.raises(ValueError, match=f"^{start}") as refused:
         game.step(state, torch.tensor([action]))
     assert state.equal(before)
@@ -520,7 +520,7 @@ def test_the_end_on_chosen_sequences_of_scores(name: str) -> None:
     game = make(height=24, width=32, generations=2, **parameters)
     state = round_with(game, game.init(seeds(0, 1)), blocks(sequence[0]))
     for round, (a, b) in enumerate(sequence[1:], 1):
-        assert not state.over.any()
+        assert not state.done.any()
         assert state.round.tolist() == [round]
         assert not game.outcome(state).any()
         state = round_with(game, state, blocks((a, b)))
@@ -537,7 +537,7 @@ def test_without_an_initial_placement_the_score_before_the_first_round_is_nought
     start = game.init(seeds(0, 1))
     assert start.round.tolist() == [1]
     state = round_with(game, start, blocks((2, 1)))
-    assert not state.over.any()
+    assert not state.done.any()
     assert state.rounds[0, 0].tolist() == [0] * 6
     assert game.outcome(round_with(game, state, blocks((1, 0)))).tolist() == [[1, -1]]
     assert game.outcome(round_with(game, start, blocks((2, 2)))).tolist() == [[-1, -1]]
@@ -554,8 +554,8 @@ def test_after_each_round_its_numbers_are_kept() -> None:
     played = playing(game, position(game, board, round=1), (2, 2), "end", (2, 7), "end")
     assert played.rounds[0, 1].tolist() == [4, 4, 25, 30, 5, 4]
     assert not played.rounds[0, 2:].any()
-    for facts in (game.facts(played, A), game.solo(played).facts(B)):
-        assert {name: torch.as_tensor(value).flatten().tolist() for name, value in facts.items()} == {
+    for infos in (game.infos(played, A), game.solo(played).infos(B)):
+        assert {name: torch.as_tensor(value).flatten().tolist() for name, value in infos.items()} == {
             **{"score": [0], "units": [4, 4], "territory": [25, 30], "contested": [5], "killed": [4], "round": [2]}
         }
 
@@ -566,37 +566,37 @@ def test_after_each_round_its_numbers_are_kept() -> None:
 @pytest.mark.parametrize("family", ["no-initial-placement", "late-verdict", "extinction"])
 def test_a_turn_at_once_is_its_actions_one_after_the_other(family: str) -> None:
     """Also side by side with games that are over; the rewards are the sum of those of the turn."""
-    game, lanes = make(**FAMILIES[family]), 4
-    turns: list[list[int]] = [[] for _ in range(lanes)]
+    game, num_envs = make(**FAMILIES[family]), 4
+    turns: list[list[int]] = [[] for _ in range(num_envs)]
     starts: list[ClothState] = []
-    rewards = torch.zeros(lanes, 2)
+    rewards = torch.zeros(num_envs, 2)
     compared = 0
-    for state, references, actions in beside(game, lanes, seed=11):
-        starts = starts or [state[lane] for lane in range(lanes)]
-        for lane, one in enumerate(references):
-            rewards[lane] += state.rewards[lane]
-            if turns[lane][-1:] == [game.end_turn]:
+    for state, references, actions in beside(game, num_envs, seed=11):
+        starts = starts or [state[env_id] for env_id in range(num_envs)]
+        for env_id, one in enumerate(references):
+            rewards[env_id] += state.rewards[env_id]
+            if turns[env_id][-1:] == [game.end_turn]:
                 # Without what was taken back, nothing tells the two from each other but the number of actions.
-                cells = [cell for cell in turns[lane][:-1] if turns[lane].count(cell) % 2]
+                cells = [cell for cell in turns[env_id][:-1] if turns[env_id].count(cell) % 2]
                 units = torch.tensor([list(dict.fromkeys(cells)) + [-1] * (game.max_units - len(set(cells)))])
-                after = game.play_turn(starts[lane], units)
-                torch.testing.assert_close(after.rewards, rewards[[lane]])
-                assert int(after.turn) == int(starts[lane].turn) + len(set(cells)) + 1
-                assert after.replace(turn=state.turn[[lane]], rewards=state.rewards[[lane]]).equal(state[lane])
-                turns[lane], starts[lane] = [], state[lane]
-                rewards[lane] = 0
+                after = game.play_turn(starts[env_id], units)
+                torch.testing.assert_close(after.rewards, rewards[[env_id]])
+                assert int(after.turn) == int(starts[env_id].turn) + len(set(cells)) + 1
+                assert after.replace(turn=state.turn[[env_id]], rewards=state.rewards[[env_id]]).equal(state[env_id])
+                turns[env_id], starts[env_id] = [], state[env_id]
+                rewards[env_id] = 0
                 compared += 1
-            if not one.over:
-                turns[lane].append(actions[lane])
+            if not one.done:
+                turns[env_id].append(actions[env_id])
     assert compared > 10
-    over = state[1].replace(rewards=torch.ones(1, 2))
-    mixed = ClothState.cat([over, game.init(seeds(11, 1)), over])
+    done = state[1].replace(rewards=torch.ones(1, 2))
+    mixed = ClothState.cat([done, game.init(seeds(11, 1)), done])
     after = game.play_turn(mixed, torch.tensor([[7, -1], [9, 3], [5, 2]]))
-    still = over.replace(rewards=torch.zeros(1, 2))
+    still = done.replace(rewards=torch.zeros(1, 2))
     assert after.equal(ClothState.cat([still, game.play_turn(mixed[1], torch.tensor([[9, 3]])), still]))
 
 
-# --- lanes ------------------------------------------------------------------------------------------------------
+# --- envs ------------------------------------------------------------------------------------------------------
 
 
 def test_a_batch_of_games_in_different_phases_is_each_of_them_alone() -> None:
@@ -604,18 +604,18 @@ def test_a_batch_of_games_in_different_phases_is_each_of_them_alone() -> None:
     alone: list[ClothState] = []
     mixed, simulated = 0, Counter[int]()
     for state, references, actions in beside(game, 6, seed=8):
-        alone = alone or [game.init(seeds(8, 6)[[lane]]) for lane in range(6)]
-        assert all(state[lane].equal(one) for lane, one in enumerate(alone))
+        alone = alone or [game.init(seeds(8, 6)[[env_id]]) for env_id in range(6)]
+        assert all(state[env_id].equal(one) for env_id, one in enumerate(alone))
         legal = game.legal_actions(state)
-        for lane, one in enumerate(alone):
-            assert torch.equal(legal[lane], game.legal_actions(one)[0])
-            alone[lane] = game.step(one, torch.tensor([actions[lane]]))
+        for env_id, one in enumerate(alone):
+            assert torch.equal(legal[env_id], game.legal_actions(one)[0])
+            alone[env_id] = game.step(one, torch.tensor([actions[env_id]]))
         ends = [
-            not one.over and one.player == B and one.round > 0 and action == game.end_turn
+            not one.done and one.player == B and one.round > 0 and action == game.end_turn
             for one, action in zip(references, actions, strict=True)
         ]
         simulated[sum(ends)] += 1
-        mixed += len({(one.player, one.over) for one in references}) > 1
+        mixed += len({(one.player, one.done) for one in references}) > 1
     assert mixed > 20
     assert simulated[0] > 20
     assert simulated[1] > 5
@@ -641,20 +641,20 @@ def test_games_go_on_from_what_was_saved() -> None:
 def test_games_go_on_from_their_lines() -> None:
     game = make(**FAMILIES["late-verdict"])
     for turn, (state, _, actions) in enumerate(beside(game, 2, seed=10)):
-        for lane in (0, 1) if turn % 5 == 2 else ():
-            back = game.string_to_state(game.state_to_string(state[lane]), seed=int(state.seed[lane]))
-            rest = {"rewards": state.rewards[[lane]], "rounds": state.rounds[[lane]]}  # a line does not tell
+        for env_id in (0, 1) if turn % 5 == 2 else ():
+            back = game.string_to_state(game.state_to_string(state[env_id]), seed=int(state.seed[env_id]))
+            rest = {"rewards": state.rewards[[env_id]], "rounds": state.rounds[[env_id]]}  # a line does not tell
             back = back.replace(**rest)
-            assert back.equal(state[lane])
-            action = torch.tensor([actions[lane]])
-            assert game.step(back, action).equal(game.step(state[lane], action))
+            assert back.equal(state[env_id])
+            action = torch.tensor([actions[env_id]])
+            assert game.step(back, action).equal(game.step(state[env_id], action))
 
 
 def test_a_game_of_the_longest_turns_comes_back_from_its_line() -> None:
     """Every unit is taken back once."""
     game = make(height=8, width=12, radius=3, generations=2, max_units=1, max_rounds=2)
     state = game.init(seeds(0, 1))
-    while not state.over.any():
+    while not state.done.any():
         cell = (1, 1 + int(state.round)) if int(state.current_player) == A else (6, 10 - int(state.round))
         for action in (cell, cell, cell, "end"):
             state = playing(game, state, action)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.cloth_of_gold.rendering import UNITS, picture, text
+from cellgames.envs.cloth_of_gold.rendering import UNITS, draw, text
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
 
 Cells = npt.NDArray[np.int8]
@@ -65,7 +65,7 @@ def read_back(inset: Inset) -> tuple[Cells, Mask, Mask]:
 def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int) -> None:
     cells, territory = world(height, width)
     placed = (cells == 2) & (np.arange(height)[:, None] < 2)
-    drawn = picture(cells, territory, title="round 3", placed=placed)
+    drawn = draw(cells, territory, title="round 3", placed=placed)
     shown, grounds, marked = read_back(board_of(drawn))
     assert np.array_equal(shown, cells)
     assert np.array_equal(marked, placed)
@@ -78,7 +78,7 @@ def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int
 @pytest.mark.parametrize("size", [8, 32, 100, 256])
 def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
     cells, territory = world(size, size)
-    drawn = board_of(picture(np.zeros_like(cells), territory, title=""))
+    drawn = board_of(draw(np.zeros_like(cells), territory, title=""))
     hatched = np.zeros((size, size), np.bool_)
     for line in drawn.picture.shapes:
         if (
@@ -102,7 +102,7 @@ def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
 def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int, size: int) -> None:
     territory = np.zeros((2, size, size), np.bool_)
     territory[player, 2:5, 3:7] = True
-    drawn = board_of(picture(np.zeros((size, size), np.int8), territory, title=""))
+    drawn = board_of(draw(np.zeros((size, size), np.int8), territory, title=""))
     edges = [s for s in drawn.picture.shapes if isinstance(s, Polyline) and s.opacity == 1]
     assert {edge.dash is not None for edge in edges} == {player == 1}
     assert len({edge.stroke for edge in edges}) == 1
@@ -112,7 +112,7 @@ def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int,
 
 def test_pixels_have_the_colour_of_what_is_there() -> None:
     cells, territory = world(32, 32)
-    drawn = picture(cells, territory, title="")
+    drawn = draw(cells, territory, title="")
     image, inset = to_rgb(drawn), board_of(drawn)
     for player in (0, 1):
         for row, col in np.argwhere(cells == player + 1).tolist():
@@ -122,7 +122,7 @@ def test_pixels_have_the_colour_of_what_is_there() -> None:
 
 def test_the_score_line_counts_what_is_there() -> None:
     cells, territory = world(16, 24)
-    said = words(picture(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
+    said = words(draw(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
     assert "Ann: score +12, wins" in said
     assert "Bob: score -12, loses" in said
     for player in (0, 1):
@@ -131,7 +131,7 @@ def test_the_score_line_counts_what_is_there() -> None:
     assert f"killed {(cells == 4).sum()}" in said
     assert f"neutral {(cells == 3).sum()}" in said
     assert not any("placed" in word for word in said)
-    nothing = words(picture(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title=""))
+    nothing = words(draw(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title=""))
     assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
     assert not any("neutral" in word for word in nothing)
 
@@ -139,7 +139,7 @@ def test_the_score_line_counts_what_is_there() -> None:
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_legend_shows_a_placed_unit_of_the_player_who_places(player: int) -> None:
     cells, territory = world(16, 16)
-    drawn = picture(cells, territory, title="", placed=cells == player + 1)
+    drawn = draw(cells, territory, title="", placed=cells == player + 1)
     word = next(shape for shape in drawn.shapes if isinstance(shape, Text) and shape.text.startswith("placed"))
     assert word.text == f"placed {(cells == player + 1).sum()}"
     beside = [s for s in drawn.shapes if isinstance(s, Inset) and 0 < word.x - s.x < 40 and abs(s.y - word.y) < 20]
@@ -152,9 +152,9 @@ def test_all_moments_of_a_game_have_one_size() -> None:
     cells, territory = world(40, 30)
     empty = np.zeros_like(cells)
     moments = [
-        picture(empty, territory & False, title=""),
-        picture(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1)),
-        picture(cells, territory, title="over", results=("loses", "loses")),
+        draw(empty, territory & False, title=""),
+        draw(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1)),
+        draw(cells, territory, title="over", results=("loses", "loses")),
     ]
     assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
 
@@ -162,7 +162,7 @@ def test_all_moments_of_a_game_have_one_size() -> None:
 def test_a_ring_marks_the_last_cell_and_can_be_seen_on_large_worlds() -> None:
     for size in (8, 100, 256):
         cells, territory = world(size, size)
-        plain, marked = (board_of(picture(cells, territory, title="", last=last)) for last in (None, (5, 2)))
+        plain, marked = (board_of(draw(cells, territory, title="", last=last)) for last in (None, (5, 2)))
         ring = marked.picture.shapes[-1]
         assert marked.picture.shapes[:-1] == plain.picture.shapes
         assert isinstance(ring, Circle)
@@ -176,7 +176,7 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
     cells, territory = np.zeros((8, 12), np.int8), np.zeros((2, 8, 12), np.bool_)
     territory[0, :, 3:9], territory[1, :, 6:] = True, True  # nobody's, a's, both's, b's
     cells[1, 1::3], cells[3, 1::3], cells[5, 1::3] = 1, 2, 4
-    drawn = picture(cells, territory, title="")
+    drawn = draw(cells, territory, title="")
     inset = board_of(drawn)
     seen = lab(to_rgb(drawn), VISION[vision])
 
@@ -218,18 +218,18 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
     good = {"cells": np.zeros((8, 8), np.int8), "territory": np.zeros((2, 8, 8), np.bool_)}
     with pytest.raises(ValueError, match=message):
-        picture(**{"title": "", **good, **change})
+        draw(**{"title": "", **good, **change})
 
 
 def test_svg_is_well_formed_and_pictures_leave_their_arrays_as_they_are() -> None:
     cells, territory = world(20, 20)
     before = cells.copy(), territory.copy()
-    drawn = picture(cells, territory, title="a < b", placed=cells == 1)
+    drawn = draw(cells, territory, title="a < b", placed=cells == 1)
     root = ElementTree.fromstring(to_svg(drawn))
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "a < b"
     assert np.array_equal(before[0], cells)
     assert np.array_equal(before[1], territory)
-    assert drawn == picture(cells, territory, title="a < b", placed=cells == 1)
+    assert drawn == draw(cells, territory, title="a < b", placed=cells == 1)
 
 
 # ---------------------------------------------------------------- text

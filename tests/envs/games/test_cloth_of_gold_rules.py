@@ -291,8 +291,10 @@ def settled_and_unsettled() -> tuple[Grid, Tensor]:
 
 def test_the_shapes_repeat_as_said() -> None:
     grid, start = settled_and_unsettled()
-    for lane, period in enumerate(SHAPES.values(), 1):
-        back = [torch.equal(advance(grid, start, n, births=False)[..., lane], start[..., lane]) for n in range(1, 31)]
+    for env_id, period in enumerate(SHAPES.values(), 1):
+        back = [
+            torch.equal(advance(grid, start, n, births=False)[..., env_id], start[..., env_id]) for n in range(1, 31)
+        ]
         assert [n for n, same in enumerate(back, 1) if same] == (list(range(period, 31, period)) if period else [])
 
 
@@ -311,8 +313,8 @@ def test_stopping_early_changes_nothing(generations: int) -> None:
         expected = advance(grid, start, generations, births=births, compile="never")
         assert torch.equal(simulate(grid, start, generations, births), expected)
         assert torch.equal(simulate(grid, start[..., 3:9], generations, births, compile="never"), expected[..., 3:9])
-        for lanes in ([0, 1, 2, 3], [6], [7, 0], [8, 9, 1]):
-            assert torch.equal(simulate(grid, start[..., lanes], generations, births), expected[..., lanes])
+        for env_ids in ([0, 1, 2, 3], [6], [7, 0], [8, 9, 1]):
+            assert torch.equal(simulate(grid, start[..., env_ids], generations, births), expected[..., env_ids])
     assert torch.equal(start, given)
 
 

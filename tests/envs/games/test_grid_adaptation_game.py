@@ -1,4 +1,4 @@
-"""Matches of Grid Adaptation: against the slow reference, their ends, the vote, what players may know, lanes."""
+"""Matches of Grid Adaptation: against the slow reference, their ends, the vote, what players may know, envs."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 # --- matches beside the reference -------------------------------------------------------------------------------
 
 
-def beside(game: GridAdaptation, lanes: int, seed: int) -> Iterator[tuple[GridState, list[ReferenceMatch], Tensor]]:
-    """Random matches of every lane until all are over: states, the reference's matches, the actions that come next."""
-    state = game.init(seeds(seed, lanes))
-    matches = [reference_of(game, state[lane]) for lane in range(lanes)]
-    rngs = [random.Random(f"{seed}, {lane}") for lane in range(lanes)]
+def beside(game: GridAdaptation, num_envs: int, seed: int) -> Iterator[tuple[GridState, list[ReferenceMatch], Tensor]]:
+    """Random matches of every env until all are over: states, the reference's matches, the actions that come next."""
+    state = game.init(seeds(seed, num_envs))
+    matches = [reference_of(game, state[env_id]) for env_id in range(num_envs)]
+    rngs = [random.Random(f"{seed}, {env_id}") for env_id in range(num_envs)]
     while not all(one.terminated for one in matches):
         actions = [random_actions(one, rng) for one, rng in zip(matches, rngs, strict=True)]
         yield state, matches, torch.tensor(actions)
@@ -67,9 +67,9 @@ def always(candidate: int) -> Callable[[list[int]], int]:
 @every_family
 def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
     game = make(**FAMILIES[family])
-    lanes = 60 if family.startswith("short") else 4
+    num_envs = 60 if family.startswith("short") else 4
     seen = Counter[str]()
-    for state, matches, _ in beside(game, lanes, seed=5):
+    for state, matches, _ in beside(game, num_envs, seed=5):
         agree(game, state, matches)
         assert state.rewards.min() >= game.info.reward_range[0]
         assert state.rewards.max() <= game.info.reward_range[1]
@@ -84,18 +84,18 @@ def test_whole_random_matches_are_those_of_the_reference(family: str) -> None:
 
 
 def test_a_batch_of_matches_in_different_phases_is_each_of_them_alone() -> None:
-    game, lanes = make(**FAMILIES["short-of-four"]), 12
-    alone = [game.init(seeds(8, lanes)[[lane]]) for lane in range(lanes)]
+    game, num_envs = make(**FAMILIES["short-of-four"]), 12
+    alone = [game.init(seeds(8, num_envs)[[env_id]]) for env_id in range(num_envs)]
     phases: set[tuple[bool, bool]] = set()
     mixed = 0
-    for state, matches, actions in beside(game, lanes, seed=8):
+    for state, matches, actions in beside(game, num_envs, seed=8):
         legal = game.legal_actions(state)
-        for lane, one in enumerate(alone):
-            assert state[lane].equal(one)
-            assert torch.equal(legal[lane], game.legal_actions(one)[0])
+        for env_id, one in enumerate(alone):
+            assert state[env_id].equal(one)
+            assert torch.equal(legal[env_id], game.legal_actions(one)[0])
             for player in range(game.players):
-                assert torch.equal(game.observe(state, player)[lane], game.observe(one, player)[0])
-            alone[lane] = game.step(one, actions[[lane]])
+                assert torch.equal(game.observe(state, player)[env_id], game.observe(one, player)[0])
+            alone[env_id] = game.step(one, actions[[env_id]])
         now = {(one.terminated, one.voting) for one in matches}
         phases |= now
         mixed += len(now) > 1
@@ -148,16 +148,16 @@ def test_a_bad_parameter_is_refused(name: str, values: list[Any], allowed: str) 
 
 @pytest.mark.parametrize("players", [2, 3, 8])
 def test_every_player_draws_a_sequence_of_its_own_each_as_often(players: int) -> None:
-    lanes = 4000
-    state = make(players=players).init(seeds(3, lanes))
+    num_envs = 4000
+    state = make(players=players).init(seeds(3, num_envs))
     assert state.sequence.sort(1).values.diff(dim=1).min() > 0
     for player in range(players):
-        shares = state.sequence[:, player].bincount(minlength=8) / lanes
+        shares = state.sequence[:, player].bincount(minlength=8) / num_envs
         assert len(shares) == 8
         assert (shares - 1 / 8).abs().max() < 0.025  # sd 0.0052
     pairs = Counter(map(tuple, state.sequence[:, [0, players - 1]].tolist()))
     assert len(pairs) == 56
-    assert max(pairs.values()) < 2 * lanes / 56  # sd 8.4 around 71
+    assert max(pairs.values()) < 2 * num_envs / 56  # sd 8.4 around 71
 
 
 def test_a_match_starts_on_an_empty_board_with_what_the_parameters_give() -> None:
@@ -223,8 +223,8 @@ def test_the_points_of_the_last_round_count() -> None:
 def test_garnets_at_200_points_and_for_every_further_50(points: int, garnets: int) -> None:
     table = last_round([points, 2000, 1], garnets=[0, 5, 2]).play()
     assert table.read("garnets") == [garnets, 5 + 37, 2]
-    facts = table.game.facts(table.state, 2)
-    assert facts["final_garnets"].tolist() == [[garnets, 42, 2]]
+    infos = table.game.infos(table.state, 2)
+    assert infos["final_garnets"].tolist() == [[garnets, 42, 2]]
 
 
 def test_garnets_are_given_at_the_end_alone() -> None:
@@ -333,7 +333,7 @@ def test_whoever_is_tied_for_first_and_last_votes_for_another() -> None:
     assert table.read("tokens") == [1, 1, 1]
     assert [table.match.legal(player)[VOTE] for player in range(3)] == [{1, 2}, {0, 2}, {0, 1}]
     for player in range(3):
-        with pytest.raises(ValueError, match=rf"action {player} of player player_{player} in lane 0, component 6: .+"):
+        with pytest.raises(ValueError, match=rf"action {player} of player player_{player} in env 0, component 6: .+"):
             table.game.step(table.state, table.actions(vote={0: 1, 1: 2, 2: 0} | {player: player}))
     table.play(vote={0: 1, 1: 2, 2: 1})
     assert table.game.outcome(table.state).tolist() == [[WIN, LOSS, WIN]]
@@ -348,7 +348,7 @@ def test_whoever_is_tied_for_first_and_last_votes_for_another() -> None:
 def test_votes_of_none_count_for_nobody() -> None:
     """As PettingZoo's environment plays for an illegal vote; whoever checks refuses them."""
     table = last_round([9, 9, 1, 1, 1]).play()
-    with pytest.raises(ValueError, match="action 5 of player player_0 in lane 0, component 6"):
+    with pytest.raises(ValueError, match="action 5 of player player_0 in env 0, component 6"):
         table.game.step(table.state, table.actions(vote={1: 4}))
     table.step(table.actions(vote={1: 4}), checked=False)
     assert table.read("candidate") == 4
@@ -361,19 +361,19 @@ def shares(candidates: Tensor) -> list[float]:
     return (candidates.bincount(minlength=7) / len(candidates)).tolist()
 
 
-def test_chance_draws_each_of_the_tied_as_often_from_the_lanes_seed() -> None:
+def test_chance_draws_each_of_the_tied_as_often_from_the_envs_seed() -> None:
     """Without voters, and after a vote."""
-    lanes, third = 3000, pytest.approx(1 / 3, abs=0.045)  # sd 0.0086
+    num_envs, third = 3000, pytest.approx(1 / 3, abs=0.045)  # sd 0.0086
     table = last_round([9, 9, 9, 9, 1, 1, 1])
-    start = GridState.cat([table.state] * lanes).replace(seed=seeds(4, lanes))
-    actions = table.actions().expand(lanes, -1, -1)
+    start = GridState.cat([table.state] * num_envs).replace(seed=seeds(4, num_envs))
+    actions = table.actions().expand(num_envs, -1, -1)
     drawn = table.game.step(start, actions).candidate
     assert shares(drawn) == [0, 0, 0, 0, third, third, third]
     assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
 
     table = last_round([9, 9, 9, 1, 1, 1, 1]).play()
-    start = GridState.cat([table.state] * lanes).replace(seed=seeds(4, lanes))
-    actions = table.actions(vote={0: 5, 1: 3, 2: 4}).expand(lanes, -1, -1)
+    start = GridState.cat([table.state] * num_envs).replace(seed=seeds(4, num_envs))
+    actions = table.actions(vote={0: 5, 1: 3, 2: 4}).expand(num_envs, -1, -1)
     drawn = table.game.step(start, actions).candidate
     assert shares(drawn) == [0, 0, 0, third, third, third, 0]
     assert table.game.step(start[40:50], actions[40:50]).candidate.equal(drawn[40:50])
@@ -383,7 +383,7 @@ def test_chance_draws_each_of_the_tied_as_often_from_the_lanes_seed() -> None:
 
 
 def told(table: Table, player: int) -> dict[str, Any]:
-    return {name: value[0].tolist() for name, value in table.game.facts(table.state, player).items()}
+    return {name: value[0].tolist() for name, value in table.game.infos(table.state, player).items()}
 
 
 def test_at_the_end_everybody_is_told_everything() -> None:
@@ -391,25 +391,25 @@ def test_at_the_end_everybody_is_told_everything() -> None:
     unknown = {**dict.fromkeys(("points", "tokens", "final_garnets"), [-1] * 5), "candidate": -1}
     for _ in ("the last round", "the vote"):
         for player in range(5):
-            facts = told(table, player)
-            assert {name: facts.pop(name) for name in unknown} == unknown
-            assert set(facts) == {"score", "sequence", "reserves", "garnets"}
+            infos = told(table, player)
+            assert {name: infos.pop(name) for name in unknown} == unknown
+            assert set(infos) == {"score", "sequence", "reserves", "garnets"}
         table.play(vote={0: 3} if table.match.voting else {})
     known = {"points": [250, 9, 1, 1, 3], "tokens": [2, 0, 0, 0, 0], "final_garnets": [3, 2, 3, 4, 5], "candidate": 3}
     for player in range(5):
-        facts = told(table, player)
-        assert {name: facts.pop(name) for name in known} == known
-        assert set(facts) == {"score", "sequence", "reserves", "garnets"}
+        infos = told(table, player)
+        assert {name: infos.pop(name) for name in known} == known
+        assert set(infos) == {"score", "sequence", "reserves", "garnets"}
 
 
 Views = list[list[Tensor]]
 
 
 def known(game: GridAdaptation, state: GridState) -> Views:
-    """All that each player is shown: observation, mask, facts."""
+    """All that each player is shown: observation, mask, infos."""
     legal = game.legal_actions(state)
     return [
-        [game.observe(state, player), legal[:, player], *game.facts(state, player).values()]
+        [game.observe(state, player), legal[:, player], *game.infos(state, player).values()]
         for player in range(game.players)
     ]
 
@@ -448,7 +448,7 @@ def test_nothing_that_a_player_sees_tells_what_others_hold(family: str) -> None:
     for state, matches, _ in beside(game, 20 if family.startswith("short") else 3, seed=6):
         if all(one.terminated for one in matches):
             break
-        state = state[~state.over]
+        state = state[~state.done]
         voters += sum(one.voting for one in matches)
         before = known(game, state)
         for player in range(game.players):
@@ -527,7 +527,7 @@ def refusal(table: Table, player: int, component: int, choice: int) -> str:
     if table.match.voting:
         actions = table.actions(vote={p: min(table.match.legal(p)[VOTE]) for p in range(table.match.players)})
     actions[0, player, component] = choice
-    start = f"grid-adaptation-v0: illegal action {choice} of player player_{player} in lane 0, component {component}: "
+    start = f"grid-adaptation-v0: illegal action {choice} of player player_{player} in env 0, component {component}: "
     with pytest.raises(ValueError, match=f"^{start}") as refused:
         table.game.step(table.state, actions)
     assert table.state.equal(before)
@@ -592,16 +592,16 @@ def test_choices_of_one_component_do_not_close_others() -> None:
     batch = GridState.cat([table.state] * len(chosen))
     after = game.step(batch, torch.tensor([[action, other] for action in chosen]))
     boards = game.board(after).tolist()
-    for lane, action in enumerate(chosen):
+    for env_id, action in enumerate(chosen):
         one = reference_of(game, table.state)
         one.step([action, other])
-        assert boards[lane] == one.board
-        assert after.garnets[lane].tolist() == one.garnets
-        assert after.reserves[lane].tolist() == one.held
-        assert after.sequence[lane].tolist() == one.sequences
+        assert boards[env_id] == one.board
+        assert after.garnets[env_id].tolist() == one.garnets
+        assert after.reserves[env_id].tolist() == one.held
+        assert after.sequence[env_id].tolist() == one.sequences
 
 
-# --- lanes, files, lines ----------------------------------------------------------------------------------------
+# --- envs, files, lines ----------------------------------------------------------------------------------------
 
 
 def test_matches_go_on_from_what_was_saved() -> None:
@@ -621,15 +621,15 @@ def test_matches_go_on_from_what_was_saved() -> None:
 def test_matches_go_on_from_their_lines(family: str) -> None:
     game = make(**FAMILIES[family])
     for state, matches, actions in beside(game, 3, seed=10):
-        for lane, one in enumerate(matches):
-            line = game.state_to_string(state[lane])
+        for env_id, one in enumerate(matches):
+            line = game.state_to_string(state[env_id])
             assert "\n" not in line
-            back = game.string_to_state(line, seed=int(state.seed[lane]))
+            back = game.string_to_state(line, seed=int(state.seed[env_id]))
             assert game.state_to_string(back) == line
-            untold = {"rewards": state.rewards[[lane]], "placed": state.placed[[lane]]}
-            assert back.replace(**untold).equal(state[lane])
+            untold = {"rewards": state.rewards[[env_id]], "placed": state.placed[[env_id]]}
+            assert back.replace(**untold).equal(state[env_id])
             if not one.terminated:
-                assert game.step(back, actions[[lane]]).equal(game.step(state[lane], actions[[lane]]))
+                assert game.step(back, actions[[env_id]]).equal(game.step(state[env_id], actions[[env_id]]))
 
 
 @pytest.mark.parametrize(
@@ -653,7 +653,7 @@ def test_lines_that_no_match_comes_to_are_refused(old: str, new: str, expected: 
 def test_a_choice_of_no_matches_is_a_batch() -> None:
     game = make(size=6, players=3)
     batch = game.init(seeds(0, 4))
-    for none in (batch[[]], batch[batch.over]):
+    for none in (batch[[]], batch[batch.done]):
         assert game.board(none).shape == (0, 6, 6)
         assert game.legal_actions(none).shape == (0, 3, game.info.num_actions)
         assert game.observe(none, 0).shape == (0, *game.info.observation.shape)
@@ -662,12 +662,12 @@ def test_a_choice_of_no_matches_is_a_batch() -> None:
 
 @every_family
 def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
-    game, lanes = make(**FAMILIES[family]), 12 if family.startswith("short") else 2
-    for state, matches, _ in beside(game, lanes, seed=13):
-        bits = torch.randint(1 << 31, (lanes, game.players, 7), generator=torch.Generator().manual_seed(len(state)))
+    game, num_envs = make(**FAMILIES[family]), 12 if family.startswith("short") else 2
+    for state, matches, _ in beside(game, num_envs, seed=13):
+        bits = torch.randint(1 << 31, (num_envs, game.players, 7), generator=torch.Generator().manual_seed(len(state)))
         bits[:, 0], bits[:, -1] = 0, (1 << 31) - 1
         drawn, expected = game.random_actions(state, bits), Game.random_actions(game, state, bits)
-        running = [lane for lane, one in enumerate(matches) if not one.terminated]
+        running = [env_id for env_id, one in enumerate(matches) if not one.terminated]
         assert drawn.dtype == torch.int64
         assert torch.equal(drawn[running], expected[running])
 

@@ -118,21 +118,21 @@ def test_every_neighbourhood_is_born_stays_or_vanishes_by_its_number_of_tiles() 
     around = [(r, c) for r in (1, 2, 3) for c in (1, 2, 3) if (r, c) != (2, 2)]
     boards = torch.full((512, 7, 7), NO_TILE)
     sequences = torch.randint(8, boards.shape, generator=random)
-    for lane in range(512):
+    for env_id in range(512):
         for place, (r, c) in enumerate([*around, (2, 2)]):
-            if lane >> place & 1:
-                boards[lane, r, c] = sequences[lane, r, c]
+            if env_id >> place & 1:
+                boards[env_id, r, c] = sequences[env_id, r, c]
     state = game.init(seeds(0, 512)).replace(planes=packed(boards), round=torch.full((512,), 2))
     corner = torch.tensor([48, 49, 49, 49, 0, 0, 2]).expand(512, 2, 7)
     after = game.board(game.step(state, corner)).tolist()
-    for lane, board in enumerate(boards.tolist()):
-        tiles, centre = (lane & 255).bit_count(), board[2][2]
+    for env_id, board in enumerate(boards.tolist()):
+        tiles, centre = (env_id & 255).bit_count(), board[2][2]
         if centre == NO_TILE and tiles == 3:
             expected = majority([board[r][c] for r, c in around if board[r][c] != NO_TILE])
         else:
             expected = centre if tiles in (2, 3) else NO_TILE
-        assert after[lane][2][2] == expected
-        assert after[lane] == generation(board)
+        assert after[env_id][2][2] == expected
+        assert after[env_id] == generation(board)
 
 
 def test_a_tile_formed_has_the_majority_of_each_digit_and_its_parents_keep_their_own() -> None:
@@ -269,7 +269,7 @@ def test_a_space_with_a_tile_cannot_be_named() -> None:
         for cell in taken:
             actions = table.actions()
             actions[0, 2, component] = cell
-            with pytest.raises(ValueError, match=rf"action {cell} of player player_2 in lane 0, component {component}"):
+            with pytest.raises(ValueError, match=rf"action {cell} of player player_2 in env 0, component {component}"):
                 table.game.step(table.state, actions)
 
 
@@ -282,7 +282,7 @@ def test_a_tile_is_forfeited_by_none() -> None:
     actions = table.actions({0: [(2, 1), (5, 5), (5, 5)]})
     actions[0, 1:, :3] = 49
     actions[0, 0, 1:3] = 49
-    with pytest.raises(ValueError, match=r"action 49 of player player_0 in lane 0, component 1"):
+    with pytest.raises(ValueError, match=r"action 49 of player player_0 in env 0, component 1"):
         table.step(actions)
     table.step(actions, checked=False)
     assert table.board == drawn(".......\n.44....\n.64....\n" + ".......\n" * 4)

@@ -37,22 +37,22 @@ every_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def agree(game: GridAdaptation, solos: Sequence[Solo], state: GridState) -> None:
-    """Everything that single matches say is what the batch says of its lanes."""
+    """Everything that single matches say is what the batch says of its envs."""
     legal, board, players = game.legal_actions(state), game.board(state), range(game.players)
     seen = [game.observe(state, player) for player in players]
-    facts = [{name: value.tolist() for name, value in game.facts(state, player).items()} for player in players]
-    for lane, solo in enumerate(solos):
-        assert solo.state().equal(state[lane])
-        assert (solo.rewards, solo.scores) == (state.rewards[lane].tolist(), state.scores[lane].tolist())
-        assert (solo.terminated, solo.truncated) == (bool(state.terminated[lane]), bool(state.truncated[lane]))
+    infos = [{name: value.tolist() for name, value in game.infos(state, player).items()} for player in players]
+    for env_id, solo in enumerate(solos):
+        assert solo.state().equal(state[env_id])
+        assert (solo.rewards, solo.scores) == (state.rewards[env_id].tolist(), state.scores[env_id].tolist())
+        assert (solo.terminated, solo.truncated) == (bool(state.terminated[env_id]), bool(state.truncated[env_id]))
         assert solo.current_player == 0
-        assert same(solo.legal_actions(), legal[lane].numpy())
-        assert same(solo.board(), board[lane].numpy())
+        assert same(solo.legal_actions(), legal[env_id].numpy())
+        assert same(solo.board(), board[env_id].numpy())
         for player in players:
-            assert same(solo.observe(player), seen[player][lane].numpy())
-            told = solo.facts(player)
-            assert list(told) == list(facts[player])
-            assert told == {name: value[lane] for name, value in facts[player].items()}
+            assert same(solo.observe(player), seen[player][env_id].numpy())
+            told = solo.infos(player)
+            assert list(told) == list(infos[player])
+            assert told == {name: value[env_id] for name, value in infos[player].items()}
 
 
 def random_actions(game: GridAdaptation, state: GridState, generator: torch.Generator) -> Tensor:
@@ -60,21 +60,21 @@ def random_actions(game: GridAdaptation, state: GridState, generator: torch.Gene
     shape = (len(state), *game.info.action_shape)
     bits = random_bits(state.sequence.numel() * 7, generator, state.device).view(shape)
     actions = Game.random_actions(game, state, bits)
-    return torch.where(state.over[:, None, None], 0, actions)
+    return torch.where(state.done[:, None, None], 0, actions)
 
 
 def play_to_the_end(game: GridAdaptation, state: GridState, seed: int = 0) -> GridState:
     """Random matches in a batch and alone, which must agree; where they have come to."""
-    generator, lanes = torch.Generator().manual_seed(seed), range(len(state))
-    solos: list[Solo] = [game.solo(state[lane]) for lane in lanes]
+    generator, env_ids = torch.Generator().manual_seed(seed), range(len(state))
+    solos: list[Solo] = [game.solo(state[env_id]) for env_id in env_ids]
     agree(game, solos, state)
-    while not state.over.all():
+    while not state.done.all():
         actions = random_actions(game, state, generator)
         state = game.step(state, actions)
         for solo, chosen in zip(solos, actions.numpy(), strict=True):
             solo.step(chosen)  # also where the match is over
         agree(game, solos, state)
-        again = [game.solo(state[lane]) for lane in lanes]
+        again = [game.solo(state[env_id]) for env_id in env_ids]
         agree(game, again, state)
         solos[0] = again[0]  # a match goes on from any position
     return state
@@ -115,7 +115,7 @@ def test_the_end_and_the_vote_are_those_of_the_batch(points: list[int], scheme: 
     actions = torch.full((8, *game.info.action_shape), game.spaces)
     actions[:, :, 0] = 7
     actions[:, :, 4:] = torch.tensor((0, 0, game.players))
-    solos: list[Solo] = [game.solo(state[lane]) for lane in range(8)]
+    solos: list[Solo] = [game.solo(state[env_id]) for env_id in range(8)]
     for solo, chosen in zip(solos, actions, strict=True):
         solo.step(chosen)
     state = game.step(state, actions)
@@ -123,7 +123,7 @@ def test_the_end_and_the_vote_are_those_of_the_batch(points: list[int], scheme: 
     assert state.scores.tolist() == [points] * 8
     lots = state.candidate.unique()
     after = play_to_the_end(game, state)
-    assert state.over.all() or after.turn.tolist() == [2] * 8
+    assert state.done.all() or after.turn.tolist() == [2] * 8
     if points == [8] * 8:
         assert len(lots) > 1
 
@@ -155,7 +155,7 @@ def test_what_interfaces_play_for_illegal_choices_is_as_in_the_batch(round: int)
     game = make(size=6, players=3, rounds=4)
     state = position(game, drawn("......\n.12...\n..3...\n......\n......\n......"), round=round)
     solo, none = game.solo(state), torch.tensor([[[36, 36, 36, 36, 0, 0, 3]] * 3])
-    while not state.over.all():
+    while not state.done.all():
         state = game.step(state, none, checked=False)
         solo.step(none[0])
         agree(game, [solo], state)
@@ -164,12 +164,12 @@ def test_what_interfaces_play_for_illegal_choices_is_as_in_the_batch(round: int)
 def test_a_finished_match_stays_as_it_is() -> None:
     game = make(size=5, players=3, rounds=1, reward_scheme="outcome")
     state = play_to_the_end(game, game.init(seeds(0, 5)))
-    for lane in range(5):
-        solo = game.solo(state[lane])
+    for env_id in range(5):
+        solo = game.solo(state[env_id])
         for _ in range(2):
             solo.step(np.zeros((3, 7), np.int64))
             assert solo.rewards == [0.0] * 3
-            assert solo.state().equal(state[lane].replace(rewards=torch.zeros(1, 3)))
+            assert solo.state().equal(state[env_id].replace(rewards=torch.zeros(1, 3)))
             assert not solo.legal_actions().any()
 
 
@@ -182,7 +182,7 @@ def test_what_a_match_gives_away_is_not_its_own() -> None:
             agree(game, [solo], match)
             for player in range(3):
                 solo.observe(player)[:] = 77
-                for value in solo.facts(player).values():
+                for value in solo.infos(player).values():
                     if isinstance(value, list):
                         assert 99 not in value  # as it would be, were it the list before
                         value[:] = [99] * len(value)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from cellgames.envs.core import seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
-from cellgames.envs.core.state import choose_lanes
+from cellgames.envs.core.state import choose_envs
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
@@ -26,22 +26,22 @@ def random_games(size: int, count: int, seed: int = 0) -> tuple[Tensor, TorusSta
     """Actions [T, B] of random games (any after the end) and the final states."""
     game, generator = Torus(size), torch.Generator().manual_seed(seed)
     state, actions = game.init(seeds(seed, count)), []
-    while not state.over.all():
+    while not state.done.all():
         actions.append(random_legal(game.packed_legal_actions(state), random_bits(count, generator)))
         state = game.step(state, actions[-1], checked=False)
     return torch.stack(actions), state
 
 
 def place_all(game: Torus, cells: Tensor, players: Tensor) -> TorusState:
-    """Stones put in order, [T, B] both, without an end; the state in which every lane has all of them."""
+    """Stones put in order, [T, B] both, without an end; the state in which every env has all of them."""
     state = game.init(seeds(0, cells.shape[1]))
     for cell, player in zip(cells, players, strict=True):
         state = game._place(state, cell, player)
     return state
 
 
-def keep_ended(over: Tensor, new: Tensor, old: Tensor) -> Tensor:
-    return choose_lanes(over, old, new)
+def keep_ended(done: Tensor, new: Tensor, old: Tensor) -> Tensor:
+    return choose_envs(done, old, new)
 
 
 def check_end(moves: list[int], winner: int, size: int) -> None:
@@ -60,9 +60,9 @@ def test_every_game_at_size_two() -> None:
     actions = torch.tensor(orders).t()
     state = game.init(seeds(0, len(orders)))
     for action in actions:
-        state = game.step(state, torch.where(state.over, 0, action))
+        state = game.step(state, torch.where(state.done, 0, action))
     winners, turns = state.scores.argmax(1).tolist(), state.turn.tolist()
-    assert state.over.all()
+    assert state.done.all()
     cache: dict[tuple[int, ...], tuple[int | None, int]] = {}
     for order, winner, turn in zip(orders, winners, turns, strict=True):
         known = order[:turn]
@@ -90,8 +90,8 @@ def test_random_games_end_as_the_reference_says(size: int) -> None:
     actions, state = random_games(size, count)
     assert state.scores.sum(1).eq(1).all()
     assert not state.truncated.any()
-    for lane, turn in enumerate(state.turn.tolist()):
-        check_end(actions[:turn, lane].tolist(), int(state.scores[lane].argmax()), size)
+    for env_id, turn in enumerate(state.turn.tolist()):
+        check_end(actions[:turn, env_id].tolist(), int(state.scores[env_id].argmax()), size)
 
 
 @pytest.mark.slow
@@ -99,8 +99,8 @@ def test_random_games_end_as_the_reference_says(size: int) -> None:
 def test_thousands_of_random_games_end_as_the_reference_says(size: int) -> None:
     actions, state = random_games(size, 2000, seed=1)
     assert state.scores.sum(1).eq(1).all()
-    for lane, turn in enumerate(state.turn.tolist()):
-        check_end(actions[:turn, lane].tolist(), int(state.scores[lane].argmax()), size)
+    for env_id, turn in enumerate(state.turn.tolist()):
+        check_end(actions[:turn, env_id].tolist(), int(state.scores[env_id].argmax()), size)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -112,9 +112,9 @@ def test_thousands_of_full_boards_have_exactly_one_winner(size: int) -> None:
     colours = torch.randint(2, (count, cells), generator=generator)
     state = place_all(Torus(size), orders, colours.gather(1, orders.t()).t())
     assert state.scores.sum(1).eq(1).all()
-    for lane in range(0, count, 400):
-        board = (colours[lane] + 1).tolist()
-        assert ref.winner(board, size) == int(state.scores[lane].argmax())
+    for env_id in range(0, count, 400):
+        board = (colours[env_id] + 1).tolist()
+        assert ref.winner(board, size) == int(state.scores[env_id].argmax())
 
 
 def test_each_side_wins_about_half_of_random_games() -> None:
@@ -136,12 +136,12 @@ def test_symmetries_of_the_rules(size: int, name: str) -> None:
     table = torch.tensor([maps[name](cell) for cell in range(num_cells(size))])
     here = there = game.init(seeds(0, count))
     for action in actions:
-        over = here.over
+        done = here.done
         here = game.step(here, action, checked=False)
-        action = torch.where(over, 0, action)
+        action = torch.where(done, 0, action)
         player = there.current_player
         moved = game._place(there, table[action], 1 - player if swap else player).replace(current_player=1 - player)
-        there = moved.merge(there, partial(keep_ended, over))
+        there = moved.merge(there, partial(keep_ended, done))
         assert torch.equal(here.terminated, there.terminated)
         assert torch.equal(here.scores, there.scores.flip(1) if swap else there.scores)
 
@@ -152,17 +152,17 @@ def test_one_game_on_integers_equals_the_batch(size: int) -> None:
     game, count = Torus(size), 6
     actions, _ = random_games(size, count)
     state = game.init(seeds(0, count))
-    solos = [game.solo(state[lane]) for lane in range(count)]
+    solos = [game.solo(state[env_id]) for env_id in range(count)]
     for action in actions:
-        over = state.over
+        done = state.done
         state = game.step(state, action)
-        for lane, solo in enumerate(solos):
-            solo.step(int(action[lane]))
-            assert solo.state().equal(state[lane])
-            assert (solo.legal_actions() == game.legal_actions(state)[lane].numpy()).all()
-            assert (solo.observe(1) == game.observe(state, 1)[lane].numpy()).all()
-            assert (solo.board() == game.board(state)[lane].numpy()).all()
-            if over[lane]:
+        for env_id, solo in enumerate(solos):
+            solo.step(int(action[env_id]))
+            assert solo.state().equal(state[env_id])
+            assert (solo.legal_actions() == game.legal_actions(state)[env_id].numpy()).all()
+            assert (solo.observe(1) == game.observe(state, 1)[env_id].numpy()).all()
+            assert (solo.board() == game.board(state)[env_id].numpy()).all()
+            if done[env_id]:
                 assert solo.rewards == [0, 0]
 
 
@@ -170,11 +170,11 @@ def test_one_game_on_integers_equals_the_batch(size: int) -> None:
 def test_a_position_knows_its_winner_whatever_the_order_of_its_stones(size: int) -> None:
     game = Torus(size)
     _, state = random_games(size, 50)
-    for lane in range(50):
-        again = game.string_to_state(game.state_to_string(state[lane]))
-        assert torch.equal(again.scores, state[lane].scores)
-        assert torch.equal(again.free, state[lane].free)
-        assert torch.equal(again.current_player, state[lane].current_player)
+    for env_id in range(50):
+        again = game.string_to_state(game.state_to_string(state[env_id]))
+        assert torch.equal(again.scores, state[env_id].scores)
+        assert torch.equal(again.free, state[env_id].free)
+        assert torch.equal(again.current_player, state[env_id].current_player)
 
 
 def test_a_game_goes_on_from_a_position_as_from_its_moves() -> None:
@@ -188,7 +188,7 @@ def test_a_game_goes_on_from_a_position_as_from_its_moves() -> None:
         for move in order[15:]:
             played, loaded = (game.step(state, torch.tensor([move])) for state in (played, loaded))
             assert torch.equal(played.scores, loaded.scores)
-            if played.over.any():
+            if played.done.any():
                 break
 
 
@@ -198,7 +198,7 @@ def test_the_mask_and_the_packed_mask_name_the_free_cells() -> None:
     state = game.init(seeds(0, 100))
     for action in actions:
         bits = (state.free[:, :, None] >> torch.arange(32)) & 1
-        going = ~state.over
+        going = ~state.done
         assert torch.equal(bits.flatten(1)[:, :50].bool()[going], game.legal_actions(state)[going])
         assert torch.equal(game.board(state).eq(0)[going], game.legal_actions(state)[going])
         state = game.step(state, action)

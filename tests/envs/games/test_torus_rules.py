@@ -34,7 +34,7 @@ def play(drawing: str, mover: str, move: str) -> tuple[Torus, torch.Tensor]:
     _, size = ref.board_from_text(drawing)
     game = Torus(size)
     before = game.string_to_state(position(drawing, mover))
-    assert not before.over.any(), "the drawing is already won"
+    assert not before.done.any(), "the drawing is already won"
     after = game.step(before, torch.tensor([game.string_to_action(move)]))
     assert torch.equal(after.terminated, after.scores.sum(1) > 0)
     return game, after.scores
@@ -132,10 +132,10 @@ def test_figure_6_an_l_helix_and_a_bracelet_contain_a_ring() -> None:
     """
     game = Torus(3)
     state = game.string_to_state(position(helix, "b"))
-    assert not state.over.any()
+    assert not state.done.any()
     assert int(state.losing) != 0
     after = game.step(state, torch.tensor([name_to_cell("b1", 3)]))
-    assert not after.over.any()
+    assert not after.done.any()
     after = after.replace(current_player=torch.zeros_like(after.current_player))
     after = game.step(after, torch.tensor([name_to_cell("a1", 3)]))  # closes the bracelet a1-b1-c1
     assert after.scores.tolist() == [[1, 0]]
@@ -145,7 +145,7 @@ def test_two_parallel_losing_cycles_win_nothing() -> None:
     game = Torus(3)
     state = game.string_to_state("xxx/.../xx. .../.../... b")
     after = game.step(state, torch.tensor([name_to_cell("c3", 3)]))
-    assert not after.over.any()
+    assert not after.done.any()
     assert int(after.losing) == int(state.losing) != 0
 
 

@@ -19,7 +19,7 @@ def watched(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
     rule = EndRule(counts.shape[1], tolerance, CPU)
     ages = torch.zeros(counts.shape[1], dtype=torch.int64)
     blocks = padded(counts).split(BLOCK)
-    return torch.cat([rule.over(block, ages + BLOCK * i) for i, block in enumerate(blocks)])[: len(counts)]
+    return torch.cat([rule.done(block, ages + BLOCK * i) for i, block in enumerate(blocks)])[: len(counts)]
 
 
 def padded(counts: Tensor) -> Tensor:
@@ -30,15 +30,15 @@ def padded(counts: Tensor) -> Tensor:
 def by_the_words(counts: Tensor, tolerance: float = 1e-12) -> Tensor:
     """The same, slowly."""
     found = torch.zeros(counts.shape[:2], dtype=torch.bool)
-    for lane, trajectory in enumerate(counts.unbind(1)):
+    for slot, trajectory in enumerate(counts.unbind(1)):
         teams = [[0] * counts.shape[2], *trajectory.tolist()]
         percentages = [share(n) for n in teams]
         for generation in range(1, len(teams)):
-            found[generation - 1, lane] = ends(percentages, generation, teams[generation], tolerance)
+            found[generation - 1, slot] = ends(percentages, generation, teams[generation], tolerance)
     return found
 
 
-def trajectories(generations: int, lanes: int, teams: int, most: int, seed: int) -> Tensor:
+def trajectories(generations: int, num_slots: int, teams: int, most: int, seed: int) -> Tensor:
     """Live cells int64 [G, W, k] as games have them: wild at first, then periodic, with a glitch now and then.
 
     Neighbouring cells of a period are often as close as counts can be, or different counts of the same share.
@@ -48,17 +48,17 @@ def trajectories(generations: int, lanes: int, teams: int, most: int, seed: int)
     def draw(high: int, *shape: int) -> Tensor:
         return torch.randint(high, shape, generator=generator)
 
-    size = draw(most - 8, lanes, 1, 1) // teams // 4 + 2
-    table = (size * torch.rand(lanes, 1, teams, generator=generator)).long() + draw(3, lanes, 240, teams)
-    table *= torch.tensor([1, 1, 2, 3])[draw(4, lanes, 240, 1)]  # the same share
+    size = draw(most - 8, num_slots, 1, 1) // teams // 4 + 2
+    table = (size * torch.rand(num_slots, 1, teams, generator=generator)).long() + draw(3, num_slots, 240, teams)
+    table *= torch.tensor([1, 1, 2, 3])[draw(4, num_slots, 240, 1)]  # the same share
     table[:: teams + 2, :, 1:] = 0  # one team alone
-    period = torch.tensor([1, 1, 2, 3, 4, 5, 7, 8, 11, 15, 30, 60, 240])[draw(13, lanes)]
+    period = torch.tensor([1, 1, 2, 3, 4, 5, 7, 8, 11, 15, 30, 60, 240])[draw(13, num_slots)]
     at = torch.arange(generations)[:, None] % period
-    calm = table[torch.arange(lanes), at]
-    wild = draw(most // teams, generations, lanes, teams)
-    counts = torch.where((torch.arange(generations)[:, None] < draw(350, lanes) - 50)[..., None], wild, calm)
-    glitch = torch.rand(generations, lanes, 1, generator=generator) < 0.002
-    counts = (counts + glitch * (draw(3, generations, lanes, teams) - 1)).clamp(min=0)
+    calm = table[torch.arange(num_slots), at]
+    wild = draw(most // teams, generations, num_slots, teams)
+    counts = torch.where((torch.arange(generations)[:, None] < draw(350, num_slots) - 50)[..., None], wild, calm)
+    glitch = torch.rand(generations, num_slots, 1, generator=generator) < 0.002
+    counts = (counts + glitch * (draw(3, generations, num_slots, teams) - 1)).clamp(min=0)
     counts[..., 0].clamp_(min=1)  # an empty board would stay empty
     return counts
 
@@ -94,7 +94,7 @@ def test_below_64_000_live_cells_the_end_is_a_matter_of_whole_numbers(most: int)
 
 
 @pytest.mark.parametrize(("cells", "over"), [(64_000, False), (66_000, True)])
-def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_cells(cells: int, over: bool) -> None:
+def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_cells(cells: int, done: bool) -> None:
     """Of two shares as close as they can be and as near to 100 %; beyond, the change is too small to be seen."""
     counts = torch.zeros(264, 2, 2, dtype=torch.int64)
     counts[:, 0] = torch.tensor([cells - 1, 1])
@@ -102,7 +102,7 @@ def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_c
     counts[:, 1] = torch.tensor([cells - 1, 1])  # no change at all
     got = watched(counts)
     assert not got[: FIRST_END - 1].any()
-    assert got[FIRST_END - 1 :, 0].unique().tolist() == [over]
+    assert got[FIRST_END - 1 :, 0].unique().tolist() == [done]
     assert got[FIRST_END - 1 :, 1].all()
     assert not in_whole_numbers(counts)[:, 0].any()
 
@@ -111,9 +111,9 @@ def constant(*counts: int) -> Tensor:
     return torch.tensor(counts).expand(312, 1, len(counts))
 
 
-def generations(over: Tensor) -> list[int]:
-    """Of one lane, counted from 1."""
-    return [generation for generation, now in enumerate(over[:, 0].tolist(), 1) if now]
+def generations(done: Tensor) -> list[int]:
+    """Of one slot, counted from 1."""
+    return [generation for generation, now in enumerate(done[:, 0].tolist(), 1) if now]
 
 
 def test_a_constant_share_is_enough_from_generation_243_on() -> None:
@@ -160,30 +160,30 @@ def test_a_change_long_ago_leaves_the_window_once(glitch: int) -> None:
     assert generations(watched(counts)) == [at for at in range(243, 313) if at not in changes]
 
 
-def test_lanes_start_over_and_move_without_looking_back() -> None:
-    """What was played in a lane before, and beside it, does not matter."""
+def test_slots_start_over_and_move_without_looking_back() -> None:
+    """What was played in a slot before, and beside it, does not matter."""
     counts = trajectories(480, 6, 2, 60, 9)
     expected = watched(counts)
     counts = padded(counts)
     rule = EndRule(9, 1e-12, CPU)
     for block in padded(trajectories(360, 9, 2, 500, 1)).split(BLOCK):
-        rule.over(block, torch.full((9,), 240))
+        rule.done(block, torch.full((9,), 240))
     starts = [0, 3, 1, 0, 2, 3]  # blocks later
-    lanes = torch.tensor([7, 0, 4, 2, 8, 5])
+    slots = torch.tensor([7, 0, 4, 2, 8, 5])
     seen = torch.zeros(counts.shape[:2], dtype=torch.bool)
     for block in range(len(counts) // BLOCK + 3):
         if block == 4:
-            rule.keep(lanes)
-            lanes = torch.arange(6)
+            rule.keep(slots)
+            slots = torch.arange(6)
         width = 9 if block < 4 else 6
         now, ages = torch.full((BLOCK, width, 2), 5), torch.zeros(width, dtype=torch.int64)
         playing = {i: (block - start) * BLOCK for i, start in enumerate(starts) if block >= start}
         playing = {i: age for i, age in playing.items() if age < len(counts)}
         for i, age in playing.items():
-            now[:, lanes[i]], ages[lanes[i]] = counts[age : age + BLOCK, i], age
-        over = rule.over(now, ages)
+            now[:, slots[i]], ages[slots[i]] = counts[age : age + BLOCK, i], age
+        done = rule.done(now, ages)
         for i, age in playing.items():
-            seen[age : age + BLOCK, i] = over[:, lanes[i]]
+            seen[age : age + BLOCK, i] = done[:, slots[i]]
     assert torch.equal(seen[: len(expected)], expected)
     assert expected.any(0).all()
 

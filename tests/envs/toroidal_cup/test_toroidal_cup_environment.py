@@ -29,16 +29,16 @@ TINY = ToroidalCup(rows=8, cols=16, pattern="randys", shapes=1, max_generations=
 MIXED = ToroidalCup(rows=24, cols=60, pattern="donutmethuselahs", max_generations=260)
 
 
-def random_game(game: ToroidalCup, lanes: int, seed: int = 1, steps: int = 1000) -> CupState:
-    state, random = game.init(seeds(seed, lanes)), generator(seed)
-    while not state.over.all() and steps > 0:
+def random_game(game: ToroidalCup, num_envs: int, seed: int = 1, steps: int = 1000) -> CupState:
+    state, random = game.init(seeds(seed, num_envs)), generator(seed)
+    while not state.done.all() and steps > 0:
         state = game.step(state, random_actions(game, state, random))
         steps -= 1
     return state
 
 
-def names(game: ToroidalCup, state: CupState, lane: int = 0) -> list[list[str]]:
-    return [[game.stamps[i] for i in queue if i >= 0] for queue in state.queue[lane].tolist()]
+def names(game: ToroidalCup, state: CupState, env_id: int = 0) -> list[list[str]]:
+    return [[game.stamps[i] for i in queue if i >= 0] for queue in state.queue[env_id].tolist()]
 
 
 # ---------------------------------------------------------------- placing, by a reference in plain Python
@@ -86,26 +86,26 @@ BOARDS = [
 
 @pytest.mark.parametrize("game", BOARDS, ids=lambda game: game.pattern)
 def test_masks_and_boards_are_those_of_a_slow_reference(game: ToroidalCup) -> None:
-    lanes, band = 3, game.cols // game.teams
+    num_envs, band = 3, game.cols // game.teams
     where = places(game.rows, band, game.stride)
     assert game.info.num_actions == len(where)
-    state, random = game.init(seeds(5, lanes)), generator(2)
-    owned: list[list[set[tuple[int, int]]]] = [[set() for _ in range(game.teams)] for _ in range(lanes)]
-    while not state.over.all():
+    state, random = game.init(seeds(5, num_envs)), generator(2)
+    owned: list[list[set[tuple[int, int]]]] = [[set() for _ in range(game.teams)] for _ in range(num_envs)]
+    while not state.done.all():
         mask, actions = game.legal_actions(state), random_actions(game, state, random)
-        for lane in (~state.over).nonzero().flatten().tolist():
-            for seat, own in enumerate(owned[lane]):
-                name = names(game, state, lane)[seat][0]
+        for env_id in (~state.done).nonzero().flatten().tolist():
+            for seat, own in enumerate(owned[env_id]):
+                name = names(game, state, env_id)[seat][0]
                 expected = [is_legal(name, place, own, game.rows, band) for place in where]
-                assert mask[lane, seat].tolist() == expected
-                own |= set(cells_of(name, *where[int(actions[lane, seat])], game.rows))
+                assert mask[env_id, seat].tolist() == expected
+                own |= set(cells_of(name, *where[int(actions[env_id, seat])], game.rows))
         state = game.step(state, actions)
-    for lane, teams in enumerate(owned):
+    for env_id, teams in enumerate(owned):
         board = np.zeros((game.rows, game.cols), np.int8)
         for seat, own in enumerate(teams):
             for row, col in own:
                 board[row, seat * band + col] = seat + 1
-        assert np.array_equal(state.start[lane].numpy(), board)
+        assert np.array_equal(state.start[env_id].numpy(), board)
 
 
 def test_a_shape_lies_with_its_centre_on_the_position_and_wraps_from_top_to_bottom() -> None:
@@ -155,7 +155,7 @@ def test_the_reason_of_an_illegal_placement_is_named(place: str, reason: str) ->
     assert not game.legal_actions(state)[0, 0, game.string_to_action(place)]
     actions = random_actions(game, state, generator())
     actions[0, 0] = game.string_to_action(place)
-    with pytest.raises(ValueError, match=rf"of player team_1 in lane 0: the rabbit at {place} {reason}"):
+    with pytest.raises(ValueError, match=rf"of player team_1 in env 0: the rabbit at {place} {reason}"):
         game.step(state, actions)
 
 
@@ -246,16 +246,16 @@ TIGHT = [
 def test_whoever_places_badly_finds_room_to_the_last_shape(game: ToroidalCup) -> None:
     """Both take, of some dozen placements, the one that leaves fewest to the next shape."""
     state, random = game.init(seeds(3, 4)), generator(3)
-    while not state.over.all():
+    while not state.done.all():
         tried = [random_actions(game, state, random) for _ in range(12)]
         left = []
         for actions in tried:
             after = game.step(state, actions)
-            left.append(torch.where(after.over[:, None], 0, game.legal_actions(after).sum(2)))
+            left.append(torch.where(after.done[:, None], 0, game.legal_actions(after).sum(2)))
         best = torch.stack(left).argmin(0)
         state = game.step(state, torch.stack(tried).gather(0, best[None])[0])
         legal = game.legal_actions(state)
-        assert legal.any(2).all(1).equal(~state.over)
+        assert legal.any(2).all(1).equal(~state.done)
 
 
 @pytest.mark.parametrize(
@@ -308,9 +308,9 @@ def test_all_teams_get_as_many_shapes_of_the_pattern_and_they_are_dealt_by_size(
     game = ToroidalCup(pattern=pattern, teams=teams)
     state = game.init(seeds(4, 200))
     size = {name: sum(row.count("o") for row in rows) for name, rows in STAMPS.items()}
-    for lane in range(200):
-        queues = names(game, state, lane)
-        played = PLACEABLE[game.patterns[int(state.pattern[lane])]]
+    for env_id in range(200):
+        queues = names(game, state, env_id)
+        played = PLACEABLE[game.patterns[int(state.pattern[env_id])]]
         assert len({len(queue) for queue in queues}) == 1
         assert len(queues[0]) in played.counts
         assert {name for queue in queues for name in queue} <= set(played.stamps)
@@ -325,23 +325,23 @@ def test_equally_large_shapes_are_dealt_in_the_order_in_which_they_are_drawn() -
     """Then each is as likely at every place: a sort that is not stable would favour some."""
     game = ToroidalCup(pattern="donutmethuselahs", shapes=4)
     state = game.init(seeds(8, 4000))
-    first = Counter(names(game, state, lane)[0][1] for lane in range(4000))
+    first = Counter(names(game, state, env_id)[0][1] for env_id in range(4000))
     sevens = [first[name] for name in ("bheptomino", "cheptomino", "eheptomino", "piheptomino")]
     assert max(sevens) - min(sevens) < 5 * (max(sevens) ** 0.5) * 2**0.5
 
 
 def test_numbers_of_shapes_and_patterns_are_as_likely_as_the_rules_say() -> None:
-    lanes = 9000
+    num_envs = 9000
     game = ToroidalCup(pattern="donutcore")
-    counts = Counter(((game.init(seeds(1, lanes)).queue[:, 0] >= 0).sum(1)).tolist())
+    counts = Counter(((game.init(seeds(1, num_envs)).queue[:, 0] >= 0).sum(1)).tolist())
     for count, ways in {4: 1, 6: 2, 8: 3, 10: 2, 12: 1}.items():
-        assert abs(counts[count] / lanes - ways / 9) < 0.02
-    patterns = Counter(ToroidalCup().init(seeds(1, lanes)).pattern.tolist())
+        assert abs(counts[count] / num_envs - ways / 9) < 0.02
+    patterns = Counter(ToroidalCup().init(seeds(1, num_envs)).pattern.tolist())
     assert sorted(patterns) == list(range(7))
-    assert all(abs(number / lanes - 1 / 7) < 0.02 for number in patterns.values())
-    kinds = ToroidalCup(pattern="donutmethuselahs", shapes=1).init(seeds(2, lanes)).queue.flatten()
+    assert all(abs(number / num_envs - 1 / 7) < 0.02 for number in patterns.values())
+    kinds = ToroidalCup(pattern="donutmethuselahs", shapes=1).init(seeds(2, num_envs)).queue.flatten()
     # Of two shapes the larger one goes to the first team; over both every stamp is as likely.
-    assert all(abs(number / (2 * lanes) - 1 / 6) < 0.02 for number in Counter(kinds.tolist()).values())
+    assert all(abs(number / (2 * num_envs) - 1 / 6) < 0.02 for number in Counter(kinds.tolist()).values())
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 100])
@@ -352,11 +352,11 @@ def test_a_limit_caps_the_shapes_of_a_team(limit: int) -> None:
     assert torch.equal(ours, (free.init(seeds(1, 50)).queue >= 0).sum(2).clamp(max=limit))
 
 
-def test_dealing_depends_on_the_lanes_seed_alone() -> None:
+def test_dealing_depends_on_the_envs_seed_alone() -> None:
     game = ToroidalCup()
     state = game.init(seeds(6, 30))
     assert game.init(seeds(6, 30)[[17]]).equal(state[17])
-    assert len({game.state_to_string(state[lane]) for lane in range(30)}) > 10
+    assert len({game.state_to_string(state[env_id]) for env_id in range(30)}) > 10
 
 
 # ---------------------------------------------------------------- what is seen
@@ -428,8 +428,8 @@ def test_a_board_given_away_is_the_takers_to_change() -> None:
 
 def starts_of(state: CupState, teams: int) -> list[list[list[int]]]:
     return [
-        [(lane.flatten() == number).nonzero().flatten().tolist() for number in range(1, teams + 1)]
-        for lane in state.start
+        [(env_id.flatten() == number).nonzero().flatten().tolist() for number in range(1, teams + 1)]
+        for env_id in state.start
     ]
 
 
@@ -444,25 +444,25 @@ def test_the_end_is_the_simulators(teams: int, survivors: Any) -> None:
     assert torch.equal(state.board, result.board)
     assert torch.equal(state.truncated, result.truncated)
     assert torch.equal(state.terminated, ~result.truncated)
-    for lane, winner in enumerate(result.winner.tolist()):
+    for env_id, winner in enumerate(result.winner.tolist()):
         expected = [DRAW] * teams if not winner else [WIN if seat + 1 == winner else LOSS for seat in range(teams)]
-        assert game.outcome(state)[lane].tolist() == state.rewards[lane].tolist() == expected
+        assert game.outcome(state)[env_id].tolist() == state.rewards[env_id].tolist() == expected
     assert state.truncated.any()
 
 
 def test_only_games_that_place_their_last_shape_run() -> None:
     game = MIXED
     state, random, left = game.init(seeds(2, 8)), generator(), []
-    while not state.over.all():
+    while not state.done.all():
         before = (state.queue[:, 0] >= 0).sum(1)
         state = game.step(state, random_actions(game, state, random))
-        assert torch.equal(state.over, before <= 1)
-        assert torch.equal(state.generations > 0, state.over)
-        running = state[~state.over]
+        assert torch.equal(state.done, before <= 1)
+        assert torch.equal(state.generations > 0, state.done)
+        running = state[~state.done]
         assert torch.equal(running.board, running.start)
         assert torch.equal(running.scores, torch.stack([(running.start == n).sum((1, 2)) for n in (1, 2)], 1).float())
         assert not running.rewards.any()
-        left.append(int((~state.over).sum()))
+        left.append(int((~state.done).sum()))
     assert len(set(left)) > 2  # games of different lengths in one batch
     assert (state.turn <= game.info.max_turns).all()
 
@@ -514,7 +514,7 @@ def test_rolling_the_rows_by_an_even_stride_commutes_with_play(teams: int) -> No
     game = ToroidalCup(24, 48, teams, "donutmethuselahs", shapes=3, max_generations=300)
     state, random = game.init(seeds(5, 8)), generator(5)
     lower = state
-    while not state.over.all():
+    while not state.done.all():
         mask, rolled = game.legal_actions(state), game.legal_actions(lower)
         assert torch.equal(mask.unflatten(2, (6, -1)).roll(2, 2).flatten(2), rolled)
         actions = random_actions(game, state, random)
@@ -546,7 +546,7 @@ def test_on_bands_of_odd_width_exchanged_choices_give_the_exchanged_game() -> No
     game = ToroidalCup(24, 50, pattern="randys", shapes=3, max_generations=400)
     one = other = game.init(seeds(9, 8))
     random = generator(9)
-    while not one.over.all():
+    while not one.done.all():
         actions = random_actions(game, one, random)
         one, other = game.step(one, actions), game.step(other, actions.flip(1))
     assert torch.equal(exchanged(one.board).roll(25, 2), other.board)
@@ -618,10 +618,13 @@ def test_a_position_is_written_as_golly_writes_boards() -> None:
 def test_every_position_of_a_game_can_be_played_on_from_its_line() -> None:
     for game in (SMALL, MIXED, TIGHT[0]):
         state, random = game.init(seeds(7, 3)), generator(7)
-        while not state.over.all():
-            back = [game.string_to_state(game.state_to_string(state[lane]), int(state.seed[lane])) for lane in range(3)]
-            for lane, parsed in enumerate(back):
-                still = state[lane].replace(rewards=torch.zeros(1, 2))
+        while not state.done.all():
+            back = [
+                game.string_to_state(game.state_to_string(state[env_id]), int(state.seed[env_id]))
+                for env_id in range(3)
+            ]
+            for env_id, parsed in enumerate(back):
+                still = state[env_id].replace(rewards=torch.zeros(1, 2))
                 assert parsed.equal(still)
             state = game.step(state, random_actions(game, state, random))
 

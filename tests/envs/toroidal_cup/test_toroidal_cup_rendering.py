@@ -1,4 +1,4 @@
-"""Pictures of the Toroidal Cup: every moment, Life as a film, and text."""
+"""Pictures of the Toroidal Cup: every moment, Life as an animation, and text."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play import match
 from cellgames.arena.records import replays
 from cellgames.envs.core import seeds
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frames, grid, to_rgb, to_svg
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frame_times, grid, to_rgb, to_svg
 from cellgames.envs.toroidal_cup.game import ToroidalCup
-from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, picture, text
+from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, draw, text
 from cellgames.envs.toroidal_cup.state import CupState
 
 SMALL = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=2, max_generations=300)
@@ -33,7 +33,7 @@ GAMES = [
 
 def states_of(game: ToroidalCup, seed: int = 1) -> list[CupState]:
     states, random = [game.init(seeds(seed, 1))], generator(seed)
-    while not states[-1].over.all():
+    while not states[-1].done.all():
         states.append(game.step(states[-1], random_actions(game, states[-1], random)))
     return states
 
@@ -58,7 +58,7 @@ def cells_drawn(drawn: Picture, rows: int, cols: int) -> np.ndarray:
 def test_every_moment_has_one_size_and_shows_the_board(game: ToroidalCup) -> None:
     sizes = set()
     for state in states_of(game):
-        drawn = game.picture(state)
+        drawn = game.draw(state)
         sizes.add((drawn.width, drawn.height))
         assert np.array_equal(cells_drawn(drawn, game.rows, game.cols), game.board(state)[0].numpy())
         for name, score in zip(game.info.players, state.scores[0].tolist(), strict=True):
@@ -68,7 +68,7 @@ def test_every_moment_has_one_size_and_shows_the_board(game: ToroidalCup) -> Non
 
 def test_a_cell_has_its_teams_colour_on_the_screen() -> None:
     state = states_of(SMALL)[1]
-    drawn, board = SMALL.picture(state), SMALL.board(state)[0]
+    drawn, board = SMALL.draw(state), SMALL.board(state)[0]
     image = to_rgb(drawn)
     inset = next(shape for shape in drawn.shapes if isinstance(shape, Inset))
     for row, col in board.nonzero().tolist()[::3]:
@@ -79,7 +79,7 @@ def test_a_cell_has_its_teams_colour_on_the_screen() -> None:
 def test_while_teams_arrange_bands_and_shapes_to_come_are_shown() -> None:
     game = ToroidalCup(rows=16, cols=32, pattern="donutmethuselahs", shapes=3)
     state = game.string_to_state("donutmethuselahs 0 ! rabbit,rpentomino*2/bheptomino,rabbit,rpentomino")
-    drawn = game.picture(state)
+    drawn = game.draw(state)
     assert "shape 1 of 3" in words(drawn)
     assert "next: rabbit, then 2 more / next: bheptomino, then 2 more" in words(drawn)
     insets = [shape for shape in drawn.shapes if isinstance(shape, Inset)]
@@ -91,7 +91,7 @@ def test_while_teams_arrange_bands_and_shapes_to_come_are_shown() -> None:
 
 def test_after_the_end_the_shares_are_drawn_from_generation_to_generation() -> None:
     *_, before, state = states_of(SMALL)
-    drawn = SMALL.picture(state)
+    drawn = SMALL.draw(state)
     assert f"generation {int(state.generations)}" in words(drawn)
     one, two = (shape for shape in drawn.shapes if isinstance(shape, Polygon))
     generations = int(state.generations) + 1
@@ -104,29 +104,29 @@ def test_after_the_end_the_shares_are_drawn_from_generation_to_generation() -> N
     start = [int((state.start == number).sum()) for number in (1, 2)]
     assert first == pytest.approx(start[0] / sum(start))
     assert "wins" in words(drawn)
-    assert "wins" not in words(SMALL.picture(before))
+    assert "wins" not in words(SMALL.draw(before))
 
 
-def test_a_step_in_which_life_runs_is_a_film_that_ends_in_the_final_picture() -> None:
+def test_a_step_in_which_life_runs_is_an_animation_that_ends_in_the_final_picture() -> None:
     states = states_of(SMALL)
     for before, after in pairwise(states[:-1]):
-        assert list(SMALL.film(before, after)) == [SMALL.picture(after)]
-    film = list(SMALL.film(states[-2], states[-1]))
-    assert 50 < len(film) <= FRAMES + 1
-    assert film[-1] == SMALL.picture(states[-1])
-    assert len({(drawn.width, drawn.height) for drawn in film}) == 1
-    assert np.array_equal(cells_drawn(film[0], 16, 32), states[-1].start[0].numpy())
-    assert [words(drawn).split(" / ")[0].split(": ")[1] for drawn in film[:3]] == [
+        assert list(SMALL.frames(before, after)) == [SMALL.draw(after)]
+    frames = list(SMALL.frames(states[-2], states[-1]))
+    assert 50 < len(frames) <= FRAMES + 1
+    assert frames[-1] == SMALL.draw(states[-1])
+    assert len({(drawn.width, drawn.height) for drawn in frames}) == 1
+    assert np.array_equal(cells_drawn(frames[0], 16, 32), states[-1].start[0].numpy())
+    assert [words(drawn).split(" / ")[0].split(": ")[1] for drawn in frames[:3]] == [
         "generation 0",
         "generation 1",
         "generation 2",
     ]
-    assert list(SMALL.film(states[-1], states[-1])) == film[-1:]
+    assert list(SMALL.frames(states[-1], states[-1])) == frames[-1:]
 
 
 def test_frames_begin_dense_and_reach_the_end() -> None:
-    assert frames(5, 120) == [0, 1, 2, 3, 4, 5]
-    shown = frames(2000, 120)
+    assert frame_times(5, 120) == [0, 1, 2, 3, 4, 5]
+    shown = frame_times(2000, 120)
     assert (shown[0], shown[-1]) == (0, 2000)
     assert len(shown) <= 121
     steps = np.diff(shown)
@@ -139,12 +139,12 @@ def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
     played = play(SMALL, agents, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([7]), [generator()])
     game = match.record(SMALL, played, 0, seed=7, agents=("random", "random"), opening=0)
     replays.gif(game, tmp_path / "game.gif", scale=0.4, frame_ms=250, last_ms=1000)
-    with image.open(tmp_path / "game.gif") as film:
+    with image.open(tmp_path / "game.gif") as gif:
         times = []
-        for frame in range(film.n_frames):
-            film.seek(frame)
-            times.append(film.info["duration"])
-    arranging = SMALL.info.max_turns  # its last position is the film's first picture
+        for frame in range(gif.n_frames):
+            gif.seek(frame)
+            times.append(gif.info["duration"])
+    arranging = SMALL.info.max_turns  # its last position is the animation's first picture
     assert times[:arranging] == [250] * arranging
     assert times[-1] == 1000
     assert len(times) > 50
@@ -153,8 +153,8 @@ def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
 
 def test_pictures_are_well_formed_and_batches_draw_as_a_grid() -> None:
     states = states_of(SMALL)
-    ElementTree.fromstring(to_svg(SMALL.picture(states[-1])))
-    together = grid([SMALL.picture(state) for state in states], columns=2)
+    ElementTree.fromstring(to_svg(SMALL.draw(states[-1])))
+    together = grid([SMALL.draw(state) for state in states], columns=2)
     ElementTree.fromstring(to_svg(together))
     assert to_rgb(together, 0.25).any()
 
@@ -181,7 +181,7 @@ def view_of(board: np.ndarray, **fields: Any) -> View:
 
 def test_an_empty_board_has_no_shares() -> None:
     counts = np.array([[3, 1], [0, 0]])
-    drawn = picture(view_of(np.zeros((8, 16), np.int8), counts=counts, last=1))
+    drawn = draw(view_of(np.zeros((8, 16), np.int8), counts=counts, last=1))
     assert "team_1: 0 cells, -" in words(drawn)
     one, two = (shape for shape in drawn.shapes if isinstance(shape, Polygon))
     assert one.points[1][1] == two.points[1][1] == one.points[-1][1]
@@ -190,6 +190,6 @@ def test_an_empty_board_has_no_shares() -> None:
 def test_pictures_leave_the_state_as_it_is() -> None:
     state = states_of(SMALL)[-1]
     before = state.clone()
-    assert SMALL.picture(state) == SMALL.picture(state)
+    assert SMALL.draw(state) == SMALL.draw(state)
     assert state.equal(before)
     assert torch.equal(state.board, before.board)

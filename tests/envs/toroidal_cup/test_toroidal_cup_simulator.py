@@ -15,7 +15,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels import compiling
 from cellgames.envs.toroidal_cup import Result, simulate, simulator
-from cellgames.envs.toroidal_cup.running_games import Lanes
+from cellgames.envs.toroidal_cup.running_games import Slots
 from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
 
 LONGEST = 450
@@ -97,13 +97,13 @@ def test_the_games_that_are_compared_end_in_every_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("lanes", "family"), [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)]
+    ("slots", "family"), [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)]
 )
-def test_the_number_of_lanes_does_not_matter(
-    lanes: tuple[int, ...], family: int, monkeypatch: pytest.MonkeyPatch
+def test_the_number_of_slots_does_not_matter(
+    slots: tuple[int, ...], family: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Games wait in the queue, lanes are refilled at once, and at last there are fewer."""
-    monkeypatch.setattr(simulator, "LANES", lanes)
+    """Games wait in the queue, slots are refilled at once, and at last there are fewer."""
+    monkeypatch.setattr(simulator, "SLOTS", slots)
     _, _, teams, survivors, _ = FAMILIES[family]
     start, histories = soups(*FAMILIES[family])
     games = [until_the_end(past, teams) for past in histories]
@@ -112,9 +112,9 @@ def test_the_number_of_lanes_does_not_matter(
     check(result, games, keep)
 
 
-@pytest.mark.parametrize("lanes", [(2,), (1, 4)], ids=str)
-def test_the_board_of_any_generation_can_be_kept(lanes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulator, "LANES", lanes)
+@pytest.mark.parametrize("slots", [(2,), (1, 4)], ids=str)
+def test_the_board_of_any_generation_can_be_kept(slots: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulator, "SLOTS", slots)
     start, histories = soups(*FAMILIES[0])
     games = [until_the_end(past[:111], 2) for past in histories[:3]]
     keep = range(113)
@@ -147,16 +147,16 @@ def test_a_batch_of_games_is_each_of_them_alone(monkeypatch: pytest.MonkeyPatch)
     order = torch.tensor([5, 0, 3, 3, 8, 1, 6, 9, 0, 2, 7, 4, 6])  # some are played twice
     keep = [10, 250]
     together = run(start[order], 2, max_generations=500, keep=keep, trajectory=True)
-    monkeypatch.setattr(simulator, "LANES", (5,))
+    monkeypatch.setattr(simulator, "SLOTS", (5,))
     assert same(together, run(start[order], 2, max_generations=500, keep=keep))
     assert together.trajectory is not None
-    for lane, game in enumerate(order):
+    for slot, game in enumerate(order):
         alone = run(start[game : game + 1], 2, max_generations=500, keep=keep, trajectory=True)
         for name in ("scores", "generations", "winner", "truncated", "board"):
-            assert torch.equal(getattr(together, name)[lane], getattr(alone, name)[0]), name
-        assert all(torch.equal(together.boards[at][lane], alone.boards[at][0]) for at in keep)
+            assert torch.equal(getattr(together, name)[slot], getattr(alone, name)[0]), name
+        assert all(torch.equal(together.boards[at][slot], alone.boards[at][0]) for at in keep)
         assert alone.trajectory is not None
-        live, longest = together.trajectory[lane], int(alone.generations)
+        live, longest = together.trajectory[slot], int(alone.generations)
         assert torch.equal(live[: longest + 1], alone.trajectory[0])
         assert (live[longest:] == live[longest]).all()
 
@@ -184,8 +184,8 @@ def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivor
 
 
 def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On words of 64 columns, with three teams and lanes that are refilled."""
-    monkeypatch.setattr(simulator, "LANES", (8,))
+    """On words of 64 columns, with three teams and slots that are refilled."""
+    monkeypatch.setattr(simulator, "SLOTS", (8,))
     start = soup(9, 64, *[0.2, 0.3, 0.4, 0.5] * 5, teams=3)
     arguments: dict[str, Any] = {"max_generations": 500, "survivors": "keep", "keep": [1, 30, 333]}
     before = len(compiling._COMPILED)
@@ -198,8 +198,8 @@ def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(set(eager.generations.tolist())) > 3
 
 
-def test_games_do_not_move_to_lanes_that_would_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What has begun compiled goes on compiled, in lanes that are half empty."""
+def test_games_do_not_move_to_slots_that_would_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has begun compiled goes on compiled, in slots that are half empty."""
     widths: list[int] = []
 
     def compile(
@@ -213,15 +213,15 @@ def test_games_do_not_move_to_lanes_that_would_run_eagerly(monkeypatch: pytest.M
     monkeypatch.setattr(compiling, "_EAGER_CALLS", Counter())
     monkeypatch.setattr(compiling, "compiler_found", lambda device: True)
     monkeypatch.setattr(compiling, "BREAK_EVEN", 300)
-    monkeypatch.setattr(simulator, "LANES", (4, 8))
+    monkeypatch.setattr(simulator, "SLOTS", (4, 8))
     narrowed: list[int] = []
-    keep = Lanes.keep
+    keep = Slots.keep
 
-    def spy(lanes: Lanes, chosen: Tensor) -> None:
+    def spy(slots: Slots, chosen: Tensor) -> None:
         narrowed.append(len(chosen))
-        keep(lanes, chosen)
+        keep(slots, chosen)
 
-    monkeypatch.setattr(Lanes, "keep", spy)
+    monkeypatch.setattr(Slots, "keep", spy)
     start, histories = soups(*FAMILIES[0])
     games = [until_the_end(past, 2) for past in histories]
     check(run(start, 2, max_generations=LONGEST, keep=[300]), games, [300])

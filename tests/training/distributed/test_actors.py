@@ -60,7 +60,7 @@ class Learner:
         self.pool.add(self.network, 0)
         play = make_play(here, game, self.arguments, self.network, self.pool, CPU, self.warnings.append)
         assert isinstance(play, ActorPlay)
-        play.begin()
+        play.start()
         self.play: ActorPlay[Rollout] = play
 
     def learn(self) -> None:
@@ -389,7 +389,7 @@ def test_actors_of_another_build_are_refused(cluster: Cluster, tmp_path: Path, m
 
 def test_more_actors_than_cores_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cluster = acting(monkeypatch, cores=1)
-    message = "2 actors, but the cluster has 1 core; ask for actors=1 or begin more machines"
+    message = "2 actors, but the cluster has 1 core; ask for actors=1 or start more machines"
     with pytest.raises(ClusterError, match=message):
         train(tiny(actors=2), tmp_path / "run")
     assert not (tmp_path / "run").exists()

@@ -167,7 +167,7 @@ def test_a_run_of_which_a_process_was_killed_ends_like_one_that_was_left_alone(
     found: dict[str, list[Any]], root: Path
 ) -> None:
     (said,) = found["killed"]
-    assert said.startswith("lost touch with the other processes of the run; begin all of them anew")
+    assert said.startswith("lost touch with the other processes of the run; start all of them anew")
     assert "/" not in said  # of places in torch's source
     assert not [*(root / "killed ones leave something").glob("cellgames*")]
     assert all(0 < part["before"] < part["steps"] for part in found["continued"])
@@ -204,11 +204,11 @@ def test_what_fails_in_one_process_fails_in_all(found: dict[str, list[Any]]) -> 
 
 
 def test_runs_of_another_number_of_processes_are_refused(found: dict[str, list[Any]], root: Path) -> None:
-    message = r"shared by 2 processes: expected as many, got 1; begin them by torchrun --nproc-per-node=2, or choose"
+    message = r"shared by 2 processes: expected as many, got 1; start them by torchrun --nproc-per-node=2, or choose"
     with pytest.raises(RunError, match=message):
         train(small(), root / "whole")
     first, second = found["alone before"]
-    assert "shared by 1 process: expected as many, got 2; begin it without torchrun, or choose" in first
+    assert "shared by 1 process: expected as many, got 2; start it without torchrun, or choose" in first
     assert first.startswith("RunError")
     assert second == first.replace("RunError: ", "ElsewhereError: process 0 of the run: ")
 
@@ -227,7 +227,7 @@ def test_what_cannot_be_shared_is_refused() -> None:
 def test_other_algorithms_learn_in_one_process(name: str, game: str) -> None:
     algorithm = ALGORITHMS[name]
     arguments = algorithm.arguments.fitted(cellgames.make(game))
-    with pytest.raises(ValueError, match=f"{name} learns in one process, not in 2; begin it without torchrun"):
+    with pytest.raises(ValueError, match=f"{name} learns in one process, not in 2; start it without torchrun"):
         algorithm.learner.share(arguments, 2)
 
 
@@ -305,7 +305,7 @@ def test_each_process_gets_a_device_of_its_own(monkeypatch: pytest.MonkeyPatch) 
 def test_the_command_learns_in_two_processes_and_speaks_once(root: Path) -> None:
     folder = root / "typed"
     assert torch.load(folder / "codes.pt") == {0: [130, 0], 1: [130, 0]}
-    assert all((folder / f"killed {rank}.err").exists() for rank in range(WORLD))  # torchrun began both anew
+    assert all((folder / f"killed {rank}.err").exists() for rank in range(WORLD))  # torchrun started both anew
     said = {path.name: path.read_text() for path in folder.iterdir() if path.suffix in (".out", ".err")}
     (out,) = (folder / "results" / "train").iterdir()
     assert out.name.endswith("processes=2")

@@ -80,7 +80,7 @@ class Swept:
 
 @pytest.fixture(scope="module")
 def swept(cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> Swept:
-    """One worker at a time: each needs seconds to begin."""
+    """One worker at a time: each needs seconds to start."""
     out, armed = tmp_path_factory.mktemp("swept"), Path(os.environ[FATAL])
     address = cluster.get_runtime_context().gcs_address
     armed.touch()

@@ -14,7 +14,7 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
-from cellgames.web.catalog import check_parameters, games, hire, offered
+from cellgames.web.catalog import check_parameters, games, load_agent, offered
 from cellgames.web.frames import check_limits
 from cellgames.web.live_game import Session
 from cellgames.web.request_context import Desk, UnansweredError
@@ -79,7 +79,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
         sessions.make_room()
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         asked = {"game": wish.game, "parameters": wish.parameters}
-        session = Session(game, specs, lambda spec: hire(spec, game, weights), seed=seed, asked=asked)
+        session = Session(game, specs, lambda spec: load_agent(spec, game, weights), seed=seed, asked=asked)
         sessions.add(session)
         return session_whole(session)
 

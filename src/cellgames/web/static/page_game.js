@@ -26,7 +26,7 @@
       Object.assign(this, { about, view, rules, layout: about.layout, moves: [...about.moves] });
       this.path = `/api/play/${encodeURIComponent(view.id)}`;
       this.seen = about.moves.length;
-      this.queue = []; // pictures that are still to be shown: [frame, milliseconds, film or not]
+      this.queue = []; // pictures that are still to be shown: [frame, milliseconds, animated or not]
       this.frame = view.frame;
       this.closed = this.busy = this.polling = false;
       this.build(main);
@@ -73,7 +73,7 @@
       this.canvas.addEventListener("pointerdown", (event) => { this.pointer = event.pointerType; }, true);
       this.canvas.addEventListener("keydown", () => { this.pointer = "keyboard"; }, true);
       this.place = el("div", { class: "controls" });
-      this.skipButton = el("button", { type: "button", hidden: true, onclick: () => this.skip() }, "Skip the film");
+      this.skipButton = el("button", { type: "button", hidden: true, onclick: () => this.skip() }, "Skip the animation");
       this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo");
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
       this.table = el("div", { class: "scroll" });
@@ -105,10 +105,10 @@
     }
 
     drawPlayers() {
-      const { layout, frame, about } = this, facts = frame.facts || {};
+      const { layout, frame, about } = this, infos = frame.infos || {};
       // Own secrets stand in the panel; a column is shown when it tells of others.
       const told = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
-      const columns = (layout.columns || []).filter((column) => told(facts[column.name]));
+      const columns = (layout.columns || []).filter((column) => told(infos[column.name]));
       const shown = (column, value) => (column.kind === "sequence" && value !== null && value !== undefined
         ? Cellgames.chip(layout, value) : Cellgames.cellOf(layout, column, value));
       const results = this.queue.length ? [] : this.outcomes();
@@ -117,15 +117,15 @@
         el("tbody", {}, layout.players.map((player, seat) => {
           const chip = el("span", { class: "chip" });
           chip.style.background = layout.colours[seat];
-          return el("tr", { class: [frame.player === seat && !frame.over ? "moving" : "", seat === this.person ? "own" : ""].join(" ") },
+          return el("tr", { class: [frame.player === seat && !frame.done ? "moving" : "", seat === this.person ? "own" : ""].join(" ") },
             el("th", { scope: "row" }, chip, player, " ", el("span", { class: "who", title: about.names[seat] }, seat === this.person ? "you" : app.shortened(about.names[seat], 24)),
               results[seat] && el("strong", { class: `result ${results[seat]}` }, results[seat])),
-            columns.map((column) => el("td", { class: "number" }, shown(column, facts[column.name][seat]))));
+            columns.map((column) => el("td", { class: "number" }, shown(column, infos[column.name][seat]))));
         }))));
       this.facts.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
-      const playing = this.person !== null && !frame.over;
+      const playing = this.person !== null && !frame.done;
       for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
-      this.place.hidden = this.root.dataset.state === "over";
+      this.place.hidden = this.root.dataset.state === "done";
     }
 
     outcomes() {
@@ -137,7 +137,7 @@
       const { view, frame } = this;
       if (this.error) return this.error;
       if (this.queue.length) return frame.status;
-      if (view.over) {
+      if (view.done) {
         if (view.forfeit) return view.forfeit;
         const own = this.person === null ? null : view.result.outcome[this.person];
         return own === null ? frame.status : `${{ win: "You win.", draw: "A draw for you.", loss: "You lose." }[own]} ${frame.status}`;
@@ -160,9 +160,9 @@
       app.quiet();
       for (const event of view.events) {
         this.moves.push(event.move);
-        const film = event.frames.length > 1, own = event.seat !== null && event.seat === this.person;
-        const wait = film ? Math.max(35, Math.min(110, 4500 / event.frames.length)) : own ? 0 : 160;
-        for (const frame of event.frames) this.queue.push([frame, wait, film]);
+        const animated = event.frames.length > 1, own = event.seat !== null && event.seat === this.person;
+        const wait = animated ? Math.max(35, Math.min(110, 4500 / event.frames.length)) : own ? 0 : 160;
+        for (const frame of event.frames) this.queue.push([frame, wait, animated]);
       }
       this.seen = view.epoch === this.view.epoch ? this.seen + view.events.length : view.turn;
       this.view = view;
@@ -297,13 +297,13 @@
         this.controls.rest();
       }
       this.draw();
-      if (this.view.over) this.finish(); else this.end.hidden = true;
+      if (this.view.done) this.finish(); else this.end.hidden = true;
     }
 
     draw() {
       if (!this.board) return;
       const choosing = this.free();
-      this.root.dataset.state = choosing ? "yours" : this.view.over && !this.queue.length ? "over" : "waiting";
+      this.root.dataset.state = choosing ? "yours" : this.view.done && !this.queue.length ? "done" : "waiting";
       this.board.draw(this.frame, choosing ? this.controls.marks() : {});
       this.drawPlayers();
       const words = this.say();

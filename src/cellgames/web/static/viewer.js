@@ -33,7 +33,7 @@
     return new Uint8Array(await new Response(stream).arrayBuffer());
   }
 
-  /** The frames of a packed film (frames.packed in Python): each holds what differs from the one before. */
+  /** The frames of a packed sequence (frames.packed in Python): each holds what differs from the one before. */
   Cellgames.unpack = async function (packed) {
     const [planes, told] = await Promise.all([unzipped(packed.data), unzipped(packed.told)]);
     const size = packed.cells * packed.planes;
@@ -321,7 +321,7 @@
     table() {
       const { layout } = this;
       const { agents } = this.data.record;
-      this.columns = layout.columns.filter(({ name }) => this.frames.some(({ facts }) => known(facts[name])));
+      this.columns = layout.columns.filter(({ name }) => this.frames.some(({ infos }) => known(infos[name])));
       const head = element("tr", {}, element("th", { scope: "col" }, "player"));
       for (const column of this.columns) head.append(element("th", { scope: "col", class: "cg-number" }, column.label));
       const body = element("tbody");
@@ -368,7 +368,7 @@
 
     curves() {
       for (const curve of this.layout.curves) {
-        const values = this.frames.map(({ facts }) => facts[curve.name] || null);
+        const values = this.frames.map(({ infos }) => infos[curve.name] || null);
         if (!values.some((row) => row && row.some((value) => value !== null))) continue;
         const chart = new Chart(this.layout, curve, values, (i) => {
           this.pause();
@@ -416,7 +416,7 @@
           result.className = word ? `cg-result cg-${word}` : "cg-result";
         }
         this.columns.forEach((column, place) => {
-          const value = (frame.facts[column.name] || [])[seat];
+          const value = (frame.infos[column.name] || [])[seat];
           if (values[place] === value && cells[place].firstChild) return;
           values[place] = value;
           cells[place].replaceChildren(Cellgames.cellOf(this.layout, column, value));

@@ -12,13 +12,13 @@ from cellgames.envs.cloth_of_gold import rendering as drawn
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.solo import ClothSolo
 from cellgames.envs.cloth_of_gold.state import ClothState
-from cellgames.envs.core.drawing import frames
+from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
 from .view import Frame, changed, extra, results
 
-__all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
+__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
 
 _MARKS = {"territory_0": 1, "territory_1": 2, "placed": 4}
 _KILLED = 4
@@ -86,7 +86,7 @@ def frame(
     action: Sequence[int] | None = None,
 ) -> Frame:
     """See `View`; nothing is hidden."""
-    solo, over = ClothSolo(game, state), bool(state.over[0])
+    solo, done = ClothSolo(game, state), bool(state.done[0])
     last: list[int] = []
     if before is not None and not _lived(before, state):
         last = changed(game.board(before)[0], game.board(state)[0])
@@ -94,12 +94,12 @@ def frame(
         "status": _status(game, state),
         "last": last,
         "results": results(game, state),
-        "left": 0 if over else int(state.left[0]),
+        "left": 0 if done else int(state.left[0]),
         "round": int(state.round[0]),
     }
-    scored = over or int(state.round[0]) > 1 - game.initial_placement
+    scored = done or int(state.round[0]) > 1 - game.initial_placement
     lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
-    return _frame(solo.board(), solo.territories(), None if over else solo.placed(), lead, told)
+    return _frame(solo.board(), solo.territories(), None if done else solo.placed(), lead, told)
 
 
 def _frame(
@@ -109,12 +109,12 @@ def _frame(
     lead: Sequence[int | None],
     told: Mapping[str, Any],
 ) -> Frame:
-    """A moment; arrays are [H, W], territory [2, H, W], as `rendering.picture` takes them."""
+    """A moment; arrays are [H, W], territory [2, H, W], as `rendering.draw` takes them."""
     marks = territory[0] * np.uint8(_MARKS["territory_0"]) + territory[1] * np.uint8(_MARKS["territory_1"])
     if placed is not None:
         marks = marks + placed * np.uint8(_MARKS["placed"])
     nobodys = [int(territory.all(0).sum()), int((cells == _KILLED).sum())]
-    facts = {
+    infos = {
         "units": [int((cells == side).sum()) for side in (1, 2)],
         "territory": [int(field.sum()) for field in territory],
         "lead": list(lead),
@@ -122,19 +122,19 @@ def _frame(
     }
     text = [["contested", nobodys[0]], ["killed", nobodys[1]]]
     flat = cells.astype(np.uint8).ravel()
-    return Frame(flat, marks.astype(np.uint8).ravel(), {**told, "facts": facts, "text": text})
+    return Frame(flat, marks.astype(np.uint8).ravel(), {**told, "infos": infos, "text": text})
 
 
 def _lived(before: ClothState, after: ClothState) -> bool:
     """Whether generations have run between two positions."""
-    if bool(before.over[0]):
+    if bool(before.done[0]):
         return False
-    later = int(after.round[0]) > int(before.round[0]) or bool(after.over[0])
+    later = int(after.round[0]) > int(before.round[0]) or bool(after.done[0])
     return later and int(before.round[0]) > 0
 
 
-def filmed(game: ClothOfGold, before: ClothState, after: ClothState) -> bool:
-    """See `View`; the ends of rounds are films."""
+def animated(game: ClothOfGold, before: ClothState, after: ClothState) -> bool:
+    """See `View`; the ends of rounds are animations."""
     return _lived(before, after)
 
 
@@ -143,7 +143,7 @@ def between(game: ClothOfGold, before: ClothState, after: ClothState, most: int,
     if not _lived(before, after) or most < 1:
         return
     solo, number = ClothSolo(game, before), int(before.round[0])
-    shown = set(frames(game.generations, most))
+    shown = set(frame_times(game.generations, most))
     scored = number > 1 - game.initial_placement
     lead: list[int | None] = before.scores[0].int().tolist() if scored else [None, None]
     for generation in range(game.generations):
@@ -162,7 +162,7 @@ def between(game: ClothOfGold, before: ClothState, after: ClothState, most: int,
 
 def _status(game: ClothOfGold, state: ClothState) -> str:
     number, left = int(state.round[0]), int(state.left[0])
-    if bool(state.over[0]):
+    if bool(state.done[0]):
         ended = f"Cut off after {number} rounds" if bool(state.truncated[0]) else f"Over after round {number}"
         return f"{ended}: {_standing(game, state)}"
     turn = f"round {number} of {game.max_rounds}" if number else "initial placement"

@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
 from .view import Frame, extra, results
 
-__all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
+__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
@@ -104,7 +104,7 @@ def frame(
     board = game.board(state)[0].numpy(force=True)
     marks = np.zeros(board.shape, np.uint8)
     last: list[int] = []
-    hidden = viewer is not None and not bool(state.over[0])
+    hidden = viewer is not None and not bool(state.done[0])
     if before is not None and int(state.turn[0]) == int(before.turn[0]) + 1 and int(before.round[0]) <= game.rounds:
         old = game.board(before)[0].numpy(force=True)
         placed = game.grid.unpack(state.placed[:1].movedim(0, -1))[0].numpy(force=True)
@@ -121,14 +121,14 @@ def frame(
         "status": _status(game, state, after=shown),
         "last": last,
         "results": results(game, state),
-        "facts": _facts(game, state, viewer if hidden else None, board),
+        "infos": _infos(game, state, viewer if hidden else None, board),
         "text": _text(game, state, board, marks, known=viewer is None and before is not None),
         "round": int(state.round[0]),
     }
     if viewer is None or not hidden or _votes(state, viewer):
         told["tied"] = [int(seat) for seat in state.tied[0].nonzero().flatten()]
     if hidden:
-        told["scores"] = told["facts"]["points"]
+        told["scores"] = told["infos"]["points"]
     return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), told)
 
 
@@ -138,8 +138,8 @@ def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
     return sorted({choice for choice in choices if choice < game.spaces})
 
 
-def _facts(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:
-    counted = bool(state.over[0]) or int(state.round[0]) > game.rounds
+def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:
+    counted = bool(state.done[0]) or int(state.round[0]) > game.rounds
     own: dict[str, list[Any]] = {
         "points": state.scores[0].long().tolist(),
         **{name: getattr(state, name)[0].tolist() for name in ("sequence", "reserves", "garnets")},
@@ -170,7 +170,7 @@ def _text(game: GridAdaptation, state: GridState, board: Any, marks: Any, known:
 def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
     """Of what is to come, or of the step that has been played."""
     number = int(state.round[0])
-    if bool(state.over[0]):
+    if bool(state.done[0]):
         doomed = game.info.players[int(state.candidate[0])]
         return f"Over after round {game.rounds}: {doomed} is the Elimination Candidate"
     if number > game.rounds:
@@ -181,7 +181,7 @@ def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
     return f"Round {number} of {game.rounds}{flips}"
 
 
-def filmed(game: GridAdaptation, before: GridState, after: GridState) -> bool:
+def animated(game: GridAdaptation, before: GridState, after: GridState) -> bool:
     """See `View`; one picture shows a round."""
     return False
 

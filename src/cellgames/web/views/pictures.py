@@ -1,4 +1,4 @@
-"""Games that nobody has written a view for, shown as the pictures that they draw themselves (`Game.picture`).
+"""Games that nobody has written a view for, shown as the pictures that they draw themselves (`Game.draw`).
 
 They can be watched and exported, but not played by pointing at a board.
 """
@@ -18,7 +18,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS
 
 from .view import Frame, extra, results
 
-__all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
+__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
 
 
 def layout(game: Game[Any]) -> dict[str, Any]:
@@ -46,33 +46,33 @@ def frame(game: Game[Any], state: Any, before: Any, viewer: int | None, action: 
     """
     if viewer is not None and not game.info.perfect_information:
         raise ValueError(f"expected a spectator: pictures of {game.id} show what players may not know")
-    *_, last = [game.picture(state)] if before is None else game.film(before, state)
+    *_, last = [game.draw(state)] if before is None else game.frames(before, state)
     return _frame(game, state, last)
 
 
 def _frame(game: Game[Any], state: Any, picture: Picture) -> Frame:
-    turn, over = int(state.turn[0]), bool(state.over[0])
+    turn, done = int(state.turn[0]), bool(state.done[0])
     info = game.info
-    mover = "" if over or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
+    mover = "" if done or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
     told = {
         "svg": to_svg(picture),
-        "status": f"Over after turn {turn}" if over else f"Turn {turn + 1}{mover}",
+        "status": f"Over after turn {turn}" if done else f"Turn {turn + 1}{mover}",
         "last": [],
         "results": results(game, state),
-        "facts": {"score": [round(score, 4) for score in state.scores[0].tolist()]},
+        "infos": {"score": [round(score, 4) for score in state.scores[0].tolist()]},
         "text": [],
     }
     return Frame(np.zeros(0, np.uint8), None, told)
 
 
-def filmed(game: Game[Any], before: Any, after: Any) -> bool:
+def animated(game: Game[Any], before: Any, after: Any) -> bool:
     """See `View`; not known, and each step may be."""
     return True
 
 
 def between(game: Game[Any], before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
-    """See `View`; the first pictures of the step's film."""
-    pictures = list(islice(game.film(before, after), most + 1))
+    """See `View`; the first pictures of the step's frames."""
+    pictures = list(islice(game.frames(before, after), most + 1))
     for picture in pictures[:-1]:
         shown = _frame(game, before, picture)
         yield Frame(shown.cells, None, {**shown.told, "status": f"Turn {int(after.turn[0])}", "life": True})

@@ -1,4 +1,4 @@
-"""The Toroidal Cup: cells 0 empty, else the team's number; Life from the arrangement to the end as a film.
+"""The Toroidal Cup: cells 0 empty, else the team's number; Life from the arrangement to the end as an animation.
 
 What a team will place later is secret, also from itself: a seat that plays sees the shape in its hand.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellgames.envs.core.drawing import frames
+from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.state import CupState
 
 from .view import Bytes, Frame, changed, extra, results
 
-__all__ = ["between", "extra", "filmed", "frame", "layout", "life", "work"]
+__all__ = ["animated", "between", "extra", "frame", "layout", "life", "work"]
 
 
 def layout(game: ToroidalCup) -> dict[str, Any]:
@@ -57,23 +57,23 @@ def frame(
     game: ToroidalCup, state: CupState, before: CupState | None, viewer: int | None, action: Sequence[int] | None = None
 ) -> Frame:
     """See `View`; a seat sees its next shape, a spectator all that are to come."""
-    over, turn = bool(state.over[0]), int(state.turn[0])
+    done, turn = bool(state.done[0]), int(state.turn[0])
     queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
     left = len(queues[0])
     generation = int(state.generations[0])
     ending = _ending(generation, bool(state.truncated[0]))
     told: dict[str, Any] = {
-        "status": ending if over else f"Shape {turn + 1} of {turn + left}",
+        "status": ending if done else f"Shape {turn + 1} of {turn + left}",
         "last": [],
         "results": results(game, state),
         "generation": generation,
         "left": left,
-        "bands": not over,
+        "bands": not done,
         "queues": [
             queue if viewer is None else queue[:1] if seat == viewer else [] for seat, queue in enumerate(queues)
         ],
     }
-    if before is not None and not over:
+    if before is not None and not done:
         told["last"] = changed(before.board[0], state.board[0])
     board = state.board[0].numpy(force=True)
     pattern = PATTERNS[game.patterns[int(state.pattern[0])]].title
@@ -85,20 +85,20 @@ def _frame(game: ToroidalCup, board: Any, told: Mapping[str, Any], text: Sequenc
     live = np.bincount(cells, minlength=game.teams + 1)[1 : game.teams + 1].tolist()
     total = sum(live)
     share = [round(100 * count / total, 2) if total else None for count in live]
-    return Frame(cells, None, {**told, "facts": {"cells": live, "share": share}, "text": list(text)})
+    return Frame(cells, None, {**told, "infos": {"cells": live, "share": share}, "text": list(text)})
 
 
-def filmed(game: ToroidalCup, before: CupState, after: CupState) -> bool:
-    """See `View`; the last step is a film."""
-    return bool(after.over[0]) and not bool(before.over[0])
+def animated(game: ToroidalCup, before: CupState, after: CupState) -> bool:
+    """See `View`; the last step is an animation."""
+    return bool(after.done[0]) and not bool(before.done[0])
 
 
 def between(game: ToroidalCup, before: CupState, after: CupState, most: int, compile: Compile) -> Iterator[Frame]:
     """See `View`; Life's course after the last shapes."""
-    if filmed(game, before, after) and most > 0:
+    if animated(game, before, after) and most > 0:
         pattern = game.patterns[int(after.pattern[0])]
-        *film, _ = life(game, after.start[:1], int(after.generations[0]), most, pattern, compile)
-        yield from film
+        *frames, _ = life(game, after.start[:1], int(after.generations[0]), most, pattern, compile)
+        yield from frames
 
 
 def life(
@@ -108,21 +108,21 @@ def life(
 
     Up to `most` generations, denser at the beginning, and the end.
     """
-    *shown, _ = frames(last, most)
+    *shown, _ = frame_times(last, most)
     result = game.life(start, keep=shown, compile=compile)
     winner = int(result.winner[0])
     for generation in [*shown, last]:
-        over = generation == last
+        done = generation == last
         words = ["wins" if seat == winner else "loses" if winner else "draw" for seat in range(1, game.teams + 1)]
-        board = result.board if over else result.boards[generation]
+        board = result.board if done else result.boards[generation]
         told = {
-            "status": _ending(last, bool(result.truncated[0])) if over else f"Generation {generation} of {last}",
+            "status": _ending(last, bool(result.truncated[0])) if done else f"Generation {generation} of {last}",
             "last": [],
-            "results": words if over else [""] * game.teams,
+            "results": words if done else [""] * game.teams,
             "generation": generation,
             "left": 0,
             "bands": False,
-            "life": not over,
+            "life": not done,
             "queues": [[] for _ in range(game.teams)],
         }
         yield _frame(game, board[0].numpy(force=True), told, [["pattern", PATTERNS[pattern].title]])

@@ -17,7 +17,7 @@ from cellgames.envs.torus.state import TorusState
 
 from .view import Frame, changed, results
 
-__all__ = ["between", "extra", "filmed", "frame", "layout", "work"]
+__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
 
 _KINDS = {"ring": "a ring", "bracelet": "a bracelet", "r-helix": "an r-helix", "l-helix": "an l-helix"}
 
@@ -73,10 +73,10 @@ def frame(
         told["status"] = f"{name[winner]} wins by {_KINDS[drawn.winning_class(path)]} after {turn} turns"
     else:
         told["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}"
-    return Frame(cells, None, {**told, "results": results(game, state), "text": [["stones", turn]], "facts": {}})
+    return Frame(cells, None, {**told, "results": results(game, state), "text": [["stones", turn]], "infos": {}})
 
 
-def filmed(game: Torus, before: TorusState, after: TorusState) -> bool:
+def animated(game: Torus, before: TorusState, after: TorusState) -> bool:
     """See `View`; a move is one picture."""
     return False
 

@@ -1,4 +1,4 @@
-"""What views of all games share: a moment as planes of bytes and a few facts.
+"""What views of all games share: a moment as planes of bytes and a few infos.
 
 Letters: `N` cells of a board, `P` players.
 """
@@ -70,20 +70,20 @@ class View(Protocol):
         did in the step from `before`, where it is known: views show no more of it than the seat knows by itself.
         """
 
-    def filmed(self, game: Game[Any], before: Any, after: Any) -> bool:
+    def animated(self, game: Game[Any], before: Any, after: Any) -> bool:
         """Whether much happens within the step from one position to the next, so that `between` has pictures."""
 
     def between(self, game: Game[Any], before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
         """Pictures of what happens within a step before `after` stands, at most `most`; `compile`: see `kernel`."""
 
     def extra(self, game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-        """More facts by name, of each of a game's positions, for spectators: lists [states][P]."""
+        """More infos by name, of each of a game's positions, for spectators: lists [states][P]."""
 
 
 def results(game: Game[Any], state: Any) -> list[str]:
     """A word for every player of a finished game, "" for each while it goes on."""
-    over = bool(state.over[0])
-    return [_WORDS[value] if over else "" for value in game.outcome(state)[0].tolist()]
+    done = bool(state.done[0])
+    return [_WORDS[value] if done else "" for value in game.outcome(state)[0].tolist()]
 
 
 def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
