@@ -133,8 +133,9 @@ class Seats:
         if not (found := seat.any(1)).all():
             env_id = int(env_ids[~found][0])
             raise ValueError(
-                f"expected to be asked for the {int(self._held[env_id].sum())} seats that the agent has in env {env_id}, "
-                f"got {int((env_ids == env_id).sum())}; were the games started by start(game, players, env_ids)?"
+                f"expected to be asked for the {int(self._held[env_id].sum())} seats that the agent has in env "
+                f"{env_id}, got {int((env_ids == env_id).sum())}; were the games started by "
+                "start(game, players, env_ids)?"
             )
         return seat.int().argmax(1)
 

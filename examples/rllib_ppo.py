@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     config = settings(given.game, parameters, workers=given.workers, steps=given.batch).debugging(seed=given.seed)
     config.learners(num_learners=given.learners, num_gpus_per_learner=given.gpus)
-    # A core counts as one process; started here, the cluster has as many as are asked for, be the machine slower for it.
+    # A core counts as one process; started here, the cluster has as many as are asked for, even if that is slower.
     cores = max(os.cpu_count() or 1, given.workers + given.learners + 1)
     try:
         with connected(given.address, cores) as ray:

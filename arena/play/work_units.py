@@ -89,8 +89,8 @@ class Parcel:
         except ValueError as error:
             raise ClusterError(
                 f"the worker on {platform.node()} cannot make the game {self.game!r}: {error}; for a game of your own "
-                f"name its module in {VARIABLE} before the cluster is started, on every machine, or in an entry point of "
-                f"the group {PLUGINS!r}"
+                f"name its module in {VARIABLE} before the cluster is started, on every machine, or in an entry point "
+                f"of the group {PLUGINS!r}"
             ) from error
         return game, {sent.name: _unpacked(sent, game) for sent in self.agents}
 

@@ -122,7 +122,7 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
 def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
     """Save the game as a GIF, one frame a position; the last one stays longer.
 
-    Where a step has several frames (`Game.frames`), as when Life runs, its pictures take a fifth of a frame's time each.
+    Where a step has several frames (`Game.frames`), as when Life runs, they take a fifth of a frame's time each.
 
     Raises:
         ReplayError: the record does not reproduce.
@@ -234,7 +234,7 @@ def _forfeited(game: Game[Any], state: State, env_id: int, record: Record, forfe
 
 
 def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
-    """What two summaries tell as far as both have it: name, recorded and replayed value; of lists what differs first."""
+    """Yield what two summaries both have: name, recorded and replayed value; of lists the first difference."""
     if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
         for key in recorded:
             if key in replayed:

@@ -188,7 +188,7 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         "\n".join(f"- {name}: {value}" for name, value in head.items()),
         "From sending a person's move over a kept connection on the same machine, server and client in one process, "
         "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
-        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation of them. "
+        "follows from it can be drawn, too: moves of `random` in the other seats, Life's generations, an animation. "
         "An answer waits up to 100 ms for agents and for Life, and what takes longer is asked for again; "
         f"the goal for the answer is {1000 * GOAL_S:.0f} ms. kB are those of "
         "the answer, compressed, median.",

@@ -201,7 +201,8 @@ class SeatVector(Generic[S]):
             seeds = seed.to(self.device) if isinstance(seed, Tensor) else chance.seeds(seed, self.num_envs, self.device)
             if seeds.shape != self._each.shape or seeds.dtype != torch.int64:
                 raise ValueError(
-                    f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], got {seeds.dtype} {list(seeds.shape)}"
+                    f"{self.game.id}: expected int64 seeds [B] = [{self.num_envs}], "
+                    f"got {seeds.dtype} {list(seeds.shape)}"
                 )
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
         self._state: S = self.game.init(seeds).clone()

@@ -78,7 +78,7 @@ class _Piece(Future[R], Generic[R]):
 class RayWorkers:
     """Workers of a Ray cluster; a context manager, and a `workers.Workers` inside.
 
-    The cluster is joined or started inside, by the first `submit` or look at `count`: what is refused or finished before
+    The cluster is joined or started inside, by the first `submit` or look at `count`: work refused or done before
     that needs none. On leaving, what is not finished is cancelled, and a cluster that was started here ends.
 
     Args:

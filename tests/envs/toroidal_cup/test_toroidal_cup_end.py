@@ -93,7 +93,7 @@ def test_below_64_000_live_cells_the_end_is_a_matter_of_whole_numbers(most: int)
     assert 0.1 < expected[FIRST_END - 1 :].double().mean() < 0.9
 
 
-@pytest.mark.parametrize(("cells", "over"), [(64_000, False), (66_000, True)])
+@pytest.mark.parametrize(("cells", "done"), [(64_000, False), (66_000, True)])
 def test_the_smallest_change_of_the_average_exceeds_the_tolerance_up_to_64_000_cells(cells: int, done: bool) -> None:
     """Of two shares as close as they can be and as near to 100 %; beyond, the change is too small to be seen."""
     counts = torch.zeros(264, 2, 2, dtype=torch.int64)
