@@ -9,10 +9,11 @@ import dataclasses
 import json
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cellgames.agents.loading import GREEDY
 from cellgames.cluster.connection import LOCAL
+from cellgames.utils.options import Options, Strings, option
 
 from .algorithms import ALGORITHMS
 from .presets import preset
@@ -28,18 +29,13 @@ __all__ = [
     "GROWS",
     "ActorArguments",
     "Arguments",
-    "Option",
     "PPOArguments",
     "PolicyArguments",
     "Sampling",
-    "Text",
     "arguments_of",
-    "options",
-    "setting",
 ]
 
 Sampling = Literal["uniform", "latest", "prioritized"]
-Text = tuple[str, ...]
 
 FREE = ("threads", "device", "ray")
 """What a run that is continued may have otherwise; of weights that are equal in every bit there is then no promise."""
@@ -47,71 +43,8 @@ GROWS = "total_steps"
 """What it may have more of."""
 
 
-@dataclass(frozen=True)
-class Option:
-    """A setting as the fields of `Arguments` describe it.
-
-    Attributes:
-        name: of the field; `--name` on the command line, with dashes.
-        kind: int, float, str, bool, `Text` or a Literal.
-        default: where no preset says otherwise.
-        help: one line.
-        low: the least value allowed, or None.
-        high: the greatest, or None.
-        above: the value itself is not allowed, greater ones are; or None.
-    """
-
-    name: str
-    kind: Any
-    default: Any
-    help: str
-    low: float | None = None
-    high: float | None = None
-    above: float | None = None
-
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """Of a Literal; empty for other kinds."""
-        return get_args(self.kind) if get_origin(self.kind) is Literal else ()
-
-    def check(self, value: Any) -> None:
-        """Raise a `ValueError` unless the value is of the kind and within the limits."""
-        if self.choices:
-            good, wanted = value in self.choices, f"one of {', '.join(self.choices)}"
-        elif self.kind in (int, float):
-            kinds = (int,) if self.kind is int else (int, float)
-            number = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
-            good = number and self._within(value)
-            wanted = f"a {'whole ' * (self.kind is int)}number{self._limits()}"
-        elif self.kind == Text:
-            good = isinstance(value, tuple) and all(isinstance(word, str) and word for word in value)
-            wanted = "a tuple of strings"
-        else:
-            good, wanted = isinstance(value, self.kind), {str: "a string", bool: "true or false"}[self.kind]
-        if not good:
-            raise ValueError(f"{self.name} must be {wanted}, got {value!r}")
-
-    def _within(self, value: float) -> bool:
-        return (
-            (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
-            and (self.above is None or value > self.above)
-        )
-
-    def _limits(self) -> str:
-        if self.low is not None:
-            return f" of at least {self.low:g}" if self.high is None else f" from {self.low:g} to {self.high:g}"
-        least = f" above {self.above:g}" if self.above is not None else ""
-        return least + (f" and at most {self.high:g}" if self.high is not None else "")
-
-
-def setting(default: Any, help: str, **limits: float) -> Any:
-    """A field of `Arguments`, its default, help line and limits as `Option` has them."""
-    return field(default=default, metadata={"help": help, **limits})
-
-
 @dataclass(frozen=True, kw_only=True)
-class Arguments:
+class Arguments(Options):
     """Arguments that all algorithms take; `Arguments.fitted` fills in what suits a game.
 
     Attributes:
@@ -127,40 +60,39 @@ class Arguments:
     game: str
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    seed: int = setting(0, "of all chance", low=-(2**63), high=2**63 - 1)
-    total_steps: int = setting(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
-    num_envs: int = setting(256, "games played at the same time", low=1)
-    num_steps: int = setting(64, "steps of every game in an iteration", low=1)
-    num_epochs: int = setting(1, "times that an iteration's actions are learned from", low=1)
-    minibatch_size: int = setting(2048, "actions in a step of the optimizer, about", low=2)
-    learning_rate: float = setting(7e-4, "of Adam; falls to a tenth of it, along a line", above=0, high=1)
-    gamma: float = setting(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
-    gae_lambda: float = setting(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
-    max_grad_norm: float = setting(0.5, "of the gradient; longer ones are shortened to it", above=0)
-    channels: int = setting(32, "of every layer of the network")
-    layers: int = setting(3, "of the network after the first one")
-    start_from: str = setting("", "weights to begin with, a .safetensors file of a network of this size")
+    seed: int = option(0, "of all chance", low=-(2**63), high=2**63 - 1)
+    total_steps: int = option(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
+    num_envs: int = option(256, "games played at the same time", low=1)
+    num_steps: int = option(64, "steps of every game in an iteration", low=1)
+    num_epochs: int = option(1, "times that an iteration's actions are learned from", low=1)
+    minibatch_size: int = option(2048, "actions in a step of the optimizer, about", low=2)
+    learning_rate: float = option(7e-4, "of Adam; falls to a tenth of it, along a line", above=0, high=1)
+    gamma: float = option(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
+    gae_lambda: float = option(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
+    max_grad_norm: float = option(0.5, "of the gradient; longer ones are shortened to it", above=0)
+    channels: int = option(32, "of every layer of the network")
+    layers: int = option(3, "of the network after the first one")
+    start_from: str = option("", "weights to begin with, a .safetensors file of a network of this size")
 
-    opponents: str = setting("self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or any agent")
-    sampling: Sampling = setting(  # noqa: RUF009  # makes a field
+    opponents: str = option("self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or any agent")
+    sampling: Sampling = option(  # noqa: RUF009  # makes a field
         "prioritized", "which snapshots of the pool are met: all alike, the latest, or the hardest most"
     )
-    pool_limit: int = setting(20, "snapshots that the pool keeps", low=1)
-    snapshot_every: int = setting(20, "iterations between two snapshots for the pool", low=1)
+    pool_limit: int = option(20, "snapshots that the pool keeps", low=1)
+    snapshot_every: int = option(20, "iterations between two snapshots for the pool", low=1)
 
-    eval_every: int = setting(5, "iterations between two evaluations", low=1)
-    eval_games: int = setting(100, "of an evaluation against each of its opponents, even", low=2)
-    eval_opponents: Text = setting(  # noqa: RUF009  # makes a field
+    eval_every: int = option(5, "iterations between two evaluations", low=1)
+    eval_games: int = option(100, "of an evaluation against each of its opponents, even", low=2)
+    eval_opponents: Strings = option(  # noqa: RUF009  # makes a field
         (), "agents to be measured against (default random, and greedy where there is one)"
     )
 
-    checkpoint_every: int = setting(20, "iterations between two checkpoints; games start over at each", low=1)
-    device: str = setting("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
-    threads: int = setting(0, "of torch on the CPU; 0 leaves it the choice", low=0, high=1024)
+    checkpoint_every: int = option(20, "iterations between two checkpoints; games start over at each", low=1)
+    device: str = option("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
+    threads: int = option(0, "of torch on the CPU; 0 leaves it the choice", low=0, high=1024)
 
     def __post_init__(self) -> None:
-        for option in options(type(self)):
-            option.check(getattr(self, option.name))
+        super().__post_init__()
         if self.eval_games % 2:
             raise ValueError(
                 f"eval_games must be even, since each is played with seats exchanged, got {self.eval_games}"
@@ -175,7 +107,7 @@ class Arguments:
         Raises:
             ValueError: an unknown setting, or a value that makes no sense.
         """
-        known = [option.name for option in options(cls)]
+        known = [one.name for one in cls.options()]
         if unknown := [name for name in given if name not in known]:
             raise ValueError(f"unknown setting {unknown[0]!r}; {cls.algorithm} has {', '.join(known)}")
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}
@@ -193,21 +125,19 @@ class Arguments:
 class PolicyArguments(Arguments):
     """Arguments of algorithms that learn a policy by PPO."""
 
-    clip_range: float = setting(
-        0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1
-    )
-    ent_coef: float = setting(0.01, "weight of the policy's entropy", low=0)
-    vf_coef: float = setting(0.5, "weight of the value's error", low=0)
-    sample: bool = setting(False, "whether the trained agent plays by chance, else always the likeliest action")
+    clip_range: float = option(0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1)
+    ent_coef: float = option(0.01, "weight of the policy's entropy", low=0)
+    vf_coef: float = option(0.5, "weight of the value's error", low=0)
+    sample: bool = option(False, "whether the trained agent plays by chance, else always the likeliest action")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActorArguments(Arguments):
     """Arguments of algorithms that may have their games played by others (`training.actors`)."""
 
-    actors: int = setting(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
-    lag: int = setting(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
-    ray: str = setting(LOCAL, "the actors' Ray cluster: local starts one here, auto or HOST:PORT joins one")
+    actors: int = option(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
+    lag: int = option(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
+    ray: str = option(LOCAL, "the actors' Ray cluster: local starts one here, auto or HOST:PORT joins one")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -228,17 +158,7 @@ class PPOArguments(PolicyArguments, ActorArguments):
 
     algorithm: ClassVar[str] = "ppo"
 
-    mixed_precision: bool = setting(False, "bfloat16 in the network while it learns, where it may; for GPUs")
-
-
-def options(kind: type[Arguments]) -> list[Option]:
-    """The settings in their order, but for the game and its parameters."""
-    hints = get_type_hints(kind)
-    return [
-        Option(item.name, hints[item.name], item.default, **item.metadata)
-        for item in dataclasses.fields(kind)
-        if item.metadata
-    ]
+    mixed_precision: bool = option(False, "bfloat16 in the network while it learns, where it may; for GPUs")
 
 
 def arguments_of(data: Mapping[str, Any]) -> Arguments:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 from paths import ROOT
 
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import Option, options
 from cellgames.training.presets import PRESETS
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
+from cellgames.utils.options import Option
 
 PAGE = ROOT / "docs" / "training.md"
 
@@ -35,7 +35,7 @@ def _settings() -> str:
     known: dict[str, Option] = {}
     users: dict[str, list[str]] = {}
     for name, algorithm in ALGORITHMS.items():
-        for option in options(algorithm.arguments):
+        for option in algorithm.arguments.options():
             known.setdefault(option.name, option)
             users.setdefault(option.name, []).append(name)
     rows = [

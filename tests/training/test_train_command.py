@@ -28,7 +28,6 @@ from cellgames.cli.main import main, parser
 from cellgames.cli.train_command import _progress_text, _report
 from cellgames.training import Finished, PPOArguments, Progress
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import options
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.utils.status_line import StatusLine
 
@@ -73,7 +72,7 @@ def test_every_setting_is_an_option_with_its_help(capsys: pytest.CaptureFixture[
     shown = " ".join(capsys.readouterr().out.split())
     for name, algorithm in ALGORITHMS.items():
         assert name in shown
-        for option in options(algorithm.arguments):
+        for option in algorithm.arguments.options():
             assert re.search(rf"--{option.name.replace('_', '-')}\b", shown), option.name
             assert option.name == "seed" or option.help in shown
 

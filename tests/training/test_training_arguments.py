@@ -14,7 +14,7 @@ from training_tables import PAGE, marked, tables
 import cellgames
 from cellgames.agents.loading import GREEDY
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, PPOArguments, options
+from cellgames.training.arguments import FREE, GROWS, PPOArguments
 from cellgames.training.presets import PRESETS, Preset, preset
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
@@ -24,7 +24,7 @@ every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name: str) -> None:
     kind = ALGORITHMS[name].arguments
     assert kind.algorithm == name
-    found = options(kind)
+    found = kind.options()
     assert [option.name for option in found] == [
         field.name for field in dataclasses.fields(kind) if field.name not in ("game", "parameters")
     ]
@@ -106,7 +106,7 @@ def test_presets_are_for_games_and_settings_that_there_are() -> None:
     ids = {cellgames.make(id).id for id in cellgames.list()}
     for entry in PRESETS:
         assert entry.game in ids
-        known = {option.name for option in options(ALGORITHMS[entry.algorithm].arguments)}
+        known = {option.name for option in ALGORITHMS[entry.algorithm].arguments.options()}
         assert {*entry.values} <= known
         assert {*entry.parameters} <= cellgames.make(entry.game).parameters.keys()
 

@@ -15,7 +15,7 @@ import torch
 import cellgames
 from cellgames.agents.loading import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, Arguments, options
+from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
 
 __all__ = [
@@ -176,7 +176,7 @@ def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, proc
             f"expected as many, got {processes}; begin {how}, or {START_OVER}"
         )
     # A run that is older than a setting had what is now its default.
-    found = {**{option.name: option.default for option in options(type(arguments))}, **found}
+    found = {**{option.name: option.default for option in type(arguments).options()}, **found}
     fixed = [name for name in {**asked, **found} if name not in (*FREE, GROWS, PROCESSES)]
     if wrong := differences({name: found.get(name) for name in fixed}, asked):
         raise RunError(f"{path} is another run's. {wrong}; {START_OVER}")

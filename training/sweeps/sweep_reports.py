@@ -16,7 +16,7 @@ from typing import Any
 import cellgames
 from cellgames.agents.loading import WEIGHTS_SUFFIX, load
 from cellgames.envs.registry import REGISTRY
-from cellgames.training.arguments import Arguments, options
+from cellgames.training.arguments import Arguments
 from cellgames.training.machine import alone, choose_device
 from cellgames.training.runs.checkpoints import AGENT
 from cellgames.training.selfplay.eval_opponents import compare
@@ -223,7 +223,7 @@ def train_command(arguments: Arguments) -> str:
         if name not in defaults or defaults[name] != value:
             words += ["--param", f"{name}={json.dumps(value, ensure_ascii=False)}"]
     words += ["--algo", arguments.algorithm]
-    for option in options(type(arguments)):
+    for option in type(arguments).options():
         value = getattr(arguments, option.name)
         if value == getattr(usual, option.name):
             continue

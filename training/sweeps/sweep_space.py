@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Any, TypeAlias
 
-from cellgames.training.arguments import FREE, GROWS, Arguments, Option, Text, options
+from cellgames.training.arguments import FREE, GROWS, Arguments
+from cellgames.utils.options import Option, Strings
 
 __all__ = [
     "MOST",
@@ -112,7 +113,7 @@ def parse_space(texts: Sequence[str], kind: type[Arguments]) -> Space:
     Raises:
         ValueError: what is no setting of the algorithm, or has values that it may not have, or may not vary.
     """
-    known = {option.name: option for option in options(kind)}
+    known = {option.name: option for option in kind.options()}
     may_vary = [name for name in known if name not in _FIXED]
     found: dict[str, Range | Choices] = {}
     for text in texts:
@@ -135,12 +136,12 @@ def parse_space(texts: Sequence[str], kind: type[Arguments]) -> Space:
 def _parse(option: Option, text: str) -> Range | Choices:
     if ".." in text and option.kind in (int, float):
         return _range(option, text)
-    words = text.split("|" if "|" in text or option.kind in (str, Text) else ",")
+    words = text.split("|" if "|" in text or option.kind in (str, Strings) else ",")
     values = tuple(_value(option, word.strip()) for word in words)
     if len(set(values)) < len(values):
         raise ValueError(f"{option.name} has a value twice: {text}")
     if len(values) == 1:
-        parted = "|" if option.kind in (str, Text) else "a comma"
+        parted = "|" if option.kind in (str, Strings) else "a comma"
         raise ValueError(
             f"{option.name}={text} is one value: two or more, with {parted} between them, vary it; a single one is "
             f"given as --{option.name.replace('_', '-')}"
@@ -169,7 +170,7 @@ def _value(option: Option, text: str) -> Any:
             value = float(text)
         elif option.kind is bool:
             value = {"yes": True, "true": True, "no": False, "false": False}[text.lower()]
-        elif option.kind == Text:
+        elif option.kind == Strings:
             value = tuple(text.split())
     except (ValueError, KeyError, OverflowError):
         pass  # the check says what was expected

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from cellgames.training.arguments import Arguments, setting
+from cellgames.training.arguments import Arguments
+from cellgames.utils.options import option
 
 __all__ = ["TurnArguments"]
 
@@ -16,5 +17,5 @@ class TurnArguments(Arguments):
 
     algorithm: ClassVar[str] = "turn-values"
 
-    candidates: int = setting(16, "turns that are tried in training, of which one is played", low=1)
-    temperature: float = setting(0.1, "of noise on values, from -1 to 1; falls to a tenth of it", low=0)
+    candidates: int = option(16, "turns that are tried in training, of which one is played", low=1)
+    temperature: float = option(0.1, "of noise on values, from -1 to 1; falls to a tenth of it", low=0)

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.arguments import FREE, GROWS, Arguments, Option, Text, options
+from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import PRESETS
+from cellgames.utils.options import Option, Strings
 from cellgames.utils.status_line import StatusLine
 
 from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
@@ -37,7 +38,7 @@ def add_options(command: argparse.ArgumentParser, without: Sequence[str] = ()) -
     users: dict[str, list[str]] = {}
     known: dict[str, Option] = {}
     for name, algorithm in ALGORITHMS.items():
-        for option in options(algorithm.arguments):
+        for option in algorithm.arguments.options():
             users.setdefault(option.name, []).append(name)
             known.setdefault(option.name, option)
     groups = {len(ALGORITHMS): command.add_argument_group("settings", "defaults may differ by game")}
@@ -58,7 +59,7 @@ def _add_option(group: Any, option: Option, only: str) -> None:
         group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
     elif option.choices:
         group.add_argument(flag, choices=option.choices, **shared)
-    elif option.kind == Text:
+    elif option.kind == Strings:
         group.add_argument(flag, metavar="SPEC", nargs="+", **shared)
     else:
         metavar = {int: "N", float: "X", str: "TEXT"}[option.kind]
@@ -135,7 +136,7 @@ def asked(arguments: argparse.Namespace) -> Arguments:
     """The arguments of the algorithm, out of the command line."""
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
-    own = [option.name for option in options(kind)]
+    own = [option.name for option in kind.options()]
     if foreign := [name for name in given if name not in own]:
         raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
@@ -143,7 +144,7 @@ def asked(arguments: argparse.Namespace) -> Arguments:
 
 
 def _all_names() -> set[str]:
-    return {option.name for algorithm in ALGORITHMS.values() for option in options(algorithm.arguments)}
+    return {option.name for algorithm in ALGORITHMS.values() for option in algorithm.arguments.options()}
 
 
 def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> Path:
@@ -151,7 +152,7 @@ def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
     words += [arguments.algo, f"seed={asked.seed}"]
     usual = type(asked).fitted(make_game(arguments))
-    for option in options(type(asked)):
+    for option in type(asked).options():
         value = getattr(asked, option.name)
         if option.name not in (*FREE, GROWS, *_ELSEWHERE) and value != getattr(usual, option.name):
             words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")

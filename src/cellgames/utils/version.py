@@ -1,0 +1,12 @@
+"""The version of the installed package."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+__all__ = ["__version__"]
+
+try:
+    __version__ = version("cellgames")
+except PackageNotFoundError:  # a source tree that is not installed
+    __version__ = "0+unknown"
