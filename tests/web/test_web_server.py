@@ -214,7 +214,7 @@ def test_a_game_in_which_moves_were_taken_back_is_not_added_to_the_store(client:
     assert view["undone"] == 0
     before = client.get("/api/records").json()["store"]
     whole = client.post(f"{path}/undo", json={}).json()
-    assert not whole["view"]["over"]
+    assert not whole["view"]["done"]
     view = finish(client, whole, lambda legal: legal[-1])
     assert view["undone"] == 1
     answer = client.post(f"{path}/store", json={})

@@ -203,7 +203,7 @@ def test_many_envs_equal_each_env_alone(game: Game[Any]) -> None:
                 for name, value in tensors(single.ended).items():
                     if name == "state":
                         assert value.equal(moved.ended.state[row])
-                    elif name != "num_envs":
+                    elif name != "env_ids":
                         assert torch.equal(getattr(moved.ended, name)[row], value), name
                 ended += 1
     assert ended
