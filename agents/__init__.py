@@ -12,20 +12,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, select
+    from .agent_opponent import as_opponent
+    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, draw_seeds, select
     from .loading import AGENTS, load
+    from .networks.networks import Network, Size, make_network
+    from .networks.saved import load_network, save_network
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
+    from .random_agent import random_turn
 else:
     from cellgames.utils.lazy_names import lazy_names
 
     __getattr__, __dir__ = lazy_names(
         __name__,
         {
-            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "select"),
+            "agent_opponent": ("as_opponent",),
+            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds", "select"),
             "loading": ("AGENTS", "load"),
+            "networks.networks": ("Network", "Size", "make_network"),
+            "networks.saved": ("load_network", "save_network"),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
+            "random_agent": ("random_turn",),
         },
     )
 
@@ -34,14 +42,22 @@ __all__ = [
     "Agent",
     "AnyAgent",
     "BaseAgent",
+    "Network",
     "Played",
     "PolicyAgent",
     "Seats",
+    "Size",
     "StateAgent",
+    "as_opponent",
+    "draw_seeds",
     "load",
+    "load_network",
+    "make_network",
     "moves",
     "parse_move",
     "play",
     "random_openings",
+    "random_turn",
+    "save_network",
     "select",
 ]

@@ -9,41 +9,51 @@ Names are imported when they are first used, so that help texts need no torch.
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from cellgames.training.runs.run import Finished, Progress, RunError, train
-    from cellgames.training.selfplay.eval_opponents import Comparison, compare
-
     from .algorithms import ALGORITHMS
+    from .alphazero.alphazero_arguments import AlphaZeroArguments
     from .arguments import Arguments, PPOArguments
+    from .maskable.maskable_arguments import MaskableArguments
+    from .runs.run import Finished, Progress, RunError, train
+    from .selfplay.eval_opponents import Comparison, compare
+    from .selfplay.learner import Iteration, Learner
+    from .sweeps.sweep import Sweep, sweep
+    from .turn_values.turn_arguments import TurnArguments
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "algorithms": ("ALGORITHMS",),
+            "alphazero.alphazero_arguments": ("AlphaZeroArguments",),
+            "arguments": ("Arguments", "PPOArguments"),
+            "maskable.maskable_arguments": ("MaskableArguments",),
+            "runs.run": ("Finished", "Progress", "RunError", "train"),
+            "selfplay.eval_opponents": ("Comparison", "compare"),
+            "selfplay.learner": ("Iteration", "Learner"),
+            "sweeps.sweep": ("Sweep", "sweep"),
+            "turn_values.turn_arguments": ("TurnArguments",),
+        },
+    )
 
 __all__ = [
     "ALGORITHMS",
+    "AlphaZeroArguments",
     "Arguments",
     "Comparison",
     "Finished",
+    "Iteration",
+    "Learner",
+    "MaskableArguments",
     "PPOArguments",
     "Progress",
     "RunError",
+    "Sweep",
+    "TurnArguments",
     "compare",
+    "sweep",
     "train",
 ]
-
-_HOME = {
-    name: module
-    for module, names in {
-        "algorithms": ("ALGORITHMS",),
-        "arguments": ("Arguments", "PPOArguments"),
-        "runs.run": ("Finished", "Progress", "RunError", "train"),
-        "selfplay.eval_opponents": ("Comparison", "compare"),
-    }.items()
-    for name in names
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

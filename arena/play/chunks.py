@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.records.record_lines import Pairing, Record, append, read
+from cellgames.arena.records.record_lines import Pairing, Record, append, read_records
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress as show_progress
@@ -291,7 +291,7 @@ def _finished(
     """
     if not path.exists():
         return {}, True
-    records, torn = read(path)
+    records, torn = read_records(path)
     if torn:
         warn(torn)
     found: dict[Key, list[Record]] = {}

@@ -10,7 +10,7 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.utils.run_folders import PathLike
 
-from .record_lines import Outcome, Record, RecordError, read
+from .record_lines import Outcome, Record, RecordError, read_records
 from .replays import replay, result, start
 
 __all__ = ["after_moves", "at_ply", "check_unfinished", "pick"]
@@ -43,7 +43,7 @@ def pick(path: PathLike, number: int | None = None) -> Record:
         RecordError: no records, no such number, or none given among many; what `records.read` raises.
         OSError: the file cannot be read.
     """
-    records = read(path).records
+    records = read_records(path).records
     if not records:
         raise RecordError(f"{path} holds no records")
     if number is None and len(records) > 1:

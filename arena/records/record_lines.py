@@ -27,8 +27,8 @@ __all__ = [
     "Result",
     "append",
     "plain",
-    "read",
     "read_lines",
+    "read_records",
     "to_line",
 ]
 
@@ -334,7 +334,7 @@ class Reading(NamedTuple):
     torn: str
 
 
-def read(path: PathLike) -> Reading:
+def read_records(path: PathLike) -> Reading:
     """All records of a file.
 
     A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
@@ -347,7 +347,7 @@ def read(path: PathLike) -> Reading:
 
 
 def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
-    """Every line as `parse` (which raises `ValueError`s) understands it, and what was dropped; see `read`."""
+    """Every line as `parse` (which raises `ValueError`s) understands it, and what was dropped; see `read_records`."""
     lines = Path(path).read_bytes().split(b"\n")
     found, last = [], lines.pop()
     for number, line in enumerate(lines, 1):

@@ -1,11 +1,62 @@
-"""The games as other libraries expect them: one module an interface, no rule inside.
+"""The games as other libraries expect them: one module for each library, no rule inside.
 
 Importing this package adds the games to PettingZoo's and Gymnasium's registries, as `cellgames/torus-v0` and so on; it
-imports neither torch nor a game.
+imports neither torch nor a game. Names are imported when they are first used; `SeatVecEnv` needs the extra `train`,
+`TorchRLGame` the extra `torchrl`, `RLlibGame` and the modules for RLlib the extra `rllib`.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from .registration import register
 
-__all__ = ["register"]
+if TYPE_CHECKING:
+    from .gymnasium_env import SeatEnv
+    from .gymnasium_vector import SeatVectorEnv
+    from .opponents import UNIFORM, Opponent, Opponents, Uniform
+    from .pettingzoo_aec import AECGame
+    from .pettingzoo_parallel import ParallelGame
+    from .rllib import MaskedAPPOModule, MaskedPPOModule, RLlibGame
+    from .sb3 import SeatVecEnv
+    from .seats import Ended, SeatTransition, SeatVector
+    from .torchrl import TorchRLGame
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "gymnasium_env": ("SeatEnv",),
+            "gymnasium_vector": ("SeatVectorEnv",),
+            "opponents": ("UNIFORM", "Opponent", "Opponents", "Uniform"),
+            "pettingzoo_aec": ("AECGame",),
+            "pettingzoo_parallel": ("ParallelGame",),
+            "rllib": ("MaskedAPPOModule", "MaskedPPOModule", "RLlibGame"),
+            "sb3": ("SeatVecEnv",),
+            "seats": ("Ended", "SeatTransition", "SeatVector"),
+            "torchrl": ("TorchRLGame",),
+        },
+    )
+
+__all__ = [
+    "UNIFORM",
+    "AECGame",
+    "Ended",
+    "MaskedAPPOModule",
+    "MaskedPPOModule",
+    "Opponent",
+    "Opponents",
+    "ParallelGame",
+    "RLlibGame",
+    "SeatEnv",
+    "SeatTransition",
+    "SeatVecEnv",
+    "SeatVector",
+    "SeatVectorEnv",
+    "TorchRLGame",
+    "Uniform",
+    "register",
+]
 
 register()

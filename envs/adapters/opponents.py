@@ -84,14 +84,14 @@ def as_pool(game: Game[Any], opponents: Opponents) -> list[Opponent]:
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
         raise ValueError(
             f"{game.id}: expected an opponent with start and pick, or a sequence of at least one, got {given!r}; "
-            "cellgames.agents.as_opponent.as_opponent makes one of an agent or of its name"
+            "cellgames.agents.as_opponent makes one of an agent or of its name"
         )
     pool = [UNIFORM if one is None else one for one in given]
     for one in pool:
         if not isinstance(one, Opponent):
             raise ValueError(
                 f"{game.id}: expected opponents with start and pick, got {type(one).__name__}; "
-                "cellgames.agents.as_opponent.as_opponent makes one of an agent or of its name"
+                "cellgames.agents.as_opponent makes one of an agent or of its name"
             )
     return pool
 

@@ -2,20 +2,29 @@
 
     import cellgames
     game = cellgames.make("torus-v0", size=8)      # the batched core: pure functions on tensors
+    cellgames.arena.round_robin(game, ["random", "greedy"], 100, out="my_round_robin")
 
 PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this package imports no torch.
 """
 
 from __future__ import annotations
 
-import builtins
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
+
+from .utils.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
-__all__ = ["__version__", "list", "make", "register"]
+    from . import agents as agents
+    from . import arena as arena
+    from . import envs as envs
+    from . import training as training
+else:
+    __getattr__, __dir__ = lazy_names(__name__, {})
+
+__all__ = ["__version__", "games", "make", "register"]
 
 try:
     __version__ = version("cellgames")
@@ -24,7 +33,7 @@ except PackageNotFoundError:  # run from a source tree that is not installed
 
 
 def make(id: str, **parameters: Any) -> Game[Any]:
-    """The game called `id` (see `list`), with its default parameters changed as given.
+    """Return the game called `id` (see `games`), with its default parameters changed as given.
 
     Raises:
         ValueError: for an unknown id, an unknown parameter or a bad value; the message says what is known.
@@ -34,11 +43,11 @@ def make(id: str, **parameters: Any) -> Game[Any]:
     return registry.make(id, **parameters)
 
 
-def list() -> builtins.list[str]:
-    """The ids that `make` takes."""
+def games() -> list[str]:
+    """Return the ids that `make` takes."""
     from .envs import registry
 
-    return builtins.list(registry.REGISTRY)
+    return list(registry.REGISTRY)
 
 
 def register(game: Any, *, id: str | None = None, summary: str = "", **parameters: Any) -> None:

@@ -261,7 +261,7 @@ def test_greedy_beats_random_nearly_always_from_both_seats(size: int) -> None:
 
 
 def test_games_with_a_greedy_agent_exist() -> None:
-    ids = {cellgames.make(id).id for id in cellgames.list()}
+    ids = {cellgames.make(id).id for id in cellgames.games()}
     assert set(GREEDY) <= ids
 
 

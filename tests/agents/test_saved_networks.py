@@ -26,7 +26,7 @@ from cellgames.envs.core import Game, seeds
 from cellgames.training.selfplay.learner import start_weights
 
 TORUS = cellgames.make("torus-v0", size=3)
-SUITE = {id: game for id, game in GAMES.items() if id in cellgames.list()}
+SUITE = {id: game for id, game in GAMES.items() if id in cellgames.games()}
 every_network = pytest.mark.parametrize(
     ("game", "kind"),
     [

@@ -316,7 +316,7 @@ def test_rollout_spends_n_playouts_on_every_placement(playouts: int, monkeypatch
 
 
 def test_only_games_whose_positions_can_be_imagined_are_rolled_out_when_all_act_at_once() -> None:
-    assert set(IMAGINED) <= {cellgames.make(id).id for id in cellgames.list()}
+    assert set(IMAGINED) <= {cellgames.make(id).id for id in cellgames.games()}
     assert all(cellgames.make(id).info.simultaneous for id in IMAGINED)
     with pytest.raises(ValueError, match="in toy-sealed-v0 all players act at once and information is hidden"):
         load("rollout:4", Sealed())

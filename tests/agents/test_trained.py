@@ -30,7 +30,7 @@ AT_LEAST = {
 
 def test_every_game_has_a_trained_agent() -> None:
     games = {read_about(path)["game"] for path in SHIPPED}
-    assert games == {cellgames.make(id).id for id in cellgames.list()}
+    assert games == {cellgames.make(id).id for id in cellgames.games()}
 
 
 @pytest.mark.parametrize("path", [*SHIPPED, *FOR_SEARCH], ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -17,7 +17,7 @@ from paths import ROOT
 from PIL import Image
 
 import cellgames
-from cellgames.arena.records.record_lines import append, read
+from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main
 
@@ -63,14 +63,14 @@ def test_the_module_runs_as_a_program_and_says_its_version() -> None:
 def test_list_shows_every_game_and_agent(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     shown = capsys.readouterr().out
-    for id in cellgames.list():
+    for id in cellgames.games():
         assert re.search(rf"^  {id} +\S", shown, re.MULTILINE)
     for agent in ("random", "greedy", "rollout:N"):
         assert re.search(rf"^  {agent} +\S", shown, re.MULTILINE)
     assert "--param size=5" in shown
     assert main(["list", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
-    assert [game["id"] for game in data["games"]] == cellgames.list()
+    assert [game["id"] for game in data["games"]] == cellgames.games()
     assert {"id": "torus-small-v0", "parameters": {"size": 5}}.items() <= data["games"][1].items()
     assert "random" in [agent["spec"] for agent in data["agents"]]
 
@@ -214,14 +214,14 @@ def test_a_game_from_the_first_move_to_the_record(
     assert "black (you), your move: " in shown
     assert "white (arena_bots:Last) plays c3+" in shown
     assert "The game is over after 5 turns: black (you) wins, white (arena_bots:Last) loses." in shown
-    (record,) = read(file).records
+    (record,) = read_records(file).records
     assert record.agents == ("human", "arena_bots:Last")
     assert record.moves == ("a1", "c3+", "a2", "b3+", "a3")
     assert (record.seed, record.opening, record.parameters) == (5, 0, {"size": 3})
     assert len(replay(record)) == 6
     typed(monkeypatch, "a1", "a2", "a3")
     assert main(words) == 0
-    assert read(file).records == [record, record]  # added, not replaced
+    assert read_records(file).records == [record, record]  # added, not replaced
 
 
 def test_wrong_input_is_explained_and_asked_again(
@@ -261,7 +261,7 @@ def test_undo_takes_back_the_answers_too(
     typed(monkeypatch, "a1", "b1", "undo", "position", "a2", "a3")
     assert main(["play", *SMALL, "--agent", "arena_bots:Last", "--record", str(file)]) == 0
     assert "x../.../... .../.../..o b" in capsys.readouterr().out
-    assert read(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
+    assert read_records(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
 
 
 def test_the_other_seat_and_a_position(
@@ -277,7 +277,7 @@ def test_the_other_seat_and_a_position(
     assert "The game is not finished, so it is not saved." in shown
     typed(monkeypatch, "a3")
     assert main([*words, "--record", str(file)]) == 0
-    (record,) = read(file).records
+    (record,) = read_records(file).records
     assert (record.position, record.moves, record.agents) == (
         position,
         ("a3",),
@@ -405,7 +405,7 @@ def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[st
     gif = recorded.with_name("out.gif")
     assert main(["replay", str(recorded), "--game", "2", "--show", "--gif", str(gif)]) == 0
     shown = capsys.readouterr().out
-    moves = read(recorded).records[1].moves
+    moves = read_records(recorded).records[1].moves
     assert f"\n1. black (random) {moves[0]}\n" in shown
     assert f"\n{len(moves)}. " in shown
     assert re.search(r"^Result: black \(random\) (wins|loses), white", shown, re.MULTILINE)
@@ -414,7 +414,7 @@ def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    records = read(recorded).records
+    records = read_records(recorded).records
     recorded.unlink()
     swap = {'["win","loss"]': '["loss","win"]', '["loss","win"]': '["win","loss"]'}
     line = records[1].to_json()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from paths import ROOT
 
 from cellgames.agents import play_loop as loop
-from cellgames.arena.records.record_lines import Line, read
+from cellgames.arena.records.record_lines import Line, read_records
 from cellgames.cli.main import main
 from cellgames.utils.run_folders import PathLike
 
@@ -82,7 +82,7 @@ def stop_and_continue(
     assert f"cellgames {' '.join(words)}" in command
     assert command.endswith(f"--out '{out}'")
     assert "--fresh" not in command
-    kept = len(read(out / "games.jsonl").records)
+    kept = len(read_records(out / "games.jsonl").records)
     assert main([*words, "--quiet", "--out", str(out)]) == 0
     return err, kept, capsys.readouterr().out
 

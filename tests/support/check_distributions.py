@@ -27,7 +27,7 @@ from cellgames.envs.core import seeds
 game = cellgames.make("torus-v0", size=3)
 state = game.step(game.init(seeds(0, 4)), torch.arange(4))
 assert state.turn.tolist() == [1] * 4
-for id in cellgames.list():
+for id in cellgames.games():
     game = cellgames.make(id)
     assert game.text(game.init(seeds(0, 1)))
 env = torus_v0.env(size=3)

@@ -35,7 +35,7 @@ QUICK: dict[str, dict[str, Any]] = {
     },
 }
 
-GAMES: dict[str, Game[Any]] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in cellgames.list()}
+GAMES: dict[str, Game[Any]] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in cellgames.games()}
 GAMES |= {toy.id: toy for toy in TOYS}
 IN_TURNS = [id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1]
 

@@ -24,7 +24,7 @@ BRIEF: dict[str, dict[str, Any]] = {
 }
 """What makes games short enough to play many of them, by their ids."""
 
-REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.list()}
+REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.games()}
 GAMES: dict[str, Game[Any]] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)

@@ -16,7 +16,7 @@ from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
 from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame
 from cellgames.envs.core import Game
 
-REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.list()}
+REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.games()}
 QUICKER = {id: cellgames.make(id, **QUICK[id]) if id in QUICK else game for id, game in REGISTERED.items()}
 IN_TURNS = {id: game for id, game in QUICKER.items() if not game.info.simultaneous}
 IN_TURNS |= {game.id: game for game in (Race(), TwoPartRace())}

@@ -21,7 +21,7 @@ import cellgames
 from cellgames.agents.networks.saved import read_about, save_network
 from cellgames.arena.play.evaluation import measure
 from cellgames.arena.play.match import match
-from cellgames.arena.records.record_lines import Record, Result, read
+from cellgames.arena.records.record_lines import Record, Result, read_records
 from cellgames.cli.commands import make_game
 from cellgames.cli.evaluate_command import _FILES
 from cellgames.cli.main import main, parser
@@ -264,7 +264,7 @@ def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str
         assert row["as black"] + row["as white"] == pytest.approx(2 * row["score"])
         assert re.search(rf"^{other} +{100 * row['score']:.1f} ", shown, re.MULTILINE)
         assert f"| {other} | {100 * row['score']:.1f} |" in Path("table/evaluation.md").read_text()
-    assert len(read("table/games.jsonl").records) == 40
+    assert len(read_records("table/games.jsonl").records) == 40
     assert main(["replay", "table/games.jsonl"]) == 0
 
 
@@ -289,7 +289,7 @@ def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:
     words = "evaluate greedy --game grid-adaptation-small-v0 --param rounds=2 --param flip_rounds=[] --games 10 --quiet"
     assert main([*words.split(), "--out", "table"]) == 0
     (row,) = json.loads(Path("table/evaluation.json").read_text())["rows"]  # random is the other default
-    records = read("table/games.jsonl").records
+    records = read_records("table/games.jsonl").records
     assert len(records) == 10
     ahead, points = [], []
     for record in records:

@@ -36,7 +36,7 @@ def test_every_setting_has_a_kind_a_help_line_and_a_default_that_it_allows(name:
 
 
 @every_algorithm
-@pytest.mark.parametrize("id", cellgames.list())
+@pytest.mark.parametrize("id", cellgames.games())
 def test_every_game_has_settings(id: str, name: str) -> None:
     game = cellgames.make(id)
     arguments = ALGORITHMS[name].arguments.fitted(game)
@@ -103,7 +103,7 @@ def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeyp
 
 
 def test_presets_are_for_games_and_settings_that_there_are() -> None:
-    ids = {cellgames.make(id).id for id in cellgames.list()}
+    ids = {cellgames.make(id).id for id in cellgames.games()}
     for entry in PRESETS:
         assert entry.game in ids
         known = {option.name for option in ALGORITHMS[entry.algorithm].arguments.options()}

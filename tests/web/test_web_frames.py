@@ -453,7 +453,7 @@ def test_records_that_ask_for_too_much_are_refused_before_they_are_played(
         replay_data(_changed(records[id], **fields))
 
 
-@pytest.mark.parametrize("id", cellgames.list())
+@pytest.mark.parametrize("id", cellgames.games())
 def test_the_games_as_they_are_registered_can_be_played_in_a_page(id: str) -> None:
     if not id.startswith(("torus", "cloth", "grid", "toroidal")):
         pytest.skip("a game that a test has registered")

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from cellgames.agents.as_opponent import AgentOpponent, as_opponent
+from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.agents.loading import load
 from cellgames.envs.adapters.seats import Ended
 from cellgames.envs.core import Game

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.arena.play.chunks import RECORDS
-from cellgames.arena.records.record_lines import Record, RecordError, read
+from cellgames.arena.records.record_lines import Record, RecordError, read_records
 from cellgames.arena.records.replays import game_of
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import PathLike
@@ -56,7 +56,7 @@ def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda m
                     f"{path} holds games of a season without agents: arrangements, and no moves to analyse; give "
                     "games of agents, such as those of `cellgames free-for-all`"
                 )
-        reading = read(path)
+        reading = read_records(path)
         if reading.torn:
             warn(reading.torn)
         if not reading.records:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.records.record_lines import read
+from cellgames.arena.records.record_lines import read_records
 from cellgames.utils.run_folders import PathLike
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
             f"{path}: a season of random arrangements has no agents; the store holds games of agents, such as those "
             "of a season with --agents"
         )
-    records, torn = read(file)
+    records, torn = read_records(file)
     if torn:
         warn(torn)
     identities = settings.get("identities")

@@ -273,9 +273,9 @@ def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | No
 
 def _check_record_file(path: Path) -> None:
     """Complain before a game is played that could not be added to the file."""
-    from cellgames.arena.records.record_lines import append, read
+    from cellgames.arena.records.record_lines import append, read_records
 
-    if path.exists() and (torn := read(path).torn):
+    if path.exists() and (torn := read_records(path).torn):
         raise UserError(f"{torn}; remove that line first")
     append(path, [])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from typing import Any
 
 __all__ = ["lazy_names"]
@@ -15,20 +16,22 @@ def lazy_names(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return `__getattr__` and `__dir__` for a package, so that importing it imports none of its modules.
 
-    A name must not be that of a module of the package: once imported, the module would stand in its place.
+    The modules of the package are its attributes, too, without an import of their own. A public name must not be that
+    of a module: once imported, the module would stand in its place.
 
     Args:
         package: the name of the package, `__name__`.
-        homes: for each module, relative to the package, the names that come from it; for "", modules of the package.
+        homes: the names that come from each module, which is named relative to the package.
     """
-    home = {name: module for module, names in homes.items() for name in names}
+    home = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def find(name: str) -> Any:
-        if name not in home:
+        if name in home:
+            return getattr(importlib.import_module(home[name]), name)
+        module = f"{package}.{name}"
+        if name.startswith("_") or find_spec(module) is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        if not home[name]:
-            return importlib.import_module(f"{package}.{name}")
-        return getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        return importlib.import_module(module)
 
     def names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home})

@@ -24,7 +24,7 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.play.work_units import Parcel
-from cellgames.arena.records.record_lines import append, read
+from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.report.leaderboard import leaderboards
 from cellgames.arena.season import season_reports
@@ -154,7 +154,7 @@ def test_until_the_order_is_certain_the_same_games_are_added(
     monkeypatch.setattr("cellgames.arena.play.chunks.append", append_and_stop)
     with pytest.raises(KeyboardInterrupt):
         run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
-    assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read(tmp_path / "cut" / "games.jsonl").records)
+    assert stored(tmp_path / "cut.sqlite")[0] == 24 + 4 < len(read_records(tmp_path / "cut" / "games.jsonl").records)
     cut = run(tmp_path / "cut", *agents, games=8, until_certain=True, budget=64, workers=workers)
     assert cut.played == len(done.records) - 24 - 2 * 4
     assert_same(tmp_path / "alone", tmp_path / "cut")
@@ -227,7 +227,7 @@ def test_a_chunk_that_fails_ends_the_run_and_all_others_stay(workers: RayWorkers
     message = r"^arena_bots:\w+ vs ray_bots:Hungry, openings \d to \d failed on \S+: MemoryError: all of it"
     with pytest.raises(ClusterError, match=message):
         run(tmp_path / "run", "arena_bots:First", "ray_bots:Hungry", "arena_bots:Broken", games=4, workers=workers)
-    kept = read(tmp_path / "run" / "games.jsonl").records
+    kept = read_records(tmp_path / "run" / "games.jsonl").records
     assert [sorted(record.agents) for record in kept] == [["arena_bots:Broken", "arena_bots:First"]] * 4
     assert stored(tmp_path / "run.sqlite")[0] == 4
 
@@ -353,7 +353,7 @@ def test_a_killed_driver_goes_on_and_shares_its_store(
         process.wait()
     patient(lambda: not alive(playing), what="its worker still plays")
     (bells / "hold").unlink()
-    assert len(read(out / "games.jsonl").records) == stored(store)[0] == 12
+    assert len(read_records(out / "games.jsonl").records) == stored(store)[0] == 12
     run(tmp_path / "alone", *agents)
     assert run(out, *agents, workers=workers).played == 24
     assert_same(tmp_path / "alone", out)
@@ -386,4 +386,4 @@ def test_ctrl_c_leaves_nothing_behind_and_says_how_to_go_on(held: tuple[Path, li
     assert "--ray" in err.splitlines()[-1]
     patient(lambda: not alive(ray), what="Ray's processes are still there")
     assert time.monotonic() - began < 30
-    assert len(read(out / "games.jsonl").records) == 12
+    assert len(read_records(out / "games.jsonl").records) == 12

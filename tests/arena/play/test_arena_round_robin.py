@@ -17,7 +17,7 @@ from toy_games import Race
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.round_robin import RoundRobin, RunError, round_robin, top_game
-from cellgames.arena.records.record_lines import RecordError, read
+from cellgames.arena.records.record_lines import RecordError, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report import reports
 
@@ -66,7 +66,7 @@ def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     assert set(content(complete)) == {"run.json", "games.jsonl", "top_game.gif", *reports.FILES} - {"cycles.png"}
-    records, torn = read(complete / "games.jsonl")
+    records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 36
     assert list(verify(records)) == []
@@ -136,7 +136,7 @@ def test_a_killed_run_continues_and_ends_with_the_same_bytes(
     moment: str, killed: Path, whole: Path, chunks_played: list[int]
 ) -> None:
     out, kept = killed / moment, MOMENTS[moment]
-    left = read(out / "games.jsonl").records if (out / "games.jsonl").exists() else []
+    left = read_records(out / "games.jsonl").records if (out / "games.jsonl").exists() else []
     assert 4 * kept <= len(left) < 4 * (kept + 1)
     done = run(out)
     assert chunks_played == [4] * (CHUNKS - kept)
@@ -195,7 +195,7 @@ def test_an_interrupt_is_passed_on_and_loses_only_its_chunk(
         run(tmp_path / "run", *specs)
     kept = len(chunks_played)
     assert 0 < kept < CHUNKS
-    assert len(read(tmp_path / "run" / "games.jsonl").records) == 4 * kept
+    assert len(read_records(tmp_path / "run" / "games.jsonl").records) == 4 * kept
     run(tmp_path / "run", *specs)
     assert len(chunks_played) == CHUNKS
     assert content(tmp_path / "run") == content(tmp_path / "whole")

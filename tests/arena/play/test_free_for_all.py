@@ -28,7 +28,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play import round_robin
 from cellgames.arena.play.free_for_all import FreeForAll, RunError, free_for_all, seatings
-from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read
+from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report import free_for_all_reports as reports
 from cellgames.arena.stats import ratings
@@ -227,7 +227,7 @@ def test_games_are_resampled_whole() -> None:
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
     assert set(content(complete)) == {"run.json", "games.jsonl", *reports.FILES} - {"cycles.png"}
-    records, torn = read(complete / "games.jsonl")
+    records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 11
     assert list(verify(records)) == []
@@ -309,7 +309,7 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
 
 def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
     other = run(tmp_path / "run", seed=1)
-    assert not {r.moves for r in other.records} & {r.moves for r in read(whole / "games.jsonl").records}
+    assert not {r.moves for r in other.records} & {r.moves for r in read_records(whole / "games.jsonl").records}
 
 
 # ---------------------------------------------------------------- stopped, continued, grown

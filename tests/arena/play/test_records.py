@@ -18,7 +18,7 @@ from PIL import Image
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import match
-from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read
+from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, game_of, gif, replay, verify
 from cellgames.utils.run_folders import write_atomic
 
@@ -162,7 +162,7 @@ def test_append_and_read(tmp_path: Path, games: tuple[Record, ...]) -> None:
     path = tmp_path / "games.jsonl"
     append(path, games[:5])
     append(path, games[5:])
-    assert read(path) == (list(games), "")
+    assert read_records(path) == (list(games), "")
 
 
 def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for cut in (1, 2, 100, len(RING.to_json()) - 1):
         path.write_bytes(whole[:-cut])
-        records, torn = read(path)
+        records, torn = read_records(path)
         if cut == 1:  # only the newline is missing
             assert (len(records), torn) == (2, "")
         else:
@@ -180,7 +180,7 @@ def test_a_torn_last_line_is_dropped_and_reported(tmp_path: Path) -> None:
         with pytest.raises(RecordError, match="expected a newline at the end"):
             append(path, [RING])
     path.write_bytes(b"\xff\xfe")
-    assert read(path).records == []
+    assert read_records(path).records == []
 
 
 def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_any_other_bad_line_names_file_and_line(tmp_path: Path) -> None:
     for bad in ('{"game": "torus', "", "[1]", '{"game": "torus-v0"}'):
         path.write_text(f"{RING.to_json()}\n{bad}\n{RING.to_json()}\n")
         with pytest.raises(RecordError, match=f"^{re.escape(str(path))}, line 2: "):
-            read(path)
+            read_records(path)
 
 
 def test_a_file_is_replaced_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

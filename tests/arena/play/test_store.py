@@ -31,7 +31,7 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import meet
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.round_robin import RunError, round_robin
-from cellgames.arena.records.record_lines import Forfeit, Record, append, read
+from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.arena.season.bots import BotUmpire
@@ -360,7 +360,7 @@ def test_a_run_killed_between_its_file_and_the_store_repairs_that(
         round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
     with Store(path) as store:
         assert len(store) == 4
-    assert len(read(out / "games.jsonl").records) == 8
+    assert len(read_records(out / "games.jsonl").records) == 8
     run = round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
     assert run.played == 4
     with Store(path) as store:

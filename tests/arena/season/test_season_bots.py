@@ -19,7 +19,7 @@ import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.random_openings import lengths, openings
-from cellgames.arena.records.record_lines import Record, read
+from cellgames.arena.records.record_lines import Record, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.bots import BotUmpire
@@ -51,7 +51,7 @@ def run(out: Path, game: Game[Any] = TINY, specs: tuple[str, ...] = SPECS, **opt
 
 def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:
     done = run(tmp_path / "run", SMALL)
-    records, torn = read(done.out / "games.jsonl")
+    records, torn = read_records(done.out / "games.jsonl")
     assert (torn, len(records)) == ("", done.games)
     assert list(verify(records)) == []
     assert len({record.seed for record in records}) == len(records)  # a fresh one a game
@@ -94,7 +94,7 @@ def test_a_killed_season_of_bots_ends_with_the_same_bytes(tmp_path: Path) -> Non
 def test_a_bot_that_fails_is_named_and_the_season_goes_on(tmp_path: Path) -> None:
     specs = ("random", "arena_bots:Broken")
     done = run(tmp_path / "run", specs=specs)
-    records = read(done.out / "games.jsonl").records
+    records = read_records(done.out / "games.jsonl").records
     failed = ["arena_bots:Broken" in record.agents for record in records]
     assert [record.result.forfeit is not None for record in records] == failed
     assert any(failed)

@@ -14,7 +14,7 @@ from arena_runs import content, stop_and_continue
 from paths import ROOT
 from PIL import Image
 
-from cellgames.arena.records.record_lines import read
+from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 
 TORUS = ("season", "--game", "torus-v0", "--size", "3")
@@ -60,7 +60,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     capsys.readouterr()
 
     before = content(folder)
-    games = len(read(folder / "games.jsonl").records)
+    games = len(read_records(folder / "games.jsonl").records)
     assert main([*words, "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert f"{games} games, {games} of them from before, {games - 12} of them in the playoffs" in out

@@ -15,7 +15,7 @@ from learner_play import REGISTERED, Habit, every_game, random_learner
 from toy_games import Race, Sealed
 
 import cellgames
-from cellgames.agents.as_opponent import as_opponent
+from cellgames.agents import as_opponent
 from cellgames.envs.adapters.gymnasium_env import SeatEnv
 from cellgames.envs.core import Game
 

@@ -15,7 +15,7 @@ from toy_games import Race, RaceState, Sealed
 
 import cellgames
 from cellgames import agents
-from cellgames.agents.as_opponent import AgentOpponent, as_opponent
+from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
 from cellgames.envs.adapters import seats as seats_module
 from cellgames.envs.adapters.seats import UNIFORM, SeatTransition, SeatVector
 from cellgames.envs.core import LOSS, WIN, Game, chance, seeds

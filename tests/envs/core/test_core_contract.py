@@ -69,7 +69,7 @@ def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(
 def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game[Any]) -> None:
     assert type(game)(**game.parameters) == game
     assert hash(type(game)(**game.parameters)) == hash(game)
-    if game.id in cellgames.list():
+    if game.id in cellgames.games():
         assert cellgames.make(game.id, **game.parameters) == game
 
 
@@ -448,12 +448,12 @@ for id in sys.argv[2:]:
 
 def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) -> None:
     lines = []
-    for id in cellgames.list():
+    for id in cellgames.games():
         state = midway(GAMES[id], 1)
         torch.save(state, tmp_path / f"{id}.pt")
         (tmp_path / f"{id}.json").write_text(json.dumps(GAMES[id].parameters))
         lines.append(GAMES[id].state_to_string(state))
-    command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.list()]
+    command = [sys.executable, "-c", _LOAD, str(tmp_path), *cellgames.games()]
     environment = {**os.environ, "PYTHONPATH": str(Path(cellgames.__file__).parents[1])}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.returncode == 0, done.stderr

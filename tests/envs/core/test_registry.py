@@ -33,7 +33,7 @@ def python(code: str, *arguments: str) -> str:
 
 
 def test_the_list_holds_every_entry() -> None:
-    assert cellgames.list() == list(REGISTRY)
+    assert cellgames.games() == list(REGISTRY)
     assert all(id == entry.id for id, entry in REGISTRY.items())
 
 
@@ -102,7 +102,7 @@ def test_a_bad_parameter_is_answered_with_what_was_expected(size: Any) -> None:
 
 def test_nothing_is_imported_before_it_is_made() -> None:
     assert registry.spec("torus-v0").entry_point == "cellgames.envs.torus.game:Torus"
-    code = "import sys, cellgames; cellgames.list(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
+    code = "import sys, cellgames; cellgames.games(); print({'torch', 'cellgames.envs.torus'} & set(sys.modules))"
     assert python(code) == "set()\n"
 
 
@@ -228,7 +228,7 @@ import my_games
 game = cellgames.make("sprint-v0", limit=5)
 assert type(game) is my_games.Sprint and game.parameters == {"goal": 4, "limit": 5}
 assert cellgames.make("sprint-small-v0").goal == 3
-assert cellgames.list()[-2:] == ["sprint-v0", "sprint-small-v0"]
+assert cellgames.games()[-2:] == ["sprint-v0", "sprint-small-v0"]
 env = pettingzoo.make("aec", "cellgames/sprint-small-v0", limit=5)
 env.reset(seed=1)
 print(env.agents, env.unwrapped.game.goal)
@@ -251,7 +251,7 @@ def test_games_of_a_variable_are_known_from_the_start(monkeypatch: pytest.Monkey
 import warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
-    print("sprint-v0" in cellgames.list())
+    print("sprint-v0" in cellgames.games())
 print(*[warning.message for warning in seen])
 """
     lines = python(_FOREIGN.replace("import cellgames.envs.adapters", "") + code).splitlines()
@@ -293,7 +293,7 @@ def test_games_are_refused_that_cannot_be_told_apart() -> None:
 @pytest.mark.usefixtures("restored")
 def test_a_game_registered_as_data_is_imported_when_it_is_made() -> None:
     registry.register(registry.GameSpec("lazy-v0", "no_such_module:Game", "never imported"))
-    assert "lazy-v0" in cellgames.list()
+    assert "lazy-v0" in cellgames.games()
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         cellgames.make("lazy-v0")
 
