@@ -91,6 +91,7 @@ class StateAgent(Protocol):
 
 
 AnyAgent: TypeAlias = Agent | StateAgent
+"""An agent of either protocol."""
 
 
 class BaseAgent:

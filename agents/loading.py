@@ -195,6 +195,7 @@ AGENTS: dict[str, AgentSpec] = {
     "trained": AgentSpec("trained", "a network that learned by self-play; its weights come with the package", _trained),
     "perfect": AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", _perfect),
 }
+"""The agents that `load` knows by name."""
 
 
 def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:

@@ -63,4 +63,5 @@ ALGORITHMS: dict[str, Algorithm] = {
         "cellgames.training.turn_values.turn_values:TurnLearner",
     ),
 }
+"""The algorithms that `train` and the command line know by name."""
 """By the name that `--algo` takes; an algorithm is added by an entry here."""

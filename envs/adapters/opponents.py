@@ -72,6 +72,7 @@ class Uniform:
 
 
 UNIFORM = Uniform()
+"""The opponent that plays any legal action with equal chance."""
 
 
 Opponents: TypeAlias = Opponent | Sequence[Opponent | None] | None

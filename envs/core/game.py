@@ -35,7 +35,12 @@ Compilation = Literal["whole", "stages", "none"]
 """A step as one graph; as `compiling.kernel`s for the shapes of the batch; or nothing, where its work depends on the
 data, as Life's end does, and what is repeated is compiled by itself."""
 
-WIN, DRAW, LOSS = 1, 0, -1  # values of Game.outcome; a game that all players lose has LOSS for each
+WIN = 1
+"""A value of `Game.outcome`: the player has won."""
+DRAW = 0
+"""A value of `Game.outcome`: nobody has won; also that of games that go on."""
+LOSS = -1
+"""A value of `Game.outcome`: the player has lost. A game that all players lose has it for each of them."""
 
 
 @dataclass(frozen=True)

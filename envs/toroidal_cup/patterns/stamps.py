@@ -20,7 +20,10 @@ __all__ = ["COLS", "MIRRORED", "ORIENTATIONS", "ROWS", "STAMPS", "grid", "lay", 
 Ints = npt.NDArray[np.int64]
 Grid = npt.NDArray[np.bool_]
 
-ROWS, COLS = 40, 280
+ROWS = 40
+"""The height of the Cup's board in cells."""
+COLS = 280
+"""The width of the Cup's board in cells."""
 
 _DRAWINGS = {
     "crabstretcher": """
