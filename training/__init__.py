@@ -2,7 +2,7 @@
 
     from cellgames.training import PPOArguments, train
     game = cellgames.make("torus-small-v0")
-    finished = train(PPOArguments.fitted(game, total_total_steps=300_000), "my_run")
+    finished = train(PPOArguments.fitted(game, total_steps=300_000), "my_run")
 
 Names are imported when they are first used, so that help texts need no torch.
 """

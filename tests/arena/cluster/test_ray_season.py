@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent import futures
 from concurrent.futures import Future
 from functools import partial
 from pathlib import Path
@@ -199,14 +200,13 @@ def test_leaving_gives_up_what_is_outstanding(tmp_path: Path, monkeypatch: pytes
 
     def wait(*arguments: Any, **options: Any) -> Any:
         waits.set()
-        return prefetch_wait(*arguments, **options)
+        return futures.wait(*arguments, **options)
 
     def interrupt(pieces: list[Piece]) -> list[Piece]:
         if pressed.acquire(blocking=False) and waits.wait(60):  # once, however slowly the pieces come
             signal.raise_signal(signal.SIGINT)
         return []
 
-    prefetch_wait = prefetch.wait
     monkeypatch.setattr(prefetch, "wait", wait)
     workers = Pretend(2, interrupt)
     began = time.monotonic()

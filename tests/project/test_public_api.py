@@ -1,0 +1,87 @@
+"""The public API: every package that has `__all__`; its names import when they are first used, and have docstrings."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import os
+import pkgutil
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from paths import ROOT
+from public_api import PACKAGES, names
+
+import cellgames
+
+
+def runtime_homes(package: str) -> dict[str, str]:
+    """The module that each lazy name of a package is imported from for type checkers, `.module` in the package."""
+    file = importlib.import_module(package).__file__
+    assert file is not None
+    tree = ast.parse(Path(file).read_text(encoding="utf-8"))
+    guarded = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+    imports = [inner for node in guarded for inner in node.body if isinstance(inner, ast.ImportFrom)]
+    return {alias.name: f"{package}.{node.module}" for node in imports if node.level == 1 for alias in node.names}
+
+
+def test_the_packages_that_have_public_names_are_known() -> None:
+    found = pkgutil.walk_packages(cellgames.__path__, "cellgames.")
+    exporting = {m.name for m in found if m.ispkg and hasattr(importlib.import_module(m.name), "__all__")}
+    assert exporting - {"cellgames.web.views"} == set(PACKAGES) - {"cellgames"}
+    assert sum(len(names(package)) for package in PACKAGES) > 120
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_public_name_imports_and_is_no_module(package: str) -> None:
+    module = importlib.import_module(package)
+    folders = {found.name for found in pkgutil.iter_modules(module.__path__)}
+    for name in names(package):
+        assert not isinstance(getattr(module, name), ModuleType)
+        assert name not in folders, f"{package}.{name} is a module, too, and would be one once that is imported"
+    assert set(names(package)) <= set(dir(module))
+
+
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "cellgames"])
+def test_type_checkers_see_what_is_imported(package: str) -> None:
+    homes = runtime_homes(package)
+    module = importlib.import_module(package)
+    assert set(homes) <= set(names(package))
+    for name, home in homes.items():
+        assert getattr(module, name) is getattr(importlib.import_module(home), name)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_public_functions_and_classes_have_docstrings(package: str) -> None:
+    module = importlib.import_module(package)
+    assert inspect.getdoc(module)
+    for name in names(package):
+        value = getattr(module, name)
+        if inspect.isclass(value) or inspect.isfunction(value):
+            assert inspect.getdoc(value), f"{package}.{name}"
+
+
+def test_the_public_api_needs_no_import_but_that_of_the_package() -> None:
+    code = """
+import sys, cellgames
+listed = [cellgames.envs, cellgames.agents, cellgames.training, cellgames.arena, cellgames.envs.adapters]
+assert "torch" not in sys.modules
+assert cellgames.arena.round_robin is cellgames.arena.play.round_robin.round_robin
+assert cellgames.agents.play is cellgames.agents.play_loop.play
+assert cellgames.envs.torus.Torus() == cellgames.make("torus-v0")
+assert cellgames.envs.torus_v0.env().metadata
+for module, name in (("agents", "nothing"), ("envs", "__wrapped__"), ("arena", "round_robins")):
+    assert not hasattr(getattr(cellgames, module), name)
+try:
+    from cellgames.arena import nothing
+except ImportError as error:
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "cannot import name 'nothing' from 'cellgames.arena'" in done.stdout
