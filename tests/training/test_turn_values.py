@@ -185,8 +185,9 @@ def test_other_games_and_opponents_that_place_single_units_are_refused(tmp_path:
     with pytest.raises(ValueError, match="turn-values learns cloth-of-gold-v0, got torus-v0"):
         train(TurnArguments.fitted(torus), tmp_path / "a")
     assert not (tmp_path / "a").exists()
-    with pytest.raises(ValueError, match=r"whole turns \(TurnAgent\).*got 'test_turn_values:unit_by_unit'"):
-        train(tiny(opponents="test_turn_values:unit_by_unit"), tmp_path / "b")
+    opponent = f"{__name__}:unit_by_unit"
+    with pytest.raises(ValueError, match=rf"whole turns \(TurnAgent\).*got '{opponent}'"):
+        train(tiny(opponents=opponent), tmp_path / "b")
     assert not (tmp_path / "b").exists()
 
 

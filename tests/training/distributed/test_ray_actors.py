@@ -110,7 +110,8 @@ def train_until_killed(folder: str, address: str) -> None:
 def test_a_run_with_actors_that_was_killed_ends_like_one_that_was_not(whole: Finished, tmp_path: Path) -> None:
     with connected() as ray:
         address = ray.get_runtime_context().gcs_address
-    script = "import sys, test_ray_actors; test_ray_actors.train_until_killed(*sys.argv[1:])"
+    script = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import test_ray_actors; "
+    script += "test_ray_actors.train_until_killed(*sys.argv[1:])"
     with driver(script, tmp_path, address) as killed:
         out, error = killed.communicate(timeout=120)
     assert killed.returncode == -signal.SIGKILL, error
