@@ -30,12 +30,12 @@ class AgentOpponent:
         """The agent's."""
         return self.agent.name
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` if the agent cannot play the game."""
         takes_states(self.agent, game)
         self.agent.start(game, players, env_ids)
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` names an illegal action."""
         return select(self.agent, game, state, env_ids, generator, players)
 
@@ -43,7 +43,7 @@ class AgentOpponent:
         return f"AgentOpponent({self.name!r})"
 
 
-def as_opponent(agent: AnyAgent | str, game: Game[Any] | None = None) -> AgentOpponent:
+def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponent:
     """An agent, or the one of a spec such as "greedy" (`load`), as an opponent.
 
     Args:

@@ -43,7 +43,7 @@ class Agent(Protocol):
 
     name: str
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Games begin; memory that an agent keeps is kept per env, and forgotten here.
 
         Args:
@@ -73,7 +73,7 @@ class StateAgent(Protocol):
 
     name: str
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent.start`."""
 
     def act_on_state(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -100,7 +100,7 @@ class BaseAgent:
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent.start`."""
 
 
@@ -110,7 +110,7 @@ class Seats:
     def __init__(self) -> None:
         self._held = torch.zeros((0, 0), dtype=torch.bool)  # [envs, P]
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Games begin; the arguments are those of `Agent.start`."""
         if self._held.shape[1] != game.info.num_players or self._held.device != env_ids.device:
             self._held = torch.zeros((0, game.info.num_players), dtype=torch.bool, device=env_ids.device)
@@ -146,14 +146,14 @@ class Seats:
         self._held = torch.nn.functional.pad(self._held, (0, 0, 0, max(missing, 0)))
 
 
-def acting(agent: AnyAgent, game: Game[Any]) -> AnyAgent:
+def acting(agent: AnyAgent, game: Game) -> AnyAgent:
     """The agent itself, or the one that it is in this game (`by_game.ByGame`)."""
     from .by_game import ByGame
 
     return agent.playing(game) if isinstance(agent, ByGame) else agent
 
 
-def takes_states(agent: AnyAgent, game: Game[Any]) -> bool:
+def takes_states(agent: AnyAgent, game: Game) -> bool:
     """Whether the agent is asked by `act_on_state` (else by `act`).
 
     Raises:
@@ -191,7 +191,7 @@ def draw_seeds(count: int, generator: torch.Generator, device: torch.device | st
 
 def select(
     agent: AnyAgent,
-    game: Game[Any],
+    game: Game,
     state: State,
     env_ids: Tensor,
     generator: torch.Generator,
@@ -244,7 +244,7 @@ class Question:
     """
 
     agent: AnyAgent
-    game: Game[Any]
+    game: Game
     state: State
     env_ids: Tensor
     players: Tensor
@@ -292,7 +292,7 @@ class Question:
 
 def question(
     agent: AnyAgent,
-    game: Game[Any],
+    game: Game,
     state: State,
     env_ids: Tensor,
     generator: torch.Generator,

@@ -35,10 +35,10 @@ class ByGame(BaseAgent):
     ) -> None:
         super().__init__(name)
         self._table, self._make, self._default = table, make, default
-        self._game: Game[Any] | None = None
+        self._game: Game | None = None
         self._agent: AnyAgent | None = None
 
-    def playing(self, game: Game[Any]) -> AnyAgent:
+    def playing(self, game: Game) -> AnyAgent:
         """The agent that plays the game; the same until another game is asked for.
 
         Raises:
@@ -56,13 +56,13 @@ class ByGame(BaseAgent):
             self._agent.name, self._game = self.name, game
         return self._agent
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless there is an agent for the game, and it can play it."""
         check = getattr(self.playing(game), "check_game", None)
         if check is not None:
             check(game)
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self.playing(game).start(game, players, env_ids)
 

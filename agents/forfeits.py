@@ -15,7 +15,6 @@ import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -82,7 +81,7 @@ def reason_of(fault: str | BaseException) -> str:
     return line if len(line) <= MOST_REASON else line[: MOST_REASON - 3] + "..."
 
 
-def start_or_fail(agent: AnyAgent, game: Game[Any], players: Tensor, env_ids: Tensor, faults: Faults) -> None:
+def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
     """`agent.start`; envs in which it fails are added to `faults`.
 
     Args:
@@ -107,7 +106,7 @@ def start_or_fail(agent: AnyAgent, game: Game[Any], players: Tensor, env_ids: Te
 
 def select_or_fail(
     agent: AnyAgent,
-    game: Game[Any],
+    game: Game,
     state: State,
     env_ids: Tensor,
     generator: torch.Generator,

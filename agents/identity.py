@@ -40,13 +40,13 @@ def digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
 
 
-def identities(agents: Iterable[str | AnyAgent], game: Game[Any] | None = None) -> dict[str, str]:
+def identities(agents: Iterable[str | AnyAgent], game: Game | None = None) -> dict[str, str]:
     """The identity of each agent by its name, in the order of names; see `identity`."""
     found = {agent if isinstance(agent, str) else agent.name: identity(agent, game) for agent in agents}
     return dict(sorted(found.items()))
 
 
-def identity(agent: str | AnyAgent, game: Game[Any] | None = None) -> str:
+def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
     """What tells an agent from others that have had its name.
 
     Args:
@@ -76,7 +76,7 @@ def is_program(spec: str) -> bool:
     return name in AGENTS and name not in _WEIGHTS
 
 
-def _of_spec(spec: str, game: Game[Any] | None) -> str:
+def _of_spec(spec: str, game: Game | None) -> str:
     name, _, argument = spec.partition(":")
     if (path := weights_path(spec)) is not None:
         return _of_file(path)
@@ -90,7 +90,7 @@ def _of_spec(spec: str, game: Game[Any] | None) -> str:
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 
-def _of_shipped(game: Game[Any] | None, *, search: bool) -> str:
+def _of_shipped(game: Game | None, *, search: bool) -> str:
     if game is None:
         return ""
     from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, shipped

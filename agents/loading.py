@@ -198,7 +198,7 @@ AGENTS: dict[str, AgentSpec] = {
 """The agents that `load` knows by name."""
 
 
-def load(spec: str, game: Game[Any] | None = None) -> AnyAgent:
+def load(spec: str, game: Game | None = None) -> AnyAgent:
     """The agent that `spec` describes; its `name` is the spec.
 
     Args:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -39,7 +38,7 @@ class Played:
 
 
 def play(
-    game: Game[Any],
+    game: Game,
     agents: Sequence[AnyAgent],
     seats: Tensor,
     seeds: Tensor,
@@ -131,7 +130,7 @@ def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: i
 
 
 def _ask(
-    game: Game[Any],
+    game: Game,
     agents: Sequence[AnyAgent],
     seats: Tensor,
     generators: Sequence[torch.Generator],
@@ -162,7 +161,7 @@ def _ask(
 
 
 def _check_arguments(
-    game: Game[Any],
+    game: Game,
     agents: Sequence[AnyAgent],
     seats: Tensor,
     batch: int,
@@ -184,7 +183,7 @@ def _check_arguments(
         takes_states(agent, game)
 
 
-def _check_opening(game: Game[Any], opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:
+def _check_opening(game: Game, opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:
     if opening.ndim != 2 + len(trailing) or len(opening) != batch or tuple(opening.shape[2:]) != trailing:
         wanted = ", ".join(map(str, (batch, "T0", *trailing)))
         raise ValueError(f"{game.id}: opening must have shape [{wanted}], got {list(opening.shape)}")
@@ -195,7 +194,7 @@ def _check_opening(game: Game[Any], opening: Tensor, batch: int, trailing: tuple
         raise ValueError(f"{game.id}: the opening of env {env_id} goes on at turn {turn + 1} after a gap (-1)")
 
 
-def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
+def random_openings(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
     """Openings of uniformly random legal actions that leave the game unfinished.
 
     Envs that end within the opening are drawn again, so the openings are uniform play, given that it goes
@@ -232,7 +231,7 @@ def random_openings(game: Game[Any], count: int, plies: int, generator: torch.Ge
     return torch.cat(found)
 
 
-def _random_envs(game: Game[Any], count: int, plies: int, generator: torch.Generator) -> Tensor:
+def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
     """Random play in `count` envs; [L, plies, ...] of those `L` that go on."""
     state: State = game.init(draw_seeds(count, generator))
     record: list[Tensor] = []
@@ -245,7 +244,7 @@ def _random_envs(game: Game[Any], count: int, plies: int, generator: torch.Gener
     return stacked[~state.done]
 
 
-def moves(game: Game[Any], played: Played, env_id: int) -> list[str]:
+def moves(game: Game, played: Played, env_id: int) -> list[str]:
     """The actions of one env, a string a turn, as the game writes them; seats that act at once by spaces.
 
     An action of several components is named by its number among all combinations, the last varying fastest.
@@ -265,7 +264,7 @@ def moves(game: Game[Any], played: Played, env_id: int) -> list[str]:
     return lines
 
 
-def parse_move(game: Game[Any], move: str) -> Tensor:
+def parse_move(game: Game, move: str) -> Tensor:
     """The actions of one turn out of a string by `moves`: int64 [], [P], [K] or [P, K].
 
     Raises:

@@ -35,7 +35,7 @@ class PolicyAgent(BaseAgent):
         self._policy = policy
         self._nvec: tuple[int, ...] | None = None
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 

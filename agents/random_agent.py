@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,7 +31,7 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
     return parts.squeeze(1) if len(nvec) == 1 else parts
 
 
-def random_turn(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+def random_turn(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """Uniformly random legal actions of all who act in `B` games, as `Game.step` takes them: int64 [B, ...].
 
     Those of finished games have no meaning. The generator is consumed, alike for finished games and others.
@@ -48,7 +47,7 @@ class RandomAgent(BaseAgent):
         super().__init__(name)
         self._nvec: tuple[int, ...] | None = None
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self._nvec = game.info.action_nvec
 

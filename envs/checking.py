@@ -23,7 +23,7 @@ __all__ = ["check_game"]
 _NUM_ENVS = 7
 
 
-def check_game(game: Game[Any], *, seed: int = 0, max_steps: int = 10_000) -> None:
+def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     """Play a game at random, seven at a time, and check all that agents, adapters and records rely on.
 
     Shapes, dtypes and bounds as `game.info` declares them; masks that leave everyone who must act a choice; illegal
@@ -65,17 +65,17 @@ def check_game(game: Game[Any], *, seed: int = 0, max_steps: int = 10_000) -> No
         _demand(game, json.loads(json.dumps(summary)) == summary, "summary(state) is not what JSON gives back")
 
 
-def _demand(game: Game[Any], holds: bool, otherwise: str) -> None:
+def _demand(game: Game, holds: bool, otherwise: str) -> None:
     if not holds:
         raise ValueError(f"{game.id}: {otherwise}")
 
 
-def _random_actions(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+def _random_actions(game: Game, state: State, generator: torch.Generator) -> Tensor:
     shape = (len(state), *game.info.action_shape)
     return game.random_actions(state, random_bits(math.prod(shape), generator, state.device).view(shape))
 
 
-def _check_actions(game: Game[Any]) -> None:
+def _check_actions(game: Game) -> None:
     """Every action comes back from its name; of actions with components the first few."""
     nvec = game.info.action_nvec
     count = nvec[0] if len(nvec) == 1 else 3
@@ -86,7 +86,7 @@ def _check_actions(game: Game[Any]) -> None:
     _refuses(game, "string_to_action takes nonsense", lambda: game.string_to_action("no such action"))
 
 
-def _refuses(game: Game[Any], otherwise: str, attempt: Any) -> None:
+def _refuses(game: Game, otherwise: str, attempt: Any) -> None:
     try:
         attempt()
     except ValueError:
@@ -94,7 +94,7 @@ def _refuses(game: Game[Any], otherwise: str, attempt: Any) -> None:
     raise ValueError(f"{game.id}: {otherwise}; expected a ValueError")
 
 
-def _check_position(game: Game[Any], state: Any, when: str) -> None:
+def _check_position(game: Game, state: Any, when: str) -> None:
     info, done = game.info, state.done
     for name, tensor, space in _shown(game, state):
         _check_space(game, f"{name} {when}", tensor, space)
@@ -125,7 +125,7 @@ def _check_position(game: Game[Any], state: Any, when: str) -> None:
     _demand(game, torch.load(file).equal(state), f"a state is another one after torch.save and torch.load {when}")
 
 
-def _shown(game: Game[Any], state: Any) -> Iterator[tuple[str, Tensor, Space]]:
+def _shown(game: Game, state: Any) -> Iterator[tuple[str, Tensor, Space]]:
     """What the game shows, with a name and the declared space."""
     info = game.info
     for seat, player in enumerate(info.players):
@@ -133,7 +133,7 @@ def _shown(game: Game[Any], state: Any) -> Iterator[tuple[str, Tensor, Space]]:
     yield "board", game.board(state), info.board
 
 
-def _check_space(game: Game[Any], what: str, tensor: Tensor, space: Space) -> None:
+def _check_space(game: Game, what: str, tensor: Tensor, space: Space) -> None:
     _demand(
         game,
         tuple(tensor.shape) == (_NUM_ENVS, *space.shape) and tensor.dtype == space.dtype,
@@ -147,7 +147,7 @@ def _check_space(game: Game[Any], what: str, tensor: Tensor, space: Space) -> No
     )
 
 
-def _check_text(game: Game[Any], single: Any, when: str) -> None:
+def _check_text(game: Game, single: Any, when: str) -> None:
     line = game.state_to_string(single)
     _demand(game, "\n" not in line, f"state_to_string gives more than one line {when}: {line!r}")
     back = game.string_to_state(line, seed=int(single.seed))
@@ -161,7 +161,7 @@ def _check_text(game: Game[Any], single: Any, when: str) -> None:
     _demand(game, bool(game.text(single)), f"text is empty {when}")
 
 
-def _check_step(game: Game[Any], state: Any, actions: Tensor, when: str) -> Any:
+def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
     """The position after a step that was checked."""
     before, done = state.clone(), state.done
     mask = game.legal_actions(state)

@@ -160,13 +160,13 @@ REGISTRY: dict[str, GameSpec] = {
 }
 
 
-_classes: dict[str, type[Game[Any]]] = {}
+_classes: dict[str, type[Game]] = {}
 """Registered classes by id: those of scripts and notebooks have no entry point that always resolves."""
 
 _listeners: list[Callable[[GameSpec], None]] = []
 
 
-def register(game: type[Game[Any]] | GameSpec, *, id: str | None = None, summary: str = "", **parameters: Any) -> None:
+def register(game: type[Game] | GameSpec, *, id: str | None = None, summary: str = "", **parameters: Any) -> None:
     """Make a game of your own known to `make`, the command line and the registries of PettingZoo and Gymnasium.
 
     Args:
@@ -201,7 +201,7 @@ def on_register(listener: Callable[[GameSpec], None]) -> None:
     _listeners.append(listener)
 
 
-def _described(kind: type[Game[Any]], id: str | None, summary: str, parameters: Mapping[str, Any]) -> GameSpec:
+def _described(kind: type[Game], id: str | None, summary: str, parameters: Mapping[str, Any]) -> GameSpec:
     """The entry of a class; the game is made once, so that what is wrong is seen here."""
     if not (isinstance(kind, type) and dataclasses.is_dataclass(kind) and hasattr(kind, "id")):
         raise ValueError(
@@ -231,18 +231,18 @@ def spec(id: str) -> GameSpec:
     return REGISTRY[id]
 
 
-def make(id: str, **parameters: Any) -> Game[Any]:
+def make(id: str, **parameters: Any) -> Game:
     """See `cellgames.make`."""
     entry = spec(id)
     kind = _classes.get(entry.id) or resolve_name(entry.entry_point)
     return _made(entry.id, kind, {**entry.parameters, **parameters})
 
 
-def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game[Any]:
+def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
         raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
-    game: Game[Any] = kind(**parameters)
+    game: Game = kind(**parameters)
     return game
 
 

@@ -87,13 +87,13 @@ def train(algorithm: Algorithm, iterations: int) -> None:
         )
 
 
-def against_random(game: Game[Any], algorithm: Algorithm, games: int = 500, seed: int = 0) -> float:
+def against_random(game: Game, algorithm: Algorithm, games: int = 500, seed: int = 0) -> float:
     """The share of games that the trained module wins, draws counting half."""
     agent = RLlibAgent(algorithm.get_module(POLICY))
     return compare(game, agent, load("random"), games, seed).ahead
 
 
-def play_and_learn(config: PPOConfig, game: Game[Any], iterations: int, out: Path | None) -> None:
+def play_and_learn(config: PPOConfig, game: Game, iterations: int, out: Path | None) -> None:
     """Train, say how good it is before and after, and leave a checkpoint."""
     algorithm = config.build_algo()
     try:

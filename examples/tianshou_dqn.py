@@ -43,7 +43,7 @@ from cellgames.envs.core import Game
 N_STEP = 8  # four moves and their answers
 
 
-def make_env(game: Game[Any]) -> PettingZooEnv:
+def make_env(game: Game) -> PettingZooEnv:
     """One game as Tianshou sees it."""
     return PettingZooEnv(pettingzoo.make("aec", f"cellgames/{game.id}", **game.parameters))
 
@@ -51,7 +51,7 @@ def make_env(game: Game[Any]) -> PettingZooEnv:
 class ActionValues(nn.Module):
     """What each action is worth to the player to act: observations [B, planes, rows, cols] to [B, A]."""
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         super().__init__()
         size, width = int(np.prod(game.info.observation.shape)), 256
         hidden = (nn.Linear(size, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
@@ -62,9 +62,7 @@ class ActionValues(nn.Module):
         return self.layers(torch.as_tensor(obs, dtype=torch.float32)), state
 
 
-def make_algorithm(
-    game: Game[Any], *, learning_rate: float = 1e-3, n_step: int = N_STEP
-) -> MultiAgentOffPolicyAlgorithm:
+def make_algorithm(game: Game, *, learning_rate: float = 1e-3, n_step: int = N_STEP) -> MultiAgentOffPolicyAlgorithm:
     """One DQN for both seats."""
     env = make_env(game)
     dqn = DQN(
@@ -84,7 +82,7 @@ def policy_of(algorithm: MultiAgentOffPolicyAlgorithm) -> DiscreteQLearningPolic
 
 
 def train(
-    game: Game[Any],
+    game: Game,
     total_steps: int,
     seed: int = 0,
     *,

@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import math
 import time
-from typing import Any
 
 import torch
 from tensordict import TensorDictBase
@@ -35,20 +34,20 @@ from cellgames.envs.core import Game
 from cellgames.training.machine import choose_device
 
 
-def make_env(game: Game[Any], num_envs: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
+def make_env(game: Game, num_envs: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
     """`num_envs` games at the same time, with observations as floats."""
     games = TorchRLGame(game, num_envs, seed=seed, device=device)
     return TransformedEnv(games, DTypeCastTransform(torch.int8, torch.float32, in_keys=["observation"]))
 
 
-def make_network(game: Game[Any], outputs: int) -> nn.Module:
+def make_network(game: Game, outputs: int) -> nn.Module:
     """Observations [..., planes, rows, cols] to [..., outputs]."""
     size = math.prod(game.info.observation.shape)
     hidden = (nn.Linear(size, 256), nn.ReLU(), nn.Linear(256, 256), nn.ReLU())
     return nn.Sequential(nn.Flatten(-3), *hidden, nn.Linear(256, outputs))
 
 
-def make_actor(game: Game[Any]) -> ProbabilisticActor:
+def make_actor(game: Game) -> ProbabilisticActor:
     """Draws among the legal actions."""
     return ProbabilisticActor(
         TensorDictModule(make_network(game, game.info.num_actions), ["observation"], ["logits"]),
@@ -76,7 +75,7 @@ class FirstSeatValue(nn.Module):
         return value
 
 
-def make_critic(game: Game[Any]) -> ValueOperator:
+def make_critic(game: Game) -> ValueOperator:
     """See `FirstSeatValue`."""
     return ValueOperator(FirstSeatValue(make_network(game, 1)), in_keys=["observation", "current_player"])
 
@@ -89,7 +88,7 @@ def add_advantages(batch: TensorDictBase, gae: GAE) -> None:
 
 
 def train(
-    game: Game[Any],
+    game: Game,
     total_steps: int,
     seed: int = 0,
     *,

@@ -101,7 +101,7 @@ class Arguments(Options):
             raise ValueError(f"eval_opponents must differ, got {', '.join(self.eval_opponents)}")
 
     @classmethod
-    def fitted(cls, game: Game[Any], **given: Any) -> Self:
+    def fitted(cls, game: Game, **given: Any) -> Self:
         """For a game: what is given, else what its preset says, else the defaults.
 
         Raises:

@@ -6,7 +6,6 @@ Letters: `L` rows, `H, W` world, `C` channels.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -57,7 +56,7 @@ class ClothNetwork(Network):
     So the head is as small for a world of any size.
     """
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")

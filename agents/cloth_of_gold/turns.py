@@ -6,7 +6,6 @@ Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -53,12 +52,12 @@ class TurnAgent(BaseAgent):
             raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
         return self._game
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game is Cloth of Gold."""
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"agent {self.name!r} plays {ClothOfGold.id}, got {game.id}")
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
         assert isinstance(game, ClothOfGold)

@@ -5,7 +5,7 @@ Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -41,7 +41,7 @@ class ClothValues(Network):
 
     kind: ClassVar[str] = "turns"
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")

@@ -5,8 +5,6 @@ Letters: `L` games.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -49,7 +47,7 @@ class GridPlayer(BaseAgent):
             raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
         return self._planner
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         if not isinstance(game, GridAdaptation):
             raise ValueError(f"agent {self.name!r} plays {GridAdaptation.id}, got {game.id}")

@@ -5,8 +5,6 @@ Letters: `L` rows, `H, W` board, `N` its spaces, `C` channels.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -43,7 +41,7 @@ class GridNetwork(Network):
 
     unit = 30.0
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         if not isinstance(game, GridAdaptation):
             raise ValueError(f"expected a game of {GridAdaptation.id} for this network, got {game.id}")

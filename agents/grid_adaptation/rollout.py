@@ -5,8 +5,6 @@ Letters: `L` games, `C` candidate plans (arms), `M` imagined matches of each gam
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -74,7 +72,7 @@ class GridRollout(GridPlayer):
         self._matches = min(playouts, _MATCHES)  # `M`
         self._history: History | None = None
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         super().start(game, players, env_ids)
         if self._history is None or self._history.game != game:

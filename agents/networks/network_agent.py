@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -28,7 +26,7 @@ class NetworkAgent(BaseAgent):
         super().__init__(name)
         self.network, self.sample = network, sample
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless it is the network's."""
         if game != self.network.game:
             raise ValueError(
@@ -36,7 +34,7 @@ class NetworkAgent(BaseAgent):
                 "right size out of a file of weights, where these serve it"
             )
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`; a `ValueError` if the network is of another game or size."""
         self.check_game(game)
 

@@ -66,7 +66,7 @@ class Network(nn.Module, ABC):
         size: channels and layers.
     """
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__()
         self.game, self.size = game, size
         self.nvec = game.info.action_nvec
@@ -93,7 +93,7 @@ class Network(nn.Module, ABC):
         logits, value, relation = self.forward(observation)
         return PolicyAndValue(Choices(logits, action_mask, self.nvec, relation), value.float())
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the weights serve this game; networks whose weights fit other sizes say so."""
         if game != self.game:
             raise ValueError(f"expected {self.game} for this network, got {game}; it learned that game and no other")
@@ -106,7 +106,7 @@ class Network(nn.Module, ABC):
 class FlatNetwork(Network):
     """For any game: all numbers of the observation in one row, fully connected layers."""
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         info, width = game.info, 4 * size.channels
         self.scale = 1.0 / max(1.0, abs(info.observation.low), abs(info.observation.high))
@@ -182,7 +182,7 @@ def _started(layer: nn.Linear | nn.Conv2d, gain: float = math.sqrt(2)) -> Any:
     return layer
 
 
-def make_network(game: Game[Any], size: Size | None = None, kind: str = "policy") -> Network:
+def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> Network:
     """A new network for the game, out of `NETWORKS`; its weights come from torch's global generator.
 
     Raises:

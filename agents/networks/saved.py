@@ -94,7 +94,7 @@ def read_about(path: Path) -> dict[str, Any]:
     return about
 
 
-def load_network(path: Path, game: Game[Any] | None = None) -> Saved:
+def load_network(path: Path, game: Game | None = None) -> Saved:
     """The network in a file, ready to play.
 
     Args:
@@ -119,7 +119,7 @@ def load_network(path: Path, game: Game[Any] | None = None) -> Saved:
     return Saved(network.eval(), about)
 
 
-def _new(about: Mapping[str, Any], game: Game[Any] | None) -> Network:
+def _new(about: Mapping[str, Any], game: Game | None) -> Network:
     """A network such as the file's."""
     learned = cellgames.make(about["game"], **about["parameters"])
     size = Size(**about["size"])

@@ -34,19 +34,19 @@ class WeightsAgent(ByGame):
         find: the file for a game; a `ValueError` if there is none.
     """
 
-    def __init__(self, name: str, find: Callable[[Game[Any]], Path]) -> None:
+    def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
         super().__init__(name, {})
         self._find = find
         self._network: Network | None = None
 
-    def playing(self, game: Game[Any]) -> AnyAgent:
+    def playing(self, game: Game) -> AnyAgent:
         """See `ByGame`."""
         if self._agent is None or game != self._game:
             self._network, about = load_network(self._find(game), game)
             self._agent, self._game = self._network.agent(self.name, sample=about["sample"]), game
         return self._agent
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`; the network goes to the device on which the games are."""
         agent = self.playing(game)
         if self._network is not None:
@@ -69,7 +69,7 @@ def trained() -> WeightsAgent:
     return WeightsAgent("trained", shipped)
 
 
-def search_network(game: Game[Any], path: Path | None = None) -> Network:
+def search_network(game: Game, path: Path | None = None) -> Network:
     """The network by which a tree search of a game goes: of a file, or of a run's folder; by default a shipped one.
 
     Raises:
@@ -85,7 +85,7 @@ def search_network(game: Game[Any], path: Path | None = None) -> Network:
     return network
 
 
-def shipped(game: Game[Any], folder: Path | None = None) -> Path:
+def shipped(game: Game, folder: Path | None = None) -> Path:
     """The weights in the package that play a game: those that learned it, else the nearest that serve it, too.
 
     Args:

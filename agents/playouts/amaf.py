@@ -5,8 +5,6 @@ Letters: `L` games to move in, `N` playouts a game, `A` actions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -48,7 +46,7 @@ class AmafAgent(PlayoutAgent):
 
     @staticmethod
     def _sample(
-        game: Game[Any],
+        game: Game,
         state: State,
         rows: Tensor,
         width: int,

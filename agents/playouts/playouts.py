@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pkgutil import resolve_name
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -27,7 +27,7 @@ _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in gam
 FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
-def at_once(game: Game[Any]) -> int:
+def at_once(game: Game) -> int:
     """How many games to play side by side: `LANES`, or fewer where boards or masks are large."""
     info = game.info
     cells = math.prod(info.board.shape) + info.num_players * info.num_actions
@@ -35,7 +35,7 @@ def at_once(game: Game[Any]) -> int:
 
 
 def finish(
-    game: Game[Any],
+    game: Game,
     state: State,
     generator: torch.Generator,
     on_actions: Callable[[Tensor, Tensor, Tensor], None] | None = None,
@@ -76,7 +76,7 @@ def finish(
         state = game.step(state, actions, checked=False)
 
 
-def outcomes(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """How games end if they are played on at random: int8 [X, P], `Game.outcome`.
 
     By `finish`, or by what `registry.PLAYOUTS` names for the game.
@@ -99,16 +99,16 @@ class PlayoutAgent(BaseAgent):
     def __init__(self, name: str, playouts: int) -> None:
         super().__init__(name)
         self.playouts = playouts
-        self._game: Game[Any] | None = None
+        self._game: Game | None = None
 
     @property
-    def game(self) -> Game[Any]:
+    def game(self) -> Game:
         """The game of the envs; a `ValueError` before `start`."""
         if self._game is None:
             raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
         return self._game
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
         info = game.info
         shown = self.imagines and game.id in IMAGINED
@@ -124,7 +124,7 @@ class PlayoutAgent(BaseAgent):
                 f"{game.id} {' and '.join(found)}"
             )
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         self.check_game(game)
         self._game = game

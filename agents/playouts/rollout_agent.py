@@ -8,7 +8,7 @@ Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `A` a
 from __future__ import annotations
 
 from pkgutil import resolve_name
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -46,7 +46,7 @@ class RolloutAgent(PlayoutAgent):
         self.candidates = affordable(playouts, candidates)
         self._seats = Seats()
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         super().start(game, players, env_ids)
         self._seats.start(game, players, env_ids)

@@ -33,7 +33,7 @@ class Evaluation(NamedTuple):
 class Evaluator(Protocol):
     """Evaluates positions."""
 
-    def evaluate(self, game: Game[Any], state: Any, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: Any, generator: torch.Generator) -> Evaluation:
         """See `Evaluation`; `state` holds `X` unfinished games, and the generator is consumed."""
 
 
@@ -49,7 +49,7 @@ class PlayoutEvaluator:
             raise ValueError(f"expected at least 1 playout, got {playouts}")
         self.playouts = playouts
 
-    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[rows]
@@ -71,7 +71,7 @@ class NetworkEvaluator:
         self.network = network
 
     @torch.no_grad()
-    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         """See `Evaluator`."""
         info, mover = game.info, state.current_player
         self.network.eval()
@@ -85,7 +85,7 @@ class NetworkEvaluator:
         rows = torch.arange(len(mover), device=mover.device)
         return Evaluation(logits[rows, mover], torch.stack([value for _, value in views], 1))
 
-    def _ask(self, game: Game[Any], state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
+    def _ask(self, game: Game, state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
         """Logits [X, A] and the seat's value [X]."""
         if next(self.network.parameters()).device != state.device:
             self.network.to(state.device)

@@ -8,7 +8,6 @@ improved policy without chance (section 5). Letters: see `base`.
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -43,7 +42,7 @@ class GumbelSearch(Search):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         evaluator: Evaluator,
         simulations: int,
         *,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -42,14 +42,14 @@ class SearchAgent(BaseAgent):
         reuse: whether the part of a tree that the game has come to is searched on at the next move.
     """
 
-    def __init__(self, name: str, make: Callable[[Game[Any]], Search], *, reuse: bool = True) -> None:
+    def __init__(self, name: str, make: Callable[[Game], Search], *, reuse: bool = True) -> None:
         super().__init__(name)
         self._make, self.reuse = make, reuse
         self._search: Search | None = None
-        self._game: Game[Any] | None = None
+        self._game: Game | None = None
         self._kept: list[_Kept] = []
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
         info = game.info
         reasons = {
@@ -65,7 +65,7 @@ class SearchAgent(BaseAgent):
         if game != self._game:
             self._search, self._game, self._kept = self._make(game), game, []
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
         self._kept = [kept for kept in self._kept if kept.env_ids.device == env_ids.device]

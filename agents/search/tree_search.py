@@ -6,7 +6,6 @@ Letters: `L` positions, a tree each; `E` edges of a node, `P` players, `D` nodes
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -38,7 +37,7 @@ class Search(ABC):
         simulations: of each search.
     """
 
-    def __init__(self, game: Game[Any], evaluator: Evaluator, simulations: int) -> None:
+    def __init__(self, game: Game, evaluator: Evaluator, simulations: int) -> None:
         if simulations < 1:
             raise ValueError(f"expected at least 1 simulation, got {simulations}")
         self.game, self.evaluator, self.simulations = game, evaluator, simulations

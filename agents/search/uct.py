@@ -5,8 +5,6 @@ Kocsis, Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006. Letters: see
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -51,7 +49,7 @@ class UCTSearch(Search):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         simulations: int,
         *,
         evaluator: Evaluator | None = None,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from functools import reduce
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -45,7 +44,7 @@ class ToroidalCupGreedy(BaseAgent):
         self._seats = Seats()
         self._game: ToroidalCup | None = None
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Agent`."""
         if not isinstance(game, ToroidalCup):
             raise ValueError(f"agent {self.name!r} plays {ToroidalCup.id}, got {game.id}")

@@ -5,8 +5,6 @@ Letters: `L` rows, `C` channels, `s` the stride of the positions.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -28,7 +26,7 @@ class CupNetwork(Network):
     orientation at each position; those of one's own band count, which is the first in what is seen.
     """
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         if not isinstance(game, ToroidalCup):
             raise ValueError(f"expected a game of {ToroidalCup.id} for this network, got {game.id}")

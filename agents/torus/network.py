@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor, nn
 
@@ -23,14 +21,14 @@ class TorusNetwork(Network):
     The same weights serve every size.
     """
 
-    def __init__(self, game: Game[Any], size: Size) -> None:
+    def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
         self.trunk = Trunk(4, size, wrap=True)
         self.policy = nn.Conv2d(size.channels, 2, 1)
         nn.init.orthogonal_(self.policy.weight, 0.01)
         self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """See `Network`; any size will do."""
         if game.id != self.game.id:
             super().check_game(game)

@@ -5,8 +5,6 @@ Letters: `L` games, `N` cells.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -32,7 +30,7 @@ class TorusPerfect(BaseAgent):
         super().__init__(name)
         self._size: int | None = None
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless it is Torus on a board that is solved."""
         if not isinstance(game, Torus):
             sizes = " or ".join(map(str, SOLVED_SIZES))
@@ -42,7 +40,7 @@ class TorusPerfect(BaseAgent):
         except ValueError as error:
             raise ValueError(f"agent {self.name!r}: {error}") from error
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `StateAgent`."""
         self.check_game(game)
         self._size = game.parameters["size"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import RANDOM
@@ -18,7 +17,7 @@ from cellgames.utils.progress import progress
 __all__ = ["opening_plies", "play_some"]
 
 
-def opening_plies(game: Game[Any]) -> int:
+def opening_plies(game: Game) -> int:
     """Random moves before the agents take over, unless others are asked for.
 
     None where all act at once, where dice make games differ, and none where turns are several actions
@@ -28,7 +27,7 @@ def opening_plies(game: Game[Any]) -> int:
 
 
 def play_some(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     games: int,
     *,

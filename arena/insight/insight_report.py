@@ -46,7 +46,7 @@ class Report:
     sections: the parts.
     """
 
-    game: Game[Any]
+    game: Game
     games: int
     distinct: int
     sources: tuple[str, ...]
@@ -67,7 +67,7 @@ class Report:
 
 
 def analyse_games(
-    game: Game[Any],
+    game: Game,
     records: Sequence[Record],
     *,
     only: Sequence[str] = PARTS,
@@ -111,9 +111,7 @@ def analyse_games(
     return Report(game, len(records), distinct(records), tuple(sources), agents, (*sections, *extra))
 
 
-def _part(
-    part: str, game: Game[Any], records: Sequence[Record], behaviour: Callable[[], Section] | None
-) -> list[Section]:
+def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Section] | None) -> list[Section]:
     if part == "openings":
         from cellgames.arena.insight.placement.opening_section import section as openings
 

@@ -136,7 +136,7 @@ def _chance(value: float) -> float:
 # ---------------------------------------------------------------- the search
 
 
-def default_agent(game: Game[Any]) -> AnyAgent:
+def default_agent(game: Game) -> AnyAgent:
     """The first of `DEFAULT_AGENTS` that can search in the game; a `ValueError` by the last one if none can."""
     *better, last = DEFAULT_AGENTS
     for spec in better:
@@ -147,7 +147,7 @@ def default_agent(game: Game[Any]) -> AnyAgent:
     return load(last, game)
 
 
-def analyse(game: Game[Any], state: State, agent: AnyAgent, seed: int = 0) -> Analysis:
+def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysis:
     """Let an agent search a position, as if the game began there.
 
     Args:
@@ -176,7 +176,7 @@ def analyse(game: Game[Any], state: State, agent: AnyAgent, seed: int = 0) -> An
     return _report(game, state, agent.name, found)
 
 
-def _report(game: Game[Any], state: State, agent: str, found: SearchResult) -> Analysis:
+def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analysis:
     """The result of a search of one position in words."""
     player, chosen = int(state.current_player), int(found.chosen)
     return Analysis(
@@ -192,7 +192,7 @@ def _report(game: Game[Any], state: State, agent: str, found: SearchResult) -> A
     )
 
 
-def _moves(game: Game[Any], found: SearchResult, chosen: int) -> tuple[MoveReport, ...]:
+def _moves(game: Game, found: SearchResult, chosen: int) -> tuple[MoveReport, ...]:
     """The edges; of equally visited ones first the one to play, then the likelier ones."""
     columns = (found.actions[0], found.visits[0], found.policy[0], found.values[0])  # [E] each
     edges = [edge for edge in zip(*(column.tolist() for column in columns), strict=True) if edge[0] >= 0]
@@ -204,7 +204,7 @@ def _moves(game: Game[Any], found: SearchResult, chosen: int) -> tuple[MoveRepor
     )
 
 
-def _line(game: Game[Any], state: State, actions: Sequence[int]) -> tuple[LineMove, ...]:
+def _line(game: Game, state: State, actions: Sequence[int]) -> tuple[LineMove, ...]:
     """The moves with those who make them, played by checked steps."""
     moves = []
     for action in actions:
@@ -279,7 +279,7 @@ def to_data(analysis: Analysis) -> dict[str, Any]:
 # ---------------------------------------------------------------- drawn
 
 
-def draw(game: Game[Any], state: State, analysis: Analysis) -> Picture:
+def draw(game: Game, state: State, analysis: Analysis) -> Picture:
     """The position with shares of visits, win chances and the line on its board, as far as the game can draw them."""
     from cellgames.envs.core.notes import Notes
 
@@ -298,7 +298,7 @@ def draw(game: Game[Any], state: State, analysis: Analysis) -> Picture:
     )
 
 
-def content(game: Game[Any], state: State, analysis: Analysis, suffix: str, top: int = 8) -> str | bytes:
+def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int = 8) -> str | bytes:
     """What a file of a drawn analysis holds, by its suffix, one of `SUFFIXES`.
 
     Raises:

@@ -171,7 +171,7 @@ def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None
 
 
 def play_plan(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     schedule: Schedule,
     plan: Mapping[Key, Chunk],
@@ -256,7 +256,7 @@ def play_plan(
 
 
 def _player(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     schedule: Schedule,
     workers: Workers | None,

@@ -28,7 +28,7 @@ Row = Mapping[str, Any]
 
 
 def meet(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     games: int,
     *,
@@ -70,12 +70,12 @@ def meet(
     return found
 
 
-def measure(game: Game[Any], records: Sequence[Record], agent: str) -> Row:
+def measure(game: Game, records: Sequence[Record], agent: str) -> Row:
     """What the games of `meet` say of one of the agents."""
     return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
 
 
-def ratings_of(game: Game[Any], records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
+def ratings_of(game: Game, records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
     """Elo with its 95 % interval, best first: (agent, elo, low, high); `anchor` has 0."""
     make = make_tables if game.info.num_players == 2 else tables_of_many
     standings = make(records, anchor=anchor).standings
@@ -83,7 +83,7 @@ def ratings_of(game: Game[Any], records: Sequence[Record], anchor: str) -> list[
     return [(s.agent, s.elo, nan if s.low is None else s.low, nan if s.high is None else s.high) for s in standings]
 
 
-def _for_two(game: Game[Any], records: Sequence[Record], agent: str) -> dict[str, Any]:
+def _for_two(game: Game, records: Sequence[Record], agent: str) -> dict[str, Any]:
     all_games = tally(records, agent)
     low, high = all_games.interval()
     both = sum(record.result.outcome == ("loss", "loss") for record in records)
@@ -144,7 +144,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
     return [list(rows[0]), *([text(name, value) for name, value in row.items()] for row in rows)]
 
 
-def note(game: Game[Any]) -> str:
+def note(game: Game) -> str:
     """What the columns are."""
     if game.info.num_players == 2:
         return (

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -67,7 +67,7 @@ class FreeForAll:
 
 
 def free_for_all(
-    game: Game[Any],
+    game: Game,
     agents: Sequence[str | AnyAgent],
     games: int = GAMES,
     *,

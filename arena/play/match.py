@@ -13,7 +13,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
@@ -92,7 +92,7 @@ def match_id(first: str, second: str) -> str:
     return " vs ".join(sorted((first, second)))
 
 
-def load_two_player_agents(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+def load_two_player_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
     """Agents by name, for a game of two players; otherwise like `load_agents`.
 
     Raises:
@@ -106,7 +106,7 @@ def load_two_player_agents(game: Game[Any], agents: Sequence[str | AnyAgent]) ->
     return load_agents(game, agents)
 
 
-def load_agents(game: Game[Any], agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+def load_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
     """Agents by name; specs are loaded.
 
     Raises:
@@ -135,7 +135,7 @@ def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
 
 
 def play_chunk(
-    game: Game[Any],
+    game: Game,
     agents: dict[str, AnyAgent],
     schedule: Schedule,
     openings: range,
@@ -155,7 +155,7 @@ def play_chunk(
 
 
 def play_games(
-    game: Game[Any],
+    game: Game,
     agents: dict[str, AnyAgent],
     schedule: Schedule,
     pairings: Sequence[Pairing],
@@ -201,7 +201,7 @@ def play_games(
 
 
 def records_of(
-    game: Game[Any],
+    game: Game,
     played: loop.Played,
     *,
     seeds: Sequence[int],
@@ -237,7 +237,7 @@ def records_of(
 
 
 def record(
-    game: Game[Any],
+    game: Game,
     played: loop.Played,
     env_id: int,
     *,
@@ -308,7 +308,7 @@ class MatchResult:
 
 
 def match(
-    game: Game[Any],
+    game: Game,
     first: str | AnyAgent,
     second: str | AnyAgent,
     *,
@@ -338,6 +338,6 @@ def match(
     return MatchResult((one, two), records, tally(records, one))
 
 
-def _parts(game: Game[Any], agents: dict[str, AnyAgent], schedule: Schedule) -> Iterator[list[Record]]:
+def _parts(game: Game, agents: dict[str, AnyAgent], schedule: Schedule) -> Iterator[list[Record]]:
     for openings in schedule.chunks():
         yield play_chunk(game, agents, schedule, openings)

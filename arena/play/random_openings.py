@@ -5,8 +5,6 @@ Letters: `B` games.
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -17,7 +15,7 @@ from cellgames.envs.core import Game, State
 __all__ = ["lengths", "match_openings", "openings"]
 
 
-def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
     """Uniformly random legal actions for the first turns of games, drawn in these very games.
 
     An opening stops before an action that ends its game.
@@ -48,7 +46,7 @@ def openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Genera
     return drawn
 
 
-def match_openings(game: Game[Any], seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
+def match_openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
     """The openings of a match, one a seed; arguments and result are those of `openings`.
 
     Without chance an opening fits every seed, so all are full and those that end the game are drawn again

@@ -101,7 +101,7 @@ class RoundRobin:
 
 
 def round_robin(
-    game: Game[Any],
+    game: Game,
     agents: Sequence[str | AnyAgent],
     games_per_pair: int = GAMES,
     *,

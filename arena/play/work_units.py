@@ -53,7 +53,7 @@ class Parcel:
     agents: tuple[_Sent, ...]
 
     @classmethod
-    def pack(cls, game: Game[Any], agents: Sequence[str | AnyAgent]) -> Parcel:
+    def pack(cls, game: Game, agents: Sequence[str | AnyAgent]) -> Parcel:
         """Get a game and agents, specs or objects, ready to travel.
 
         Raises:
@@ -77,7 +77,7 @@ class Parcel:
         """Of the agents that it holds, by name (`agents.identity`)."""
         return {sent.name: sent.identity for sent in self.agents}
 
-    def unpack(self) -> tuple[Game[Any], dict[str, AnyAgent]]:
+    def unpack(self) -> tuple[Game, dict[str, AnyAgent]]:
         """The game, and the agents by name.
 
         Raises:
@@ -95,7 +95,7 @@ class Parcel:
         return game, {sent.name: _unpacked(sent, game) for sent in self.agents}
 
 
-def _packed(agent: str | AnyAgent, game: Game[Any]) -> _Sent:
+def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
     if isinstance(agent, str):
         if (found := _weights_of(agent)) is None:
             return _Sent(agent, identity(agent, game), spec=agent)
@@ -126,7 +126,7 @@ def _weights_of(spec: str) -> tuple[str, Path] | None:
     return f"{name}:{number}:", path / WEIGHTS_FILE if path.is_dir() else path
 
 
-def _unpacked(sent: _Sent, game: Game[Any]) -> AnyAgent:
+def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
     """The agent, ready to play the game."""
     if sent.object is not None:
         agent: AnyAgent = unpacked(sent.object)
@@ -143,7 +143,7 @@ def _unpacked(sent: _Sent, game: Game[Any]) -> AnyAgent:
         agent = load(sent.spec + path)
         agent.name = sent.name  # before it makes others of that name
         takes_states(agent, game)
-        check: Callable[[Game[Any]], None] | None = getattr(agent, "check_game", None)
+        check: Callable[[Game], None] | None = getattr(agent, "check_game", None)
         if check is not None:  # reads the file
             check(game)
     return agent

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
@@ -18,7 +17,7 @@ __all__ = ["after_moves", "at_ply", "check_unfinished", "pick"]
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
 
 
-def after_moves(game: Game[Any], moves: Sequence[str], *, position: str = "", seed: int = 0) -> State:
+def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: int = 0) -> State:
     """The game after moves from a position, "" for the usual start.
 
     Raises:
@@ -66,7 +65,7 @@ def at_ply(record: Record, ply: int | None = None) -> State:
     return states[most - 1 if ply is None else ply]
 
 
-def check_unfinished(game: Game[Any], state: State) -> None:
+def check_unfinished(game: Game, state: State) -> None:
     """Raise a `ValueError` that says how the game ended if the position, a batch of one, is a finished one."""
     if bool(state.done):
         ended = result(game, state)

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, zip_longest
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,12 +33,12 @@ class ReplayError(ValueError):
     """A record that does not reproduce; the message says where and how it differs."""
 
 
-def result(game: Game[Any], state: State, env_id: int = 0, forfeit: Forfeit | None = None) -> Result:
+def result(game: Game, state: State, env_id: int = 0, forfeit: Forfeit | None = None) -> Result:
     """How the game of an env ended, which is finished or, with a forfeit, stopped before its end."""
     return results(game, state[env_id], [forfeit])[0]
 
 
-def results(game: Game[Any], state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
+def results(game: Game, state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
     """How all games ended; those with a forfeit were stopped before."""
     columns = (x.tolist() for x in (game.outcome(state), state.scores, state.turn, state.truncated))
     found = []
@@ -63,7 +62,7 @@ def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object
     return f"the result differs: {'; '.join(differ)}" if differ else ""
 
 
-def game_of(record: Record) -> Game[Any]:
+def game_of(record: Record) -> Game:
     """The rules with the record's parameters.
 
     Raises:
@@ -75,7 +74,7 @@ def game_of(record: Record) -> Game[Any]:
         raise ReplayError(str(error)) from None
 
 
-def start(game: Game[Any], seed: int, position: str = "") -> State:
+def start(game: Game, seed: int, position: str = "") -> State:
     """A batch of one: a new game, or the game from a position; a `ValueError` says what is wrong with it."""
     if not -(1 << 63) <= seed < 1 << 63:
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
@@ -145,7 +144,7 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
 # ---------------------------------------------------------------- execution
 
 
-def _execute(game: Game[Any], records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
+def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
     """For each record what is wrong with it, "" for nothing.
 
     `on_state` sees the batch before each turn, and at the end. An env leaves the batch when its game is over
@@ -210,7 +209,7 @@ def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, li
     return state[going], [env_ids[env_id] for env_id in going]
 
 
-def _after(game: Game[Any], state: State, env_id: int, record: Record, turn: int) -> str:
+def _after(game: Game, state: State, env_id: int, record: Record, turn: int) -> str:
     """What is wrong with a record whose game is over after `turn` moves."""
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
@@ -222,7 +221,7 @@ def _after(game: Game[Any], state: State, env_id: int, record: Record, turn: int
     return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in told})
 
 
-def _forfeited(game: Game[Any], state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
+def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
     """What is wrong with a record of a forfeited game, of which all moves are played."""
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
@@ -246,7 +245,7 @@ def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, 
         yield name, recorded, replayed
 
 
-def _actions(game: Game[Any], record: Record) -> list[Tensor]:
+def _actions(game: Game, record: Record) -> list[Tensor]:
     """One tensor a move."""
     actions = []
     for number, move in enumerate(record.moves, 1):
@@ -257,7 +256,7 @@ def _actions(game: Game[Any], record: Record) -> list[Tensor]:
     return actions
 
 
-def _start(game: Game[Any], record: Record) -> State:
+def _start(game: Game, record: Record) -> State:
     try:
         return start(game, record.seed, record.position)
     except ValueError as error:

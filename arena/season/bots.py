@@ -50,7 +50,7 @@ class BotUmpire:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         teams: Sequence[Team],
         *,
         agents: Mapping[str, AnyAgent] | None = None,

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 import cellgames
 from cellgames.agents.loading import load
@@ -73,7 +72,7 @@ def _length(record: Record) -> int:
     return len(rounds["units"]) - 1 if rounds else record.result.turns
 
 
-def _play(game: Game[Any], pair: tuple[str, str], options: argparse.Namespace) -> Endings:
+def _play(game: Game, pair: tuple[str, str], options: argparse.Namespace) -> Endings:
     agents = [load(spec, game) for spec in pair]
     for agent, mark in zip(agents, "12", strict=True):
         agent.name = f"{mark} {agent.name}"  # so that an agent can meet itself, and the first one sorts first
@@ -102,13 +101,13 @@ def _row(found: Endings) -> tuple[object, ...]:
     )
 
 
-def _table(game: Game[Any], found: Sequence[Endings]) -> str:
+def _table(game: Game, found: Sequence[Endings]) -> str:
     seats = [f"{name} wins" for name in game.info.players]
     header = ("agents", "games", "first agent wins", "a winner", *seats, "both lose", "draw", "cut off")
     return markdown_table([(*header, "median length", "games by length"), *map(_row, found)])
 
 
-def _write(path: Path, game: Game[Any], id: str, argv: Sequence[str], found: Sequence[Endings]) -> None:
+def _write(path: Path, game: Game, id: str, argv: Sequence[str], found: Sequence[Endings]) -> None:
     command = f"python -m benchmarks.agents.endings {shlex.join(argv)}"
     page = [
         f"# How games of {id} end",

@@ -36,7 +36,7 @@ EXPLORATION = 2.0  # of OpenSpiel's, as in its own examples
 
 def ours(
     seconds: float,
-    make: Callable[[Game[Any], int], Search],
+    make: Callable[[Game, int], Search],
     *,
     name: str,
     size: int,
@@ -76,13 +76,13 @@ def ours(
     return Measurement(name, "cellgames", how, GAMES, "simulations", done, elapsed)
 
 
-def _uct(game: Game[Any], simulations: int, playouts: int) -> Search:
+def _uct(game: Game, simulations: int, playouts: int) -> Search:
     from cellgames.agents.search import PlayoutEvaluator, UCTSearch
 
     return UCTSearch(game, simulations, evaluator=PlayoutEvaluator(playouts))
 
 
-def _gumbel(game: Game[Any], simulations: int) -> Search:
+def _gumbel(game: Game, simulations: int) -> Search:
     """By the network that comes with the package for the size, or by one that has learned nothing: they are as fast."""
     from cellgames.agents.networks.networks import make_network
     from cellgames.agents.networks.trained import search_network

@@ -61,7 +61,7 @@ class Setting:
         """The name of its page, without an ending."""
         return self.game if self.agent == "trained" else f"{self.game}-{self.agent.replace(':', '')}"
 
-    def made(self, game: Game[Any]) -> dict[str, Any]:
+    def made(self, game: Game) -> dict[str, Any]:
         """What made the weights of the agent."""
         folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
         found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
@@ -98,7 +98,7 @@ def _learned(spec: str) -> bool:
     return spec.partition(":")[0] in ("trained", "gumbel")
 
 
-def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
+def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) -> list[Record]:
     """The games against one opponent; read from the folder of matches if they have been played."""
     count = min(options.games, setting.games)
     asked = {
@@ -135,7 +135,7 @@ def _meet(game: Game[Any], setting: Setting, spec: str, options: argparse.Namesp
     return records
 
 
-def _page(game: Game[Any], setting: Setting, options: argparse.Namespace) -> list[list[str]]:
+def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[list[str]]:
     """Write the page of a game; its lines for the table of all, and a header."""
     rows: list[evaluation.Row] = []
     records: list[Record] = []

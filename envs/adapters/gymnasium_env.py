@@ -42,7 +42,7 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
 
     def __init__(
         self,
-        game: Game[Any] | str,
+        game: Game | str,
         opponents: Opponents = None,
         *,
         weights: Sequence[float] | None = None,

@@ -47,7 +47,7 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
 
     def __init__(
         self,
-        game: Game[Any] | str,
+        game: Game | str,
         num_envs: int,
         opponents: Opponents = None,
         *,

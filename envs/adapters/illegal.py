@@ -5,7 +5,7 @@ Letters: `B` games (envs), `A` actions (mask width), `K` components of an action
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -18,7 +18,7 @@ Illegal = Literal["raise", "forfeit"]
 
 
 def check_actions(
-    game: Game[Any], state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
+    game: Game, state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
 ) -> tuple[Tensor, dict[int, str]]:
     """What is to be played for the actions of one player in each env.
 
@@ -58,7 +58,7 @@ def check_actions(
     return choices.view(actions.shape), faults
 
 
-def _as_choices(game: Game[Any], actions: Tensor, num_envs: int) -> Tensor:
+def _as_choices(game: Game, actions: Tensor, num_envs: int) -> Tensor:
     """Integers [B] or [B, K] as int64 [B, K], whatever the numbers.
 
     Raises:
@@ -79,14 +79,14 @@ def _as_choices(game: Game[Any], actions: Tensor, num_envs: int) -> Tensor:
     return actions.reshape(num_envs, components).long()
 
 
-def _why(game: Game[Any], state: State, env_id: int, player: int, component: int, choice: int) -> str:
+def _why(game: Game, state: State, env_id: int, player: int, component: int, choice: int) -> str:
     """Why a choice is illegal, in the core's words."""
     part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
     reason = game.why_illegal(state[env_id], player, component, choice)
     return f"{game.id}: illegal action {choice} of player {game.info.players[player]} in env {env_id}{part}: {reason}"
 
 
-def _fallback(game: Game[Any], mask: Tensor, component: int) -> int:
+def _fallback(game: Game, mask: Tensor, component: int) -> int:
     """What is played instead of an illegal choice: what the game says (`Game.forfeit`), or the last legal one.
 
     Args:

@@ -26,13 +26,13 @@ __all__ = ["Spaces", "as_game", "as_tensor", "endings", "env_seeds", "masks_by_c
 Spaces = tuple[spaces.Box, spaces.Space[Any]]
 
 
-def as_game(game: Game[Any] | str) -> tuple[Game[Any], Spaces]:
+def as_game(game: Game | str) -> tuple[Game, Spaces]:
     """The rules, by themselves or by id, and the spaces of one player's observation and action."""
     game = make(game) if isinstance(game, str) else game
     return game, (box_of(game.info.observation), action_space_of(game))
 
 
-def env_seeds(game: Game[Any], seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:
+def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:
     """int64 [B]: seed, seed + 1, ..., as the vector environments of other libraries count; None is a random one."""
     if seed is None:
         given: list[Any] = [None] * num_envs
@@ -45,13 +45,13 @@ def env_seeds(game: Game[Any], seed: int | Sequence[int | None] | None, num_envs
     return torch.tensor([secrets.randbits(62) if one is None else _checked_seed(game, one) for one in given])
 
 
-def _checked_seed(game: Game[Any], seed: Any) -> int:
+def _checked_seed(game: Game, seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
         raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {seed!r}")
     return int(seed)
 
 
-def as_tensor(game: Game[Any], actions: Any) -> Tensor:
+def as_tensor(game: Game, actions: Any) -> Tensor:
     """Whole numbers as a tensor, int64.
 
     Raises:
@@ -76,20 +76,20 @@ def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
     ]
 
 
-def masks_by_component(game: Game[Any], mask: npt.NDArray[np.bool_]) -> Any:
+def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
     """Bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
     whole = mask.astype(np.int8)
     nvec = game.info.action_nvec
     return whole if len(nvec) == 1 else tuple(np.split(whole, np.cumsum(nvec)[:-1], axis=-1))
 
 
-def no_options(game: Game[Any], options: Mapping[str, Any] | None) -> None:
+def no_options(game: Game, options: Mapping[str, Any] | None) -> None:
     """Raise a `ValueError` if `reset` is given options."""
     if options:
         raise ValueError(f"{game.id}: reset takes no options, got {', '.join(map(repr, options))}")
 
 
-def picture_of(game: Game[Any], state: Any) -> npt.NDArray[np.uint8]:
+def picture_of(game: Game, state: Any) -> npt.NDArray[np.uint8]:
     """The first game of the batch as uint8 [H, W, 3]."""
     from cellgames.envs.core.drawing import to_rgb
 

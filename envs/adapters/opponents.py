@@ -24,7 +24,7 @@ _BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
 class Opponent(Protocol):
     """Who plays seats that are not the learner's; in many envs, perhaps on several seats of one."""
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Games begin; what is remembered of the envs is forgotten.
 
         Args:
@@ -33,7 +33,7 @@ class Opponent(Protocol):
             env_ids: int64 [L], ascending; an env comes once for each seat.
         """
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """Choose legal actions; nobody checks them.
 
         Args:
@@ -56,10 +56,10 @@ class Uniform:
 
     name = "uniform"
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """See `Opponent`."""
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         """See `Opponent`."""
         shape, at_once = game.info.action_shape, game.info.simultaneous
         if not at_once and len(env_ids) < len(state):
@@ -79,7 +79,7 @@ Opponents: TypeAlias = Opponent | Sequence[Opponent | None] | None
 """One opponent, or several of which games draw; None is `UNIFORM`."""
 
 
-def as_pool(game: Game[Any], opponents: Opponents) -> list[Opponent]:
+def as_pool(game: Game, opponents: Opponents) -> list[Opponent]:
     """The opponents in a list; a `ValueError` unless there are some."""
     given = [opponents] if opponents is None or isinstance(opponents, Opponent) else opponents
     if isinstance(given, str) or not isinstance(given, Sequence) or not given:
@@ -97,7 +97,7 @@ def as_pool(game: Game[Any], opponents: Opponents) -> list[Opponent]:
     return pool
 
 
-def as_bounds(game: Game[Any], count: int, weights: Sequence[float] | None) -> Tensor:
+def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor:
     """float64 [count], rising to 1: which of the opponents a number from 0 to 1 means."""
     parts = torch.ones(count).double() if weights is None else torch.tensor(list(weights), dtype=torch.float64)
     if parts.shape != (count,) or not parts.isfinite().all() or parts.min() < 0 or parts.sum() <= 0:
@@ -108,7 +108,7 @@ def as_bounds(game: Game[Any], count: int, weights: Sequence[float] | None) -> T
     return upto / upto[-1]
 
 
-def as_seat(game: Game[Any], seat: int | str) -> int:
+def as_seat(game: Game, seat: int | str) -> int:
     """A seat by number or name; -1 for "random"."""
     players = game.info.players
     if seat == "random":

@@ -36,7 +36,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
     measure for that player, and what else the game tells.
     """
 
-    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+    def __init__(self, game: Game, render_mode: str | None = None) -> None:
         if game.info.simultaneous:
             raise ValueError(f"{game.id}: all players act at once; use ParallelGame, or make_aec")
         super().__init__(game, render_mode)

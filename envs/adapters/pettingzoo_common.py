@@ -63,7 +63,7 @@ class PettingZooGame:
     action_spaces: dict[str, spaces.Space[Any]]
     render_mode: str | None
 
-    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+    def __init__(self, game: Game, render_mode: str | None = None) -> None:
         modes = get_args(RenderMode)
         if render_mode is not None and render_mode not in modes:
             raise ValueError(f"{game.id}: expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
@@ -232,7 +232,7 @@ def box_of(space: Space) -> spaces.Box:
     return spaces.Box(space.low, space.high, space.shape, dtype.type)
 
 
-def _observation_space(game: Game[Any]) -> spaces.Dict:
+def _observation_space(game: Game) -> spaces.Dict:
     masks = [spaces.Box(0, 1, (choices,), np.int8) for choices in game.info.action_nvec]
     return spaces.Dict(
         {
@@ -242,7 +242,7 @@ def _observation_space(game: Game[Any]) -> spaces.Dict:
     )
 
 
-def action_space_of(game: Game[Any]) -> spaces.Space[Any]:
+def action_space_of(game: Game) -> spaces.Space[Any]:
     """`Discrete`, or `MultiDiscrete` where an action has several components."""
     nvec = game.info.action_nvec
     return spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))

@@ -33,7 +33,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
 
     PARALLELIZABLE = True
 
-    def __init__(self, game: Game[Any], render_mode: str | None = None) -> None:
+    def __init__(self, game: Game, render_mode: str | None = None) -> None:
         if not game.info.simultaneous:
             raise ValueError(f"{game.id}: players act in turn; use AECGame")
         super().__init__(game, render_mode)

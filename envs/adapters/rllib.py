@@ -71,7 +71,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
             raise ValueError(f"{given.id}: the rules have their parameters, got {', '.join(parameters)} beside them")
         if not isinstance(given, Game | str):
             raise ValueError(f'expected the config to have "game", an id or the rules, got {given!r}')
-        self.game: Game[Any] = given if isinstance(given, Game) else make(given, **parameters)
+        self.game: Game = given if isinstance(given, Game) else make(given, **parameters)
         simultaneous = self.game.info.simultaneous
         self._env = ParallelGame(self.game, mode) if simultaneous else AECGame(self.game, mode)
         self.render_mode = mode

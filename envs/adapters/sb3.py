@@ -85,7 +85,7 @@ class SeatVecEnv(VecEnv):
 
     def __init__(
         self,
-        game: Game[Any] | str,
+        game: Game | str,
         num_envs: int,
         opponents: Opponents = None,
         *,

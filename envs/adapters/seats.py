@@ -11,19 +11,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, get_args
+from typing import Any, Generic, get_args
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.core import LOSS, Game, State, chance
+from cellgames.envs.core.state import S
 
 from .illegal import Illegal, check_actions
 from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
 
 __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatVector", "Uniform"]
-
-S = TypeVar("S", bound=State)
 
 # Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
 # who sits on the others, and, of the first env's first game, the generator of the opponents.

@@ -70,7 +70,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         num_envs: int = 1,
         *,
         seed: int = 0,

@@ -10,14 +10,14 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal
 
 import torch
 from torch import Tensor
 
 from . import sampling
 from .chance import next_seed
-from .state import State, along_envs, choose_envs
+from .state import S, along_envs, choose_envs
 
 if TYPE_CHECKING:
     from cellgames.envs.kernels.compiling import Compile
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from .vector import Vector
 
 __all__ = ["DRAW", "LOSS", "WIN", "Compilation", "Game", "GameInfo", "Space"]
-
-S = TypeVar("S", bound=State)
 
 Compilation = Literal["whole", "stages", "none"]
 """A step as one graph; as `compiling.kernel`s for the shapes of the batch; or nothing, where its work depends on the

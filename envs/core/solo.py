@@ -54,7 +54,7 @@ class Solo(Protocol):
 class BatchOfOne:
     """A `Solo` that steps a batch of one."""
 
-    def __init__(self, game: Game[Any], state: State) -> None:
+    def __init__(self, game: Game, state: State) -> None:
         if len(state) != 1:
             raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
         self._game = game

@@ -12,8 +12,9 @@ from typing import Any, Self
 
 import torch
 from torch import Tensor
+from typing_extensions import TypeVar
 
-__all__ = ["State", "along_envs", "choose_envs"]
+__all__ = ["S", "State", "along_envs", "choose_envs"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +113,10 @@ class State:
             a.dtype == b.dtype and torch.equal(a, b.to(a.device))
             for a, b in zip(self.tensors(), other.tensors(), strict=True)
         )
+
+
+S = TypeVar("S", bound=State, default=Any)
+"""The type of a game's state; a `Game` or `Vector` without a parameter has a state of any type."""
 
 
 def along_envs(flags: Tensor, ndim: int) -> Tensor:

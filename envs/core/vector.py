@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 import torch
 from torch import Tensor
@@ -24,11 +24,9 @@ from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, co
 from .chance import next_seed, seeds
 from .game import Game
 from .sampling import random_bits
-from .state import State, choose_envs
+from .state import S, State, choose_envs
 
 __all__ = ["Transition", "Vector"]
-
-S = TypeVar("S", bound=State)
 
 # For the compiled step. Indices come from tables and checked actions, and asserting them costs as much as the
 # gathers. Without the second option, chains of small operations whose results are used twice take minutes to
@@ -182,7 +180,7 @@ def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, 
 
 @lru_cache(maxsize=64)
 def _compiled(
-    game: Game[Any], num_envs: int, device: torch.device, random: bool
+    game: Game, num_envs: int, device: torch.device, random: bool
 ) -> Callable[[tuple[Tensor, ...], Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
     """One graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
     kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))

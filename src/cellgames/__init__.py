@@ -32,7 +32,7 @@ except PackageNotFoundError:  # run from a source tree that is not installed
     __version__ = "0+unknown"
 
 
-def make(id: str, **parameters: Any) -> Game[Any]:
+def make(id: str, **parameters: Any) -> Game:
     """Return the game called `id` (see `games`), with its default parameters changed as given.
 
     Raises:

@@ -42,7 +42,7 @@ class First(BaseAgent):
         self.started: list[tuple[int, int]] = []
         self.asked: list[tuple[Any, ...]] = []
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.started = list(zip(env_ids.tolist(), players.tolist(), strict=True))
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -61,9 +61,9 @@ class Last(First):
 class Searcher(BaseAgent):
     """Plays the first legal action of a state."""
 
-    game: Game[Any]
+    game: Game
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.game = game
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -82,7 +82,7 @@ class Fixed(BaseAgent):
         return self.answer
 
 
-def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game[Any] = TORUS, **options: Any) -> Played:
+def run(agents: Sequence[AnyAgent], seats: Sequence[Sequence[int]], game: Game = TORUS, **options: Any) -> Played:
     return play(game, agents, torch.tensor(seats), seeds(0, len(seats)), generators(len(agents)), **options)
 
 
@@ -238,7 +238,7 @@ def test_games_in_turns_with_several_components_and_uneven_turns_are_played() ->
 
 
 @pytest.mark.parametrize("game", [TORUS, Sealed(), Race(), TwoPartRace()], ids=lambda game: game.id)
-def test_random_openings_leave_games_unfinished(game: Game[Any]) -> None:
+def test_random_openings_leave_games_unfinished(game: Game) -> None:
     plies = 8 if game is TORUS else 2
     opening = random_openings(game, 40, plies, generator(3))
     assert opening.shape[:2] == (40, plies)
@@ -359,7 +359,7 @@ def test_random_plays_every_legal_action_equally_often() -> None:
 
 
 @every_game
-def test_a_random_turn_is_a_legal_step_of_all_who_act(game: Game[Any]) -> None:
+def test_a_random_turn_is_a_legal_step_of_all_who_act(game: Game) -> None:
     state = midway(game, 40)
     turn = random_turn(game, state, generator())
     assert tuple(turn.shape) == (40, *game.info.action_shape)
@@ -527,7 +527,7 @@ def test_a_module_that_fails_to_import_says_why(bots: Callable[[str], str]) -> N
 
 
 @pytest.mark.parametrize("game", [TORUS, Sealed(), Race()], ids=lambda game: game.id)
-def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game[Any]) -> None:
+def test_the_moves_of_a_record_are_read_back_as_the_actions(game: Game) -> None:
     seats = torch.zeros((5, game.info.num_players), dtype=torch.int64)
     played = play(game, [RandomAgent()], seats, seeds(3, 5), generators(1))
     for env_id in range(5):

@@ -36,7 +36,7 @@ class First(BaseAgent):
         super().__init__(name)
         self.started: list[tuple[list[int], list[int]]] = []
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.started.append((players.tolist(), env_ids.tolist()))
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
@@ -46,7 +46,7 @@ class First(BaseAgent):
 class Last(First):
     """Plays the last legal action of a position; plays Torus only."""
 
-    def check_game(self, game: Game[Any]) -> None:
+    def check_game(self, game: Game) -> None:
         if game.id != TORUS.id:
             raise ValueError(f"last plays {TORUS.id}, got {game.id}")
 
@@ -159,7 +159,7 @@ IS: dict[str, dict[str, type[AnyAgent]]] = {
 
 @pytest.mark.parametrize("spec", IS)
 @pytest.mark.parametrize("game", [CLOTH, TORUS, CUP], ids=lambda game: game.id)
-def test_names_mean_an_agent_in_each_game(game: Game[Any], spec: str) -> None:
+def test_names_mean_an_agent_in_each_game(game: Game, spec: str) -> None:
     agent = load(spec, game)
     inner: Any = acting(agent, game)
     assert type(inner) is IS[spec][game.id]
@@ -189,7 +189,7 @@ def test_the_tables_name_games_and_agents_that_exist(spec: str, listed: dict[str
 
 
 @every_game
-def test_every_game_has_a_random_agent(game: Game[Any]) -> None:
+def test_every_game_has_a_random_agent(game: Game) -> None:
     """A random agent of whole turns where the game has one, else `RandomAgent`."""
     agent = load("random", game)
     assert isinstance(acting(agent, game), RandomAgent) != (game.id in RANDOM)

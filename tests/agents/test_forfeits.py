@@ -36,7 +36,7 @@ GRID = cellgames.make("grid-adaptation-small-v0", players=2)
 CUP = cellgames.make("toroidal-cup-small-v0", teams=4, max_generations=20)
 
 
-def first_legal(game: Game[Any], mask: Tensor) -> Tensor:
+def first_legal(game: Game, mask: Tensor) -> Tensor:
     """The first legal choice of every component, [L] or [L, K]."""
     parts = [part.int().argmax(1) for part in mask.split(list(game.info.action_nvec), dim=1)]
     return parts[0] if len(parts) == 1 else torch.stack(parts, dim=1)
@@ -45,7 +45,7 @@ def first_legal(game: Game[Any], mask: Tensor) -> Tensor:
 class Steady(BaseAgent):
     """The first legal action; counts the calls."""
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.game, self.calls = game, 0
         super().start(game, players, env_ids)
 
@@ -85,7 +85,7 @@ class Nonsense(Steady):
 class NoStart(Steady):
     """Cannot begin in odd envs."""
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
         if (env_ids % 2 == 1).any():
             raise KeyError("odd")
@@ -97,7 +97,7 @@ class Always(Steady):
         raise SystemExit(3)
 
 
-def run(game: Game[Any], agents: list[Any], num_envs: int = 12, **options: Any) -> Played:
+def run(game: Game, agents: list[Any], num_envs: int = 12, **options: Any) -> Played:
     """Every agent sits everywhere in turn."""
     players = game.info.num_players
     seats = torch.tensor([[(env_id + seat) % len(agents) for seat in range(players)] for env_id in range(num_envs)])

@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.game import ToroidalCup
 SMALL = Size(channels=8, layers=2)
 
 
-def network(game: Game[Any], seed: int = 0, kind: str = "policy") -> Network:
+def network(game: Game, seed: int = 0, kind: str = "policy") -> Network:
     """With weights that are large enough for logits to differ."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -32,13 +32,13 @@ def network(game: Game[Any], seed: int = 0, kind: str = "policy") -> Network:
     return made
 
 
-def views(game: Game[Any], state: Any, player: int) -> tuple[Tensor, Tensor]:
+def views(game: Game, state: Any, player: int) -> tuple[Tensor, Tensor]:
     mask = game.legal_actions(state)
     return game.observe(state, player), mask[:, player] if game.info.simultaneous else mask
 
 
 @every_game
-def test_every_game_has_a_network_whose_actions_are_legal(game: Game[Any]) -> None:
+def test_every_game_has_a_network_whose_actions_are_legal(game: Game) -> None:
     state = midway(game)
     made = network(game)
     for player in range(game.info.num_players):
@@ -56,7 +56,7 @@ def test_every_game_has_a_network_whose_actions_are_legal(game: Game[Any]) -> No
 
 
 @every_game
-def test_rows_do_not_depend_on_the_rows_beside_them(game: Game[Any]) -> None:
+def test_rows_do_not_depend_on_the_rows_beside_them(game: Game) -> None:
     state = midway(game, 4)
     made = network(game)
     observation, mask = views(game, state, 0)
@@ -69,7 +69,7 @@ def test_rows_do_not_depend_on_the_rows_beside_them(game: Game[Any]) -> None:
 
 
 @every_game
-def test_all_weights_learn(game: Game[Any]) -> None:
+def test_all_weights_learn(game: Game) -> None:
     """Whatever a network has takes part in what it says; a layer that was forgotten would have no gradient."""
     made, state = network(game), game.init(seeds(3, 6))
     played = midway(game, 6)

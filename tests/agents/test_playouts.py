@@ -24,7 +24,7 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def torus(size: int, games: int, turns: int) -> tuple[Game[Any], Any]:
+def torus(size: int, games: int, turns: int) -> tuple[Game, Any]:
     """Games after some random moves; those that end earlier have ended."""
     game = cellgames.make("torus-v0", size=size)
     state, source = game.init(seeds(0, games)), generator(size)
@@ -33,7 +33,7 @@ def torus(size: int, games: int, turns: int) -> tuple[Game[Any], Any]:
     return game, state
 
 
-def order_shares(game: Game[Any], state: State) -> float:
+def order_shares(game: Game, state: State) -> float:
     """How often the first seat wins from a batch of one, over all orders in which the free cells can be taken."""
     orders = torch.tensor(list(permutations(game.legal_actions(state)[0].nonzero().squeeze(1).tolist())))
     games = state[torch.zeros(len(orders), dtype=torch.int64)]

@@ -29,13 +29,13 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def ask(agent: Searcher, game: Game[Any], state: State, seed: int = 0) -> Tensor:
+def ask(agent: Searcher, game: Game, state: State, seed: int = 0) -> Tensor:
     rows = torch.arange(len(state))
     agent.start(game, state.current_player, rows)
     return agent.act_on_state(state, rows, generator(seed))
 
 
-def drawn(text: str, player: int) -> tuple[Game[Any], State]:
+def drawn(text: str, player: int) -> tuple[Game, State]:
     """A drawn Torus board (see `torus_reference`) with the player to move."""
     board, size = ref.board_from_text(text)
     game = cellgames.make("torus-v0", size=size)
@@ -47,7 +47,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
     """The games from which a module starts playouts, as they come."""
     begun: list[State] = []
 
-    def spy(game: Game[Any], state: State, *rest: Any) -> Tensor:
+    def spy(game: Game, state: State, *rest: Any) -> Tensor:
         begun.append(state)
         return finish(game, state, *rest)
 
@@ -55,7 +55,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
     return begun
 
 
-def midway(game: Game[Any], num_envs: int, turns: int) -> State:
+def midway(game: Game, num_envs: int, turns: int) -> State:
     state: State = game.init(seeds(0, num_envs))
     source = generator(9)
     for _ in range(turns):
@@ -182,7 +182,7 @@ def test_they_do_not_depend_on_how_playouts_are_cut_into_batches(monkeypatch: py
         assert torch.equal(ask(agent, TORUS, state), whole)
 
 
-def _finish_by_lowest(game: Game[Any], state: State, source: torch.Generator, record: Any = None) -> Tensor:
+def _finish_by_lowest(game: Game, state: State, source: torch.Generator, record: Any = None) -> Tensor:
     """Playouts without chance: the lowest free cell."""
     while not state.done.all():
         actions = game.legal_actions(state).int().argmax(1)

@@ -38,7 +38,7 @@ every_network = pytest.mark.parametrize(
 )
 
 
-def judged(network: Network, game: Game[Any]) -> tuple[Tensor, ...]:
+def judged(network: Network, game: Game) -> tuple[Tensor, ...]:
     """Logits and values in some positions."""
     seen = game.observe(midway(game), 0)
     with torch.no_grad():
@@ -58,7 +58,7 @@ def file(tmp_path: Path) -> Path:
 
 
 @every_network
-def test_what_is_saved_comes_back(game: Game[Any], kind: str, tmp_path: Path) -> None:
+def test_what_is_saved_comes_back(game: Game, kind: str, tmp_path: Path) -> None:
     network = network_for(game, kind=kind)
     path = tmp_path / "w.safetensors"
     save_network(path, network, sample=True, made={"seed": 3})
@@ -76,7 +76,7 @@ def test_what_is_saved_comes_back(game: Game[Any], kind: str, tmp_path: Path) ->
 
 
 @every_network
-def test_a_file_plays_its_game_by_its_path(game: Game[Any], kind: str, tmp_path: Path) -> None:
+def test_a_file_plays_its_game_by_its_path(game: Game, kind: str, tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"
     save_network(path, network_for(game, kind=kind), sample=True)
     agent = load(str(path), game)

@@ -37,7 +37,7 @@ def generator(seed: int = 0) -> torch.Generator:
 class Counted:
     """Judges by a function of the position alone, so that searches are the same in any company."""
 
-    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         board = game.board(state).flatten(1).double()
         places = torch.arange(1, board.shape[1] + 1, device=board.device)
         value = (board * places.sqrt()).sum(1).sin().float() * 0.5
@@ -49,14 +49,14 @@ class Counted:
         return Evaluation(logits, torch.stack((value, -value), 1))
 
 
-def searcher(kind: str, game: Game[Any], simulations: int) -> Search:
+def searcher(kind: str, game: Game, simulations: int) -> Search:
     evaluator = Counted()
     if kind == "uct":
         return UCTSearch(game, simulations, evaluator=evaluator)
     return GumbelSearch(game, evaluator, simulations, considered=32)
 
 
-def midway(game: Game[Any], num_envs: int, turns: int, seed: int = 9) -> Any:
+def midway(game: Game, num_envs: int, turns: int, seed: int = 9) -> Any:
     """Unfinished positions after random moves."""
     state, source = game.init(seeds(seed, num_envs)), generator(seed)
     for _ in range(turns):
@@ -71,7 +71,7 @@ def grown(search: Search, state: State, seed: int = 0) -> Tree:
     return tree
 
 
-def drawn(text: str, player: int) -> tuple[Game[Any], Any]:
+def drawn(text: str, player: int) -> tuple[Game, Any]:
     """A drawn Torus board (see `torus_reference`) with the player to move."""
     board, size = ref.board_from_text(text)
     game = cellgames.make("torus-v0", size=size)
@@ -365,7 +365,7 @@ def test_where_players_move_twice_and_both_may_lose_certain_results_are_those_of
 class Flat:
     """Knows nothing."""
 
-    def evaluate(self, game: Game[Any], state: State, generator: torch.Generator) -> Evaluation:
+    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         return Evaluation(torch.zeros(len(state), game.info.num_actions), torch.zeros(len(state), 2))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 from torch import Tensor
 
@@ -25,7 +23,7 @@ class Planned(BaseAgent):
         self.length = int(length)
         self.started: list[int] = []
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.game = game
         self.started = players.tolist()
 

@@ -35,7 +35,7 @@ QUICK: dict[str, dict[str, Any]] = {
     },
 }
 
-GAMES: dict[str, Game[Any]] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in cellgames.games()}
+GAMES: dict[str, Game] = {id: cellgames.make(id, **QUICK.get(id, {})) for id in cellgames.games()}
 GAMES |= {toy.id: toy for toy in TOYS}
 IN_TURNS = [id for id, game in GAMES.items() if not game.info.simultaneous and len(game.info.action_nvec) == 1]
 
@@ -47,25 +47,25 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def play(game: Game[Any], state: Any, steps: int, seed: int = 0) -> Any:
+def play(game: Game, state: Any, steps: int, seed: int = 0) -> Any:
     random = generator(seed)
     for _ in range(steps):
         state = game.step(state, random_actions(game, state, random))
     return state
 
 
-def midway(game: Game[Any], num_envs: int = 5, seed: int = 1) -> Any:
+def midway(game: Game, num_envs: int = 5, seed: int = 1) -> Any:
     """Games in progress, at least most of them."""
     return play(game, game.init(seeds(seed, num_envs)), game.info.max_turns // 3)
 
 
-def finished(game: Game[Any], num_envs: int = 5, seed: int = 1) -> Any:
+def finished(game: Game, num_envs: int = 5, seed: int = 1) -> Any:
     state = play(game, game.init(seeds(seed, num_envs)), game.info.max_turns)
     assert state.done.all()
     return state
 
 
-def seen(game: Game[Any], state: Any) -> list[Tensor]:
+def seen(game: Game, state: Any) -> list[Tensor]:
     """All that a game says about a state."""
     views = [game.observe(state, seat) for seat in range(game.info.num_players)]
     return [*views, game.legal_actions(state), game.board(state), game.outcome(state)]

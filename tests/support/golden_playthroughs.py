@@ -40,9 +40,7 @@ def grid(planes: Tensor) -> Iterator[str]:
         yield "   ".join(" ".join("." if x == 0 else f"{x:g}" for x in plane[row].tolist()) for plane in planes)
 
 
-def turn(
-    game: Game[Any], state: State, player: int, legal: Tensor, random: torch.Generator
-) -> tuple[list[str], Tensor]:
+def turn(game: Game, state: State, player: int, legal: Tensor, random: torch.Generator) -> tuple[list[str], Tensor]:
     """What a player sees, may do (bool [A]) and does, as lines; and the action, int64 [1]."""
     name, lines, parts = game.info.players[player], [], []
     for component, mask in enumerate(legal.split(list(game.info.action_nvec))):

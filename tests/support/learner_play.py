@@ -24,13 +24,13 @@ BRIEF: dict[str, dict[str, Any]] = {
 }
 """What makes games short enough to play many of them, by their ids."""
 
-REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.games()}
-GAMES: dict[str, Game[Any]] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
+REGISTERED: dict[str, Game] = {id: cellgames.make(id, **BRIEF.get(id, {})) for id in cellgames.games()}
+GAMES: dict[str, Game] = {**REGISTERED, **{toy.id: toy for toy in TOYS}}
 
 every_game = pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
 
 
-def nth_legal(game: Game[Any], mask: Tensor, number: int) -> Tensor:
+def nth_legal(game: Game, mask: Tensor, number: int) -> Tensor:
     """A legal action of one player, int64 [] or [K], out of its mask, bool [A]."""
     chosen = []
     for component, part in enumerate(mask.split(list(game.info.action_nvec))):
@@ -39,7 +39,7 @@ def nth_legal(game: Game[Any], mask: Tensor, number: int) -> Tensor:
     return chosen[0] if len(chosen) == 1 else torch.stack(chosen)
 
 
-def legal_of(game: Game[Any], state: Any, env_id: int, player: int) -> Tensor:
+def legal_of(game: Game, state: Any, env_id: int, player: int) -> Tensor:
     """Bool [A]."""
     mask = game.legal_actions(state)[env_id]
     return mask[player] if game.info.simultaneous else mask
@@ -56,7 +56,7 @@ class Habit:
         self.asked: dict[tuple[int, int], int] = {}  # env and seat, of the games in progress
         self.started = 0
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         assert env_ids.tolist() == sorted(env_ids.tolist())
         for env_id in set(env_ids.tolist()):
             for player in range(game.info.num_players):
@@ -64,7 +64,7 @@ class Habit:
         self.asked |= dict.fromkeys(zip(env_ids.tolist(), players.tolist(), strict=True), 0)
         self.started += len(set(env_ids.tolist()))
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         assert env_ids.tolist() == sorted(env_ids.tolist())
         rows = []
         for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
@@ -85,7 +85,7 @@ class Learner:
     def __init__(self, num_envs: int) -> None:
         self.acted = [0] * num_envs
 
-    def choose(self, game: Game[Any], masks: Any) -> Tensor:
+    def choose(self, game: Game, masks: Any) -> Tensor:
         """Actions [B] or [B, K] by masks [B, A]."""
         pairs = zip(torch.as_tensor(masks), self.acted, strict=True)
         return torch.stack([nth_legal(game, mask, self.number(acted)) for mask, acted in pairs])
@@ -98,7 +98,7 @@ class Learner:
         self.acted = [0 if ended else acted + 1 for acted, ended in zip(self.acted, done.tolist(), strict=True)]
 
 
-def by_hand(game: Game[Any], seed: int, player: int, habit: Habit, steps: int) -> list[tuple[float, bool, bool, Any]]:
+def by_hand(game: Game, seed: int, player: int, habit: Habit, steps: int) -> list[tuple[float, bool, bool, Any]]:
     """What a learner on that seat gets for its first actions: rewards, ends, and the final states of games.
 
     One game after the other, a step at a time; `habit` plays all other seats.
@@ -135,7 +135,7 @@ def by_hand(game: Game[Any], seed: int, player: int, habit: Habit, steps: int) -
     return told[:steps]
 
 
-def random_learner(vector: SeatVector[Any], generator: torch.Generator) -> Tensor:
+def random_learner(vector: SeatVector, generator: torch.Generator) -> Tensor:
     """Any legal actions."""
     nvec = vector.game.info.action_nvec
     weights = torch.rand(vector.action_mask.shape, generator=generator) * vector.action_mask

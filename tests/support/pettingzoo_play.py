@@ -16,7 +16,7 @@ from cellgames.envs.adapters.pettingzoo_aec import AECGame, wrapped
 from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame
 from cellgames.envs.core import Game
 
-REGISTERED: dict[str, Game[Any]] = {id: cellgames.make(id) for id in cellgames.games()}
+REGISTERED: dict[str, Game] = {id: cellgames.make(id) for id in cellgames.games()}
 QUICKER = {id: cellgames.make(id, **QUICK[id]) if id in QUICK else game for id, game in REGISTERED.items()}
 IN_TURNS = {id: game for id, game in QUICKER.items() if not game.info.simultaneous}
 IN_TURNS |= {game.id: game for game in (Race(), TwoPartRace())}
@@ -31,14 +31,14 @@ Dress = Callable[[AECGame], Any]
 either = pytest.mark.parametrize("dress", [lambda env: env, wrapped], ids=["raw", "wrapped"])
 
 
-def raw(game: Game[Any], render_mode: str | None = None) -> Any:
+def raw(game: Game, render_mode: str | None = None) -> Any:
     """The environment without wrappers; its window does not wait."""
     env = (ParallelGame if game.info.simultaneous else AECGame)(game, render_mode)
     env.metadata["render_fps"] = 100_000
     return env
 
 
-def aec(game: Game[Any], render_mode: str | None = None) -> Any:
+def aec(game: Game, render_mode: str | None = None) -> Any:
     """The AEC environment as users get it, whatever the game's kind."""
     if game.info.simultaneous:
         return parallel_to_aec(raw(game, render_mode))
@@ -68,7 +68,7 @@ def play_on(env: Any, seed: int = 0, moves: int = 10_000) -> list[Any]:
     return steps
 
 
-def one_step(game: Game[Any]) -> int:
+def one_step(game: Game) -> int:
     """How many agents act in one step of the game."""
     return game.info.num_players if game.info.simultaneous else 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
@@ -17,7 +16,7 @@ __all__ = ["played", "told"]
 
 
 def told(
-    game: Game[Any],
+    game: Game,
     moves: Sequence[str],
     agents: Sequence[str],
     outcome: Sequence[Outcome],
@@ -31,7 +30,7 @@ def told(
     return Record(game.id, "0", plain(game.parameters), 0, tuple(agents), opening, tuple(moves), result)
 
 
-def played(game: Game[Any], specs: Sequence[str], games: int, seed: int = 0) -> list[Record]:
+def played(game: Game, specs: Sequence[str], games: int, seed: int = 0) -> list[Record]:
     """Games of agents that take turns on the seats."""
     agents = [load(spec, game) for spec in specs]
     seats = (torch.arange(games)[:, None] + torch.arange(game.info.num_players)) % len(agents)

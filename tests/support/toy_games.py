@@ -37,7 +37,7 @@ def to_line(state: State, *names: str) -> str:
     return json.dumps(fields, separators=(",", ":"))
 
 
-def from_line(game: Game[Any], text: str, state: Any, *names: str) -> Any:
+def from_line(game: Game, text: str, state: Any, *names: str) -> Any:
     """`state` with the fields of a line."""
     try:
         fields = json.loads(text)
@@ -345,13 +345,13 @@ class TwoPartRace(Race):
         return "no hat now" if component else super()._why_illegal(state, seat, component, action)
 
 
-TOYS: tuple[Game[Any], ...] = (Sealed(), Race(), TwoPartRace())
+TOYS: tuple[Game, ...] = (Sealed(), Race(), TwoPartRace())
 
 
 # ---------------------------------------------------------------- any game
 
 
-def random_actions(game: Game[Any], state: State, generator: torch.Generator) -> Tensor:
+def random_actions(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """Uniformly random legal choices of every component, 0 in finished games; [B], [B, P] or [B, P, K]."""
     weights = game.legal_actions(state).float()
     weights *= torch.rand(weights.shape, generator=generator)

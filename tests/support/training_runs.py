@@ -36,7 +36,7 @@ def tiny(**changes: Any) -> PPOArguments:
     return PPOArguments.fitted(cellgames.make("torus-v0", size=2), **{**settings, **changes})
 
 
-def network_for(game: Game[Any], seed: int = 0, kind: str = FlatNetwork.kind) -> Network:
+def network_for(game: Game, seed: int = 0, kind: str = FlatNetwork.kind) -> Network:
     """With weights large enough to tell."""
     with torch.random.fork_rng():
         torch.manual_seed(seed)

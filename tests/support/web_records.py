@@ -28,7 +28,7 @@ SMALL: dict[str, dict[str, Any]] = {
 """Parameters that make a whole game short, by the games' ids."""
 
 
-def registered_toy(patch: pytest.MonkeyPatch) -> Game[Any]:
+def registered_toy(patch: pytest.MonkeyPatch) -> Game:
     """A game in turns that the suite does not know, registered as one of another package."""
     game = TOYS[1]
     spec = registry.GameSpec(game.id, f"{type(game).__module__}:{type(game).__name__}", "A toy")
@@ -38,7 +38,7 @@ def registered_toy(patch: pytest.MonkeyPatch) -> Game[Any]:
 
 def recorded(id: str, agents: Sequence[str] = (), *, seed: int = 3, **parameters: Any) -> Record:
     """A whole game, of random agents by default, with the `SMALL` parameters where none are given."""
-    game: Game[Any] = cellgames.make(id, **(parameters or SMALL[id]))
+    game: Game = cellgames.make(id, **(parameters or SMALL[id]))
     specs = tuple(agents) or ("random",) * game.info.num_players
     names = list(dict.fromkeys(specs))
     seats = torch.tensor([[names.index(name) for name in specs]])

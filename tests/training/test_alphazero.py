@@ -35,7 +35,7 @@ def _no_extras(monkeypatch: pytest.MonkeyPatch) -> None:
     block_extras(partial(monkeypatch.setitem, sys.modules))
 
 
-def tiny(game: Game[Any] = GAME, **changes: Any) -> AlphaZeroArguments:
+def tiny(game: Game = GAME, **changes: Any) -> AlphaZeroArguments:
     settings: dict[str, Any] = {
         **{"total_steps": 140, "num_envs": 8, "num_steps": 8, "minibatch_size": 32},
         **{"channels": 4, "layers": 1, "num_simulations": 4},

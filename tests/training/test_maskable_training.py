@@ -52,7 +52,7 @@ def new_model(env: Any, **given: Any) -> MaskablePPO:
     return MaskablePPO(BoardPolicy, env, policy_kwargs={"game": game, "size": SIZE}, device="cpu", **settings)
 
 
-def new_policy(game: Game[Any]) -> tuple[BoardPolicy, LearnerVecEnv]:
+def new_policy(game: Game) -> tuple[BoardPolicy, LearnerVecEnv]:
     env = LearnerVecEnv(game, 16, seed=3)
     policy = new_model(env).policy
     assert isinstance(policy, BoardPolicy)
@@ -76,7 +76,7 @@ def equal_weights(one: nn.Module, other: nn.Module) -> bool:
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
-def test_an_illegal_action_has_probability_zero(game: Game[Any]) -> None:
+def test_an_illegal_action_has_probability_zero(game: Game) -> None:
     torch.manual_seed(0)
     policy, env = new_policy(game)
     if game is TORUS:
@@ -114,7 +114,7 @@ def test_an_illegal_action_has_probability_zero_in_the_other_trainer(tmp_path: P
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=lambda game: game.id)
-def test_distributions_are_those_of_sb3_contrib(game: Game[Any]) -> None:
+def test_distributions_are_those_of_sb3_contrib(game: Game) -> None:
     policy, env = new_policy(game)
     policy.network = flat = FlatNetwork(game, SIZE)  # its components are independent, as sb3-contrib has them
     nn.init.normal_(flat.policy.bias)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -24,7 +23,7 @@ NUM_ENVS = 6
 
 
 def at_play(
-    game: Game[Any], folder: Path, mix: str = "self", num_envs: int = NUM_ENVS, seed: int = 5, kind: str = "policy"
+    game: Game, folder: Path, mix: str = "self", num_envs: int = NUM_ENVS, seed: int = 5, kind: str = "policy"
 ) -> SelfPlay:
     network = network_for(game, kind=kind)
     pool = Pool(folder / "pool")
@@ -36,7 +35,7 @@ def at_play(
     return play
 
 
-def played_again(game: Game[Any], rollout: Rollout, seed: int) -> list[tuple[Tensor, Tensor, Tensor]]:
+def played_again(game: Game, rollout: Rollout, seed: int) -> list[tuple[Tensor, Tensor, Tensor]]:
     """Players, rewards [B, P] and ends [B] of the same actions, by the contract alone, game by game."""
     state, steps = game.init(seeds(seed, NUM_ENVS)), []
     for actions in rollout.action:
@@ -50,7 +49,7 @@ def played_again(game: Game[Any], rollout: Rollout, seed: int) -> list[tuple[Ten
 
 
 @every_game
-def test_a_rollout_is_the_games_and_pays_every_seat_its_own(game: Game[Any], tmp_path: Path) -> None:
+def test_a_rollout_is_the_games_and_pays_every_seat_its_own(game: Game, tmp_path: Path) -> None:
     info = game.info
     steps = min(2 * info.max_turns + 2, 40)
     play = at_play(game, tmp_path, "self=0.5,random=0.5")
@@ -103,7 +102,7 @@ class Spy(RandomAgent):
         self.began: list[tuple[int, int]] = []
         self.asked: list[int] = []
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         super().start(game, players, env_ids)
         self.began += list(zip(env_ids.tolist(), players.tolist(), strict=True))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import pytest
 import torch
@@ -23,7 +22,7 @@ TORUS = cellgames.make("torus-v0", size=3)
 class Watched(BaseAgent):
     """Plays the first legal action, and remembers its seats and how many stones it saw first."""
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         self.seats = {(int(lane), int(player)) for lane, player in zip(env_ids, players, strict=True)}
         self.first: dict[int, Tensor] = {}
 

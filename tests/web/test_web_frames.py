@@ -57,7 +57,7 @@ def plane(text: str) -> Bytes:
     return np.frombuffer(base64.b64decode(text), np.uint8)
 
 
-def codes(game: Game[Any], state: Any) -> list[int]:
+def codes(game: Game, state: Any) -> list[int]:
     """What cells of a frame should be."""
     board = game.board(state)[0].flatten().tolist()
     return [value + 1 for value in board] if game.id == "grid-adaptation-v0" else board
@@ -478,12 +478,12 @@ def test_a_step_has_fewer_frames_where_there_is_no_room(
 
 
 @pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> Game[Any]:
+def toy(monkeypatch: pytest.MonkeyPatch) -> Game:
     """A game in turns that is registered, as one of another package would be."""
     return registered_toy(monkeypatch)
 
 
-def test_other_games_are_shown_by_their_own_pictures(toy: Game[Any]) -> None:
+def test_other_games_are_shown_by_their_own_pictures(toy: Game) -> None:
     record = recorded(toy.id, **toy.parameters)
     data, states = replay_data(record), replay(record)
     _, told = unpacked(data["frames"])

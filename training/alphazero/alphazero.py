@@ -54,7 +54,7 @@ class AlphaZeroLearner(Learner):
 
     OWN = ("generator", "replay")
 
-    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         _check(game, arguments)
         self.game, self.arguments, self.device = game, arguments, device
@@ -179,7 +179,7 @@ class AlphaZeroLearner(Learner):
 
 
 def _play(
-    game: Game[Any], arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
+    game: Game, arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SearchPlay:
     """What plays, in one process."""
     search = GumbelSearch(
@@ -203,7 +203,7 @@ def _play(
     )
 
 
-def _check(game: Game[Any], arguments: AlphaZeroArguments) -> None:
+def _check(game: Game, arguments: AlphaZeroArguments) -> None:
     """Raise a `ValueError` unless the game can be searched, and its only rewards are results."""
     info = game.info
     kind = (

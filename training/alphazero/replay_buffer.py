@@ -42,7 +42,7 @@ class Replay:
         device: where it keeps them.
     """
 
-    def __init__(self, game: Game[Any], capacity: int, device: torch.device) -> None:
+    def __init__(self, game: Game, capacity: int, device: torch.device) -> None:
         info = game.info
         self.capacity = capacity
         self._next = self._filled = 0

@@ -6,7 +6,6 @@ Letters as in `selfplay`: `T` steps, `B` games (environments), `A` actions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -43,7 +42,7 @@ class SearchPlay(SelfPlay):
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         network: Network,
         opponents: Opponents,
         num_envs: int,

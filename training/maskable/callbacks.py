@@ -197,7 +197,7 @@ class SelfPlayCallback(IterationCallback):
                 self.logger.record(f"self_play/{name}", float(np.mean(scores)))
 
 
-def _scores(game: Game[Any], ended: Ended) -> Tensor:
+def _scores(game: Game, ended: Ended) -> Tensor:
     """The learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 if both are level.
 
     As `eval_opponents.compare` has it: by the outcome in games for two, by the final scores in larger ones.

@@ -46,7 +46,7 @@ class MaskableLearner(Learner):
         name: PPOLearner.METRICS[name] for name in (*_LOGGED, "others_score", "mean_return")
     }
 
-    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, MaskableArguments)  # `ALGORITHMS` pairs them
         self.arguments, self.sample = arguments, arguments.sample
         self._chance = _global_chance()

@@ -46,7 +46,7 @@ class LearnerVecEnv(SeatVecEnv):
 
     def __init__(
         self,
-        game: Game[Any] | str,
+        game: Game | str,
         num_envs: int,
         *,
         seat: int | str = "random",
@@ -135,7 +135,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
         observation_space: spaces.Space[Any],
         action_space: spaces.Space[Any],
         lr_schedule: Schedule,
-        game: Game[Any],
+        game: Game,
         size: Size | None = None,
         optimizer_class: type[torch.optim.Optimizer] = torch.optim.Adam,
         optimizer_kwargs: dict[str, Any] | None = None,
@@ -201,7 +201,7 @@ class BoardPolicy(MaskableActorCriticPolicy):
         }
 
 
-def _check_spaces(game: Game[Any], observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> None:
+def _check_spaces(game: Game, observation_space: spaces.Space[Any], action_space: spaces.Space[Any]) -> None:
     nvec = getattr(action_space, "nvec", None)
     found = observation_space.shape, tuple(nvec) if nvec is not None else (getattr(action_space, "n", None),)
     expected = tuple(game.info.observation.shape), tuple(game.info.action_nvec)

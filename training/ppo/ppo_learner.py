@@ -42,7 +42,7 @@ class PPOLearner(Learner):
 
     OWN = ("generator",)
 
-    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, PPOArguments)  # `ALGORITHMS` pairs them
         self.arguments, self.sample = arguments, arguments.sample
         self.network = make_network(game, Size(arguments.channels, arguments.layers))
@@ -100,7 +100,7 @@ class PPOLearner(Learner):
 
 
 def _play(
-    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
+    game: Game, arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SelfPlay:
     """What plays, in one process."""
     opponents = Opponents(game, parse_mix(arguments.opponents), pool, device)

@@ -22,7 +22,6 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -150,7 +149,7 @@ class _Run:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         arguments: Arguments,
         folder: Path,
         learner: Learner,
@@ -308,7 +307,7 @@ def _check_learned(arguments: Arguments, steps: int) -> None:
         )
 
 
-def _check_games_end(game: Game[Any], arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:
+def _check_games_end(game: Game, arguments: Arguments, learner: Learner, warn: Callable[[str], None]) -> None:
     """Warn if games start over, at checkpoints, before they can end."""
     steps, longest = arguments.num_steps * arguments.checkpoint_every, learner.longest(game)
     if steps < longest:

@@ -61,7 +61,7 @@ GO_ON = "the same command continues the run at its last checkpoint"
 
 def make_play(
     make: Make[R],
-    game: Game[Any],
+    game: Game,
     arguments: ActorArguments,
     network: Network,
     pool: Pool,
@@ -145,7 +145,7 @@ class ActorPlay(Generic[R]):
         self,
         here: Play[R],
         make: Make[R],
-        game: Game[Any],
+        game: Game,
         arguments: ActorArguments,
         network: Network,
         pool: Pool,

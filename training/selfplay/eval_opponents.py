@@ -6,7 +6,6 @@ Letters: `B` games, `P` seats.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -44,7 +43,7 @@ class Comparison:
 
 
 def compare(
-    game: Game[Any],
+    game: Game,
     learner: AnyAgent,
     other: AnyAgent,
     games: int,

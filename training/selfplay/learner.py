@@ -100,11 +100,11 @@ class Learner(ABC):
     """Entries of `state_dict` that each of several processes has of its own."""
 
     @abstractmethod
-    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         """Make the network; new weights come from torch's global generator."""
 
     @staticmethod
-    def longest(game: Game[Any]) -> int:
+    def longest(game: Game) -> int:
         """The most steps that a game takes, as `num_steps` counts them."""
         return game.info.max_turns
 

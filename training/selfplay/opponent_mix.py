@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import torch
 
@@ -53,7 +52,7 @@ class Opponents:
         device: of their networks.
     """
 
-    def __init__(self, game: Game[Any], mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:
+    def __init__(self, game: Game, mix: Mapping[str, float], pool: Pool, device: torch.device) -> None:
         self.mix, self.pool, self.device = dict(mix), pool, device
         self.agents: list[AnyAgent] = [load(name, game) for name in mix if name not in (SELF, POOL)]
         self._fixed = len(self.agents)

@@ -24,7 +24,7 @@ __all__ = ["Actor", "Make", "Order", "Part", "Setup", "Weights", "joined", "netw
 R = TypeVar("R", bound=Rollout)
 Weights: TypeAlias = dict[str, np.ndarray[Any, Any]]
 """Of a network, by the names of its `state_dict`; travel without a copy."""
-Make: TypeAlias = Callable[[Game[Any], Any, Network, Pool, int, torch.device], Play[R]]
+Make: TypeAlias = Callable[[Game, Any, Network, Pool, int, torch.device], Play[R]]
 """Makes a `Play` of the game, the run's arguments, network, pool, num_envs and device. A function of a module."""
 
 
@@ -47,7 +47,7 @@ class Setup(Generic[R]):
     """
 
     make: Make[R]
-    game: Game[Any]
+    game: Game
     arguments: Any
     size: Size
     sampling: Sampling

@@ -7,7 +7,7 @@ Letters: `T` steps, `B` games (environments), `P` players, `R` rows that act in 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -111,7 +111,7 @@ class SelfPlay:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         network: Network,
         opponents: Opponents,
         num_envs: int,

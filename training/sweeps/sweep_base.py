@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import cellgames
 from cellgames.agents.loading import load
@@ -92,7 +92,7 @@ def evaluated_in_time(base: _Kind, space: Space) -> _Kind:
     return dataclasses.replace(base, eval_every=min(base.eval_every, often))
 
 
-def _longest_iteration(game: Game[Any], base: Arguments, space: Space) -> int:
+def _longest_iteration(game: Game, base: Arguments, space: Space) -> int:
     """Actions that a trial learns from in an iteration, at most."""
     num_envs, num_steps = (_highest(base, space, name) for name in ("num_envs", "num_steps"))
     return num_envs * num_steps * (game.info.num_players if game.info.simultaneous else 1)

@@ -74,7 +74,7 @@ class TurnLearner(Learner):
         "both_lost": "share of all games that both lost",
     }
 
-    def __init__(self, game: Game[Any], arguments: Arguments, folder: Path, device: torch.device) -> None:
+    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, TurnArguments)  # `ALGORITHMS` pairs them
         if not isinstance(game, ClothOfGold):
             raise ValueError(f"{arguments.algorithm} learns {ClothOfGold.id}, got {game.id}; ppo learns every game")
@@ -94,7 +94,7 @@ class TurnLearner(Learner):
         self.generator = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
     @staticmethod
-    def longest(game: Game[Any]) -> int:
+    def longest(game: Game) -> int:
         """See `Learner`; a step is a whole turn."""
         assert isinstance(game, ClothOfGold)
         return 2 * (game.max_rounds + game.initial_placement)

@@ -19,7 +19,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -71,7 +70,7 @@ class Behaviour:
 
 
 def compare(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     positions: Positions,
     *,

@@ -25,7 +25,7 @@ __all__ = ["section", "to_data"]
 
 
 def section(
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     records: Sequence[Record],
     *,

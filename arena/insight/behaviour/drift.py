@@ -33,7 +33,7 @@ _FAVOURITES = 7  # openings that a plot shows
 
 
 def drift_section(
-    game: Game[Any],
+    game: Game,
     found: Sequence[Checkpoint],
     references: Mapping[str, AnyAgent],
     records: Sequence[Record] = (),

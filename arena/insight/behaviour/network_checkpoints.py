@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -72,7 +71,7 @@ def checkpoints(folder: Path) -> list[Checkpoint]:
     return [found[steps] for steps in sorted(found)]
 
 
-def game_of_run(found: Sequence[Checkpoint]) -> Game[Any]:
+def game_of_run(found: Sequence[Checkpoint]) -> Game:
     """The game that the networks learned.
 
     Raises:
@@ -93,7 +92,7 @@ def load(found: Sequence[Checkpoint]) -> dict[str, AnyAgent]:
     }
 
 
-def games_between(game: Game[Any], agents: Mapping[str, AnyAgent], games: int, seed: int) -> list[Record]:
+def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: int) -> list[Record]:
     """Games of the first, the middle and the last agent against each other, where positions can come from.
 
     Args:
@@ -115,7 +114,7 @@ def games_between(game: Game[Any], agents: Mapping[str, AnyAgent], games: int, s
 # ---------------------------------------------------------------- first steps
 
 
-def first_steps(game: Game[Any], agent: AnyAgent, games: int, seed: int) -> Counter[str]:
+def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[str]:
     """How often games of an agent with itself begin how, after the first step of an opening or two (`readers`).
 
     Args:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -74,7 +73,7 @@ class Answers:
 # ---------------------------------------------------------------- positions
 
 
-def draw_positions(game: Game[Any], records: Sequence[Record], count: int, seed: int) -> Positions:
+def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int) -> Positions:
     """Draw positions from games, all moves that agents made being equally likely, and no position twice.
 
     In games whose turns are several actions the positions are those at the beginning of the turns. Where all act at
@@ -113,7 +112,7 @@ def draw_positions(game: Game[Any], records: Sequence[Record], count: int, seed:
 
 
 def _reached(
-    game: Game[Any], records: Sequence[Record], numbers: Sequence[int], plies: Sequence[int]
+    game: Game, records: Sequence[Record], numbers: Sequence[int], plies: Sequence[int]
 ) -> tuple[State, list[int]]:
     """The positions after so many moves of some records, or where the turn began, and after how many moves that was."""
     first = [start(game, records[number].seed, records[number].position) for number in numbers]
@@ -132,7 +131,7 @@ def _reached(
     return begun, at
 
 
-def _step(game: Game[Any], state: State, records: Sequence[Record], numbers: Sequence[int], ply: int) -> State:
+def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence[int], ply: int) -> State:
     """One move more in each game; a `ReplayError` names a game whose record does not reproduce."""
     actions = []
     for number in numbers:
@@ -153,7 +152,7 @@ def _step(game: Game[Any], state: State, records: Sequence[Record], numbers: Seq
     return after
 
 
-def _several(game: Game[Any]) -> bool:
+def _several(game: Game) -> bool:
     """Whether turns are several actions."""
     return game.id in RANDOM
 
@@ -162,7 +161,7 @@ def _several(game: Game[Any]) -> bool:
 
 
 def ask(
-    game: Game[Any],
+    game: Game,
     agent: AnyAgent,
     positions: Positions,
     draws: int,
@@ -214,7 +213,7 @@ def ask(
     return Answers(shares, shares, weights, widths, None, exact=sure)
 
 
-def _told(game: Game[Any], agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
+def _told(game: Game, agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
     """Chances of all actions, float32 [L, A], of agents that know them."""
     if len(game.info.action_nvec) > 1 or _several(game):
         return None
@@ -229,19 +228,19 @@ def _told(game: Game[Any], agent: AnyAgent, positions: Positions, rows: Tensor) 
     return None
 
 
-def _mask(game: Game[Any], state: State, players: Tensor) -> Tensor:
+def _mask(game: Game, state: State, players: Tensor) -> Tensor:
     mask = game.legal_actions(state)
     return mask[torch.arange(len(state)), players] if game.info.simultaneous else mask
 
 
-def _groups(game: Game[Any]) -> tuple[list[int], tuple[int, ...]]:
+def _groups(game: Game) -> tuple[list[int], tuple[int, ...]]:
     """The group of each component of an action, and the widths of the groups."""
     nvec = game.info.action_nvec
     widths = tuple(dict.fromkeys(nvec))
     return [widths.index(choices) for choices in nvec], widths
 
 
-def _choices(game: Game[Any], state: State, players: Tensor, groups: Sequence[int], count: int) -> Tensor:
+def _choices(game: Game, state: State, players: Tensor, groups: Sequence[int], count: int) -> Tensor:
     """Float [L, G]: 1 where a component of the group has several legal choices."""
     parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
     found = torch.zeros(len(state), count)
@@ -250,7 +249,7 @@ def _choices(game: Game[Any], state: State, players: Tensor, groups: Sequence[in
     return found
 
 
-def _free(game: Game[Any], state: State, players: Tensor, groups: Sequence[int]) -> Tensor:
+def _free(game: Game, state: State, players: Tensor, groups: Sequence[int]) -> Tensor:
     """Float [L, components]: 1 where a component counts: it has a choice, or none of its group has.
 
     Else agents would seem alike by what they have to do.
@@ -265,7 +264,7 @@ def _free(game: Game[Any], state: State, players: Tensor, groups: Sequence[int])
 
 
 def _play(
-    game: Game[Any],
+    game: Game,
     agent: AnyAgent,
     positions: Positions,
     env_ids: Tensor,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ __all__ = ["Gathered", "in_generations"]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
-def in_generations(game: Game[Any]) -> bool:
+def in_generations(game: Game) -> bool:
     """Whether Life runs to its end at once."""
     return game.id.startswith("toroidal-cup")
 
@@ -39,7 +39,7 @@ class Gathered:
     owned:  the same by kind, and by game and owner.
     """
 
-    game: Game[Any]
+    game: Game
     records: Sequence[Record]
     total: int
     values: dict[str, list[Floats]] = field(default_factory=lambda: defaultdict(list))

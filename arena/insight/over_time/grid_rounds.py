@@ -73,7 +73,7 @@ class Flows:
         return np.asarray(1 + (scores[:, None, :] > scores[:, :, None]).sum(2))
 
 
-def read(game: Game[Any], records: Sequence[Record]) -> Flows:
+def read(game: Game, records: Sequence[Record]) -> Flows:
     """Play records again, and keep what matters here.
 
     Args:

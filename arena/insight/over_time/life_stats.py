@@ -67,7 +67,7 @@ class Step:
     after: State
 
 
-def stepped(game: Game[Any], records: Sequence[Record], batch: int = _BATCH) -> Iterator[Step]:
+def stepped(game: Game, records: Sequence[Record], batch: int = _BATCH) -> Iterator[Step]:
     """Play records again, `batch` at a time, turn by turn.
 
     Raises:
@@ -202,7 +202,7 @@ HAS_LIFE: dict[str, Shower] = {
 """Games that can be shown, by id."""
 
 
-def moments(game: Game[Any], records: Sequence[Record]) -> Iterator[Moment]:
+def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
     """The games of records, all of the rules of `game`, at the moments that count.
 
     Raises:

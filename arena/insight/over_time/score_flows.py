@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +146,7 @@ def _by_arithmetic(sequence: Ints) -> tuple[Floats, Floats]:
 # ---------------------------------------------------------------- sections
 
 
-def sections(game: Game[Any], records: Sequence[Record]) -> list[Section]:
+def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     """Score flows, alliances, contested spaces and spending; nothing for another game.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,7 @@ _RESULTS = {"win": "winners", "draw": "drawn", "loss": "losers"}
 _ALL = "all"
 
 
-def sections(game: Game[Any], records: Sequence[Record]) -> list[Section]:
+def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     """How the games went, and the census of their boards; nothing for a game without Life.
 
     Of more than 400 games of the Toroidal Cup so many are taken, evenly: each has to live again.

@@ -28,7 +28,7 @@ _FEW = 10  # times; of openings made less often nothing is striking
 _SAME = 1e-9  # difference of scores
 
 
-def section(game: Game[Any], records: Sequence[Record], reader: Reader | None = None) -> Section:
+def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section:
     """Openings as a part of a report; the arguments are those of `find_openings`."""
     reader = make_reader(game) if reader is None else reader
     found = find_openings(game, records, reader)

@@ -10,7 +10,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from cellgames.arena.insight.readers.reader import Opening, Reader, make_reader, read_all
 from cellgames.arena.insight.readers.record_groups import scores
@@ -81,7 +80,7 @@ class _Count:
 _Key = tuple[tuple[str, ...], bool]
 
 
-def find_openings(game: Game[Any], records: Sequence[Record], reader: Reader | None = None) -> Openings:
+def find_openings(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Openings:
     """Count the openings of games.
 
     Args:

@@ -88,7 +88,7 @@ def effective(counts: Counts) -> float:
     return float(np.exp(-(part * np.log(part)).sum())) if len(part) else 0.0
 
 
-def count_places(game: Game[Any], records: Sequence[Record], reader: Reader | None = None) -> list[Places]:
+def count_places(game: Game, records: Sequence[Record], reader: Reader | None = None) -> list[Places]:
     """Count the claims of games, once for each of the reader's frames; none for a game without.
 
     Args:

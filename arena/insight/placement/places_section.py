@@ -28,7 +28,7 @@ _TOP = 5  # cells that the text names
 _FEW = 10  # claims; fewer make no map
 
 
-def section(game: Game[Any], records: Sequence[Record], reader: Reader | None = None) -> Section | None:
+def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section | None:
     """Places as a part of a report; None for games whose cells are not known. The arguments are `count_places`'s."""
     places = [found for found in count_places(game, records, reader) if found.counts.any()]
     if not places:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -42,7 +42,7 @@ class ClothReader(Reader):
     depth = 2
     phases = ("initial placement", "round 1", "rounds 2 and 3", "rounds 4 to 7", "later rounds")
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         super().__init__(game)
         self.height, self.width = (int(game.parameters[name]) for name in ("height", "width"))
         self.first = 0 if game.parameters["initial_placement"] else 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -25,7 +24,7 @@ class GridReader(Reader):
 
     depth = 2
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         super().__init__(game)
         self.size, self.rounds = int(game.parameters["size"]), int(game.parameters["rounds"])
         names = tuple(f"r{cell // self.size}c{cell % self.size}" for cell in range(self.size**2))

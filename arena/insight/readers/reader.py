@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -95,7 +95,7 @@ class Reader:
     frames: tuple[Frame, ...] = ()
     phases: tuple[str, ...] = ()
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         self.game = game
 
     @property
@@ -169,7 +169,7 @@ class Reader:
         return symmetric_actions(self.game)
 
 
-def read_all(game: Game[Any], records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
+def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
     """What a method of a reader tells of each record.
 
     Raises:
@@ -186,7 +186,7 @@ def read_all(game: Game[Any], records: Sequence[Record], read: Callable[[Record]
         yield found
 
 
-def symmetric_actions(game: Game[Any]) -> npt.NDArray[np.int64]:
+def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
     """Where the symmetries that keep the start of a game, seats and all, take each action: int64 [S, A].
 
     Empty for games that know none but the one that moves nothing, or too many to list.
@@ -203,7 +203,7 @@ def symmetric_actions(game: Game[Any]) -> npt.NDArray[np.int64]:
     return source[keeps].argsort(1).numpy()
 
 
-def make_reader(game: Game[Any]) -> Reader:
+def make_reader(game: Game) -> Reader:
     """The reader of a game."""
     reader: Reader = resolve_name(READERS[game.id])(game) if game.id in READERS else Reader(game)
     return reader

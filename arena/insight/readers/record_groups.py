@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cellgames.arena.play.chunks import RECORDS
 from cellgames.arena.records.record_lines import Record, RecordError, read_records
@@ -27,7 +26,7 @@ class Games:
     forfeited: how many of these there were.
     """
 
-    game: Game[Any]
+    game: Game
     records: tuple[Record, ...]
     forfeited: int = 0
 

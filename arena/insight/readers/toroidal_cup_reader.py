@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -22,7 +21,7 @@ class CupReader(Reader):
 
     depth = 2
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         super().__init__(game)
         assert isinstance(game, ToroidalCup)
         self.lattice = game.lattice

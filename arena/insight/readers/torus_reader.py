@@ -6,7 +6,6 @@ Letters: `n` the size.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -24,7 +23,7 @@ class TorusReader(Reader):
 
     phases = ("move 1", "moves 2 and 3", "moves 4 to 8", "later moves")
 
-    def __init__(self, game: Game[Any]) -> None:
+    def __init__(self, game: Game) -> None:
         super().__init__(game)
         self.size = int(game.parameters["size"])
         names = tuple(game.action_to_string(cell) for cell in range(game.info.num_actions))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import cellgames
 
@@ -94,7 +94,7 @@ def _check(arguments: argparse.Namespace) -> None:
             raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
 
 
-def _from_moves(arguments: argparse.Namespace) -> tuple[Game[Any], State]:
+def _from_moves(arguments: argparse.Namespace) -> tuple[Game, State]:
     from cellgames.arena.records.positions import after_moves
 
     game = make_game(arguments)
@@ -102,7 +102,7 @@ def _from_moves(arguments: argparse.Namespace) -> tuple[Game[Any], State]:
     return game, after_moves(game, moves, position=arguments.position, seed=arguments.seed)
 
 
-def _from_record(arguments: argparse.Namespace) -> tuple[Game[Any], State]:
+def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
     from cellgames.arena.records import positions, replays
 
     record = positions.pick(arguments.record, arguments.game_number)

@@ -146,7 +146,7 @@ def _left_out(games: Games) -> list[str]:
     return [f"{games.forfeited} more games ended by a forfeit and are left out"] if games.forfeited else []
 
 
-def _load(specs: Sequence[str], game: Game[Any]) -> dict[str, AnyAgent]:
+def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
     from cellgames.agents.loading import load
 
     if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
@@ -202,7 +202,7 @@ def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
     return _folder(arguments, game, alone=True), report
 
 
-def _folder(arguments: argparse.Namespace, game: Game[Any], *, alone: bool) -> Path:
+def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
     """Where a report belongs; of several kinds of games each has a folder of its own."""
     name = file_name(_words(game))
     if arguments.out is not None:
@@ -212,7 +212,7 @@ def _folder(arguments: argparse.Namespace, game: Game[Any], *, alone: bool) -> P
     return Path("results") / "analyse" / file_name(words)
 
 
-def _words(game: Game[Any]) -> list[str]:
+def _words(game: Game) -> list[str]:
     """The id that makes this very game, or the game's own with the settings that differ from the usual ones."""
     for id, spec in registry.REGISTRY.items():
         if spec.entry_point == registry.spec(game.id).entry_point and cellgames.make(id) == game:

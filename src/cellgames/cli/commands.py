@@ -78,7 +78,7 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     return found
 
 
-def make_game(arguments: argparse.Namespace) -> Game[Any]:
+def make_game(arguments: argparse.Namespace) -> Game:
     """The game with the parameters of the command line."""
     try:
         return cellgames.make(arguments.game, **parameters(arguments))
@@ -309,7 +309,7 @@ def round_robin(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(run: RoundRobin, game: Game[Any], arguments: argparse.Namespace) -> None:
+def _report(run: RoundRobin, game: Game, arguments: argparse.Namespace) -> None:
     """What came out, what to open, and what to do next."""
     from cellgames.arena.play.round_robin import top_game
     from cellgames.arena.report import reports

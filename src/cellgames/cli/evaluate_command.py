@@ -64,7 +64,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
 
 def _measure(
     arguments: argparse.Namespace,
-    game: Game[Any],
+    game: Game,
     agents: Mapping[str, AnyAgent],
     known: Mapping[str, str],
     keep: Callable[[Sequence[Record]], None],
@@ -97,7 +97,7 @@ def _measure(
         _write(arguments, game, rows, games, known)
 
 
-def _game(arguments: argparse.Namespace) -> Game[Any]:
+def _game(arguments: argparse.Namespace) -> Game:
     """The one of the command line, or the one that the file was made for."""
     if arguments.game is not None:
         return make_game(arguments)
@@ -115,7 +115,7 @@ def _game(arguments: argparse.Namespace) -> Game[Any]:
 
 def _write(
     arguments: argparse.Namespace,
-    game: Game[Any],
+    game: Game,
     rows: Sequence[Mapping[str, Any]],
     games: Sequence[Record],
     known: Mapping[str, str],

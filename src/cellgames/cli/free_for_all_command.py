@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .commands import (
     counted,
@@ -53,7 +53,7 @@ def _default_out(arguments: argparse.Namespace) -> Path:
     return Path("results") / "free-for-all" / file_name(words)
 
 
-def _report(run: FreeForAll, game: Game[Any], arguments: argparse.Namespace) -> None:
+def _report(run: FreeForAll, game: Game, arguments: argparse.Namespace) -> None:
     """What came out, what to open, and what to do next."""
     from cellgames.arena.report import free_for_all_reports as reports
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import torch
 
@@ -46,7 +45,7 @@ class Table:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         seats: Sequence[AnyAgent | None],
         names: Sequence[str],
         *,

@@ -202,7 +202,7 @@ def _game(id: str) -> Mapping[str, Any]:
     }
 
 
-def _longest(game: Game[Any]) -> int:
+def _longest(game: Game) -> int:
     return min(game.info.max_turns, 16)
 
 
@@ -211,7 +211,7 @@ def _plain(value: Any, longest: int) -> Any:
     return longest if value is None else value
 
 
-def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game[Any]:
+def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     """The game with a visitor's settings.
 
     Raises:
@@ -257,7 +257,7 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
 
 
-def load_agent(spec: str, game: Game[Any], weights: Mapping[str, Path]) -> AnyAgent:
+def load_agent(spec: str, game: Game, weights: Mapping[str, Path]) -> AnyAgent:
     """A new agent of that spec for the game; its name is the spec.
 
     Raises:
@@ -273,7 +273,7 @@ _OFFERED: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
 _OFFERED_LOCK = threading.Lock()
 
 
-def offered(game: Game[Any], weights: Mapping[str, Path]) -> list[dict[str, Any]]:
+def offered(game: Game, weights: Mapping[str, Path]) -> list[dict[str, Any]]:
     """The agents that can play a game, as JSON: `spec`, `summary`, and `number` where a visitor may choose N."""
     key = (game, tuple(weights))
     with _OFFERED_LOCK:
@@ -284,7 +284,7 @@ def offered(game: Game[Any], weights: Mapping[str, Path]) -> list[dict[str, Any]
         return _OFFERED[key]
 
 
-def _offered(game: Game[Any], weights: Mapping[str, Path]) -> list[dict[str, Any]]:
+def _offered(game: Game, weights: Mapping[str, Path]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     candidates: Sequence[tuple[str, str, int | None]] = [
         (name, entry.summary, _TRIED.get(name)) for name, entry in AGENTS.items()

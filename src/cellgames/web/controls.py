@@ -17,14 +17,14 @@ from cellgames.web.views.view import encoded
 __all__ = ["controls", "legal_bits"]
 
 
-def legal_bits(game: Game[Any], state: State, seat: int) -> str:
+def legal_bits(game: Game, state: State, seat: int) -> str:
     """The mask of `seat` in the first game, base64 of bits packed from the highest, [ceil(A / 8)] bytes."""
     mask = game.legal_actions(state[0])[0]
     mask = mask[seat] if game.info.simultaneous else mask
     return encoded(np.packbits(mask.numpy()).tobytes())
 
 
-def controls(game: Game[Any], state: State, seat: int) -> dict[str, Any]:
+def controls(game: Game, state: State, seat: int) -> dict[str, Any]:
     """What the page tells and draws for the person at `seat` whose move it is, beside the board and the mask."""
     find = _BY_GAME.get(game.id)
     return {} if find is None else find(game, state, seat)

@@ -37,7 +37,7 @@ STEP_FRAMES = 120
 """Frames of a step that are sent while a game is played."""
 
 
-def layout(game: Game[Any]) -> dict[str, Any]:
+def layout(game: Game) -> dict[str, Any]:
     """What a page has to know of a game once.
 
     `kind` ("torus", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`, `credit`,
@@ -57,7 +57,7 @@ def layout(game: Game[Any]) -> dict[str, Any]:
 
 
 def frame(
-    game: Game[Any],
+    game: Game,
     state: State,
     before: State | None = None,
     viewer: int | None = None,
@@ -84,7 +84,7 @@ def frame(
 
 
 def _frame(
-    game: Game[Any], state: State, before: State | None, viewer: int | None, action: Sequence[int] | None = None
+    game: Game, state: State, before: State | None, viewer: int | None, action: Sequence[int] | None = None
 ) -> Frame:
     if viewer is not None and not 0 <= viewer < game.info.num_players:
         raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
@@ -92,13 +92,13 @@ def _frame(
     return Frame(now.cells, now.marks, {**_common(game, state, bool(state.done[0])), **now.told})
 
 
-def _common(game: Game[Any], state: State, done: bool) -> dict[str, Any]:
+def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
     mover = None if done or game.info.simultaneous else int(state.current_player[0])
     return {"turn": int(state.turn[0]), "player": mover, "scores": state.scores[0].tolist(), "done": done}
 
 
 def step_frames(
-    game: Game[Any],
+    game: Game,
     before: State,
     after: State,
     viewer: int | None = None,
@@ -122,7 +122,7 @@ def step_frames(
 
 
 def _step_frames(
-    game: Game[Any],
+    game: Game,
     before: State,
     after: State,
     viewer: int | None,
@@ -210,7 +210,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
     return {"layout": layout(game), "record": told, "frames": packed(pictures), "marks": marks}
 
 
-def _pictures(game: Game[Any], states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
+def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
     """All frames of a game, and how many moves have been played in each."""
     view = view_of(game)
     more = view.extra(game, states)

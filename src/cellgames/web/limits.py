@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from cellgames.envs.core import Game
 
@@ -31,7 +30,7 @@ PICTURES = 1000
 """Within all steps of a game; steps that are animations share them."""
 
 
-def check(game: Game[Any], moves: Sequence[str] | None = None) -> None:
+def check(game: Game, moves: Sequence[str] | None = None) -> None:
     """Refuse a game that is too large to be shown or played in a page, before anything is allocated for it.
 
     Args:

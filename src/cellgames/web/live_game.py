@@ -91,7 +91,7 @@ class Session:
 
     def __init__(
         self,
-        game: Game[Any],
+        game: Game,
         specs: Sequence[str | None],
         load_agent: Callable[[str], AnyAgent],
         *,

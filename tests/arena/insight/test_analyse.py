@@ -316,7 +316,7 @@ def test_without_visits_only_the_line_is_drawn() -> None:
 
 
 def test_a_game_that_draws_no_notes_shows_its_board_below_the_title() -> None:
-    game: Game[Any] = cellgames.make("cloth-of-gold-small-v0")
+    game: Game = cellgames.make("cloth-of-gold-small-v0")
     state = game.init(seeds(0, 1))
     told = analysis.analyse(game, state, Planned("1"))
     shown, plain = analysis.draw(game, state, told), game.draw(state)

@@ -41,7 +41,7 @@ def played(id: str) -> tuple[Record, ...]:
         return free_for_all(game, [first, second], 6, out=folder, seed=3).records
 
 
-def the_game(id: str) -> Game[Any]:
+def the_game(id: str) -> Game:
     return game_of(played(id)[0])
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +31,7 @@ MOVES = (
 )
 
 
-def by_hand() -> tuple[Game[Any], Record]:
+def by_hand() -> tuple[Game, Record]:
     game = cellgames.make(ID, size=5, players=3, rounds=2, first_tiles=1, reserves=1, flip_rounds=(2,))
     state = game.string_to_state(START.replace("5$5$5$5$5!", empty(game)))
     position = game.state_to_string(state)
@@ -40,14 +39,14 @@ def by_hand() -> tuple[Game[Any], Record]:
     return game, Record(ID, "0", game.parameters, 0, ("a", "b", "b"), 0, MOVES, result, position=position)
 
 
-def empty(game: Game[Any]) -> str:
+def empty(game: Game) -> str:
     """How a board without tiles is written."""
     line = game.state_to_string(game.init(torch.tensor([0])))
     return line.split("tiles:")[1].split(" ")[0]
 
 
 @cache
-def games() -> tuple[Game[Any], tuple[Record, ...]]:
+def games() -> tuple[Game, tuple[Record, ...]]:
     import tempfile
 
     game = cellgames.make(ID, size=9, rounds=4, flip_rounds=(3,))

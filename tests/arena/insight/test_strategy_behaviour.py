@@ -44,7 +44,7 @@ class Coin(BaseAgent):
         return torch.where(first, action_mask.int().argmax(dim=1), last)
 
 
-def behaviour(game: Game[Any], agents: dict[str, Any], records: Any, **asking: Any) -> Behaviour:
+def behaviour(game: Game, agents: dict[str, Any], records: Any, **asking: Any) -> Behaviour:
     return compare(game, agents, draw_positions(game, records, asking.pop("positions", 40), 0), **asking)
 
 
@@ -211,7 +211,7 @@ def test_what_an_agent_answers_does_not_depend_on_the_others() -> None:
 
 
 @pytest.mark.parametrize("game", [Race(), Sealed()], ids=lambda game: type(game).__name__)
-def test_games_of_chance_and_those_where_all_act_at_once_can_be_asked_about(game: Game[Any]) -> None:
+def test_games_of_chance_and_those_where_all_act_at_once_can_be_asked_about(game: Game) -> None:
     records = played(game, ["random"], 8)
     found = behaviour(game, {"random": RandomAgent(), "also": RandomAgent()}, records, draws=32)
     assert found.distance[0, 1] < 0.2

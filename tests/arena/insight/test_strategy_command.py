@@ -8,7 +8,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from strategy_records import played, told
@@ -211,7 +210,7 @@ def test_the_command_says_what_was_found_and_where_it_is(
     ids=["torus", "grid"],
 )
 def test_all_parts_that_suit_the_game_are_there_unless_some_are_chosen(
-    game: Game[Any], titles: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    game: Game, titles: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     append(tmp_path / "games.jsonl", played(game, ["random"], 4))
     assert main(["analyse", "--records", "games.jsonl", "--json", "--out", "out"]) == 0

@@ -80,7 +80,7 @@ def test_what_is_no_run_is_refused(run: Path, spoil: Any, message: str) -> None:
         kept.checkpoints(spoil(run))
 
 
-def _with(folder: Path, game: Game[Any], made: dict[str, Any]) -> Path:
+def _with(folder: Path, game: Game, made: dict[str, Any]) -> Path:
     save_network(folder / "pool" / "000000000300.safetensors", network_for(game), made=made)
     return folder
 
@@ -131,7 +131,7 @@ def test_the_entropy_is_that_of_the_network(run: Path) -> None:
 @pytest.mark.parametrize(
     ("game", "each"), [(TORUS, 1), (CLOTH, 1), (GRID, 4), (CUP, 2)], ids=lambda value: getattr(value, "id", "")
 )
-def test_first_steps_of_every_game_are_named(game: Game[Any], each: int) -> None:
+def test_first_steps_of_every_game_are_named(game: Game, each: int) -> None:
     found = kept.first_steps(game, load_agent("random", game), 8, 0)
     assert found.total() == 8 * each
     assert all(name for name in found)
@@ -157,7 +157,7 @@ def test_the_plots_can_be_drawn(run: Path) -> None:
     ids=lambda value: getattr(value, "id", value),
 )
 def test_runs_of_every_game_are_looked_at(
-    game: Game[Any], kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    game: Game, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cellgames.arena.insight.behaviour.drift._STARTS", 8)
     (tmp_path / "pool").mkdir()

@@ -42,7 +42,7 @@ def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
     return place(assign_agents([Team(name) for name in generate_names(count, 0)], specs))
 
 
-def run(out: Path, game: Game[Any] = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
+def run(out: Path, game: Game = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
     teams = teams_of(*specs)
     own: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
     umpire = BotUmpire(game, teams, agents=own, **options)
@@ -148,7 +148,7 @@ def test_what_cannot_be_a_season_of_bots() -> None:
 
 
 @pytest.mark.parametrize("game", [SMALL, Race(), TwoPartRace(), Sealed()], ids=lambda game: str(game.id))
-def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: Game[Any]) -> None:
+def test_openings_are_legal_in_their_own_games_and_leave_them_unfinished(game: Game) -> None:
     env_ids = seeds(3, 64)
     drawn = openings(game, env_ids, 5, torch.Generator().manual_seed(0))
     assert drawn.shape == (64, 5, *game.info.action_shape)
@@ -174,7 +174,7 @@ def test_an_opening_is_as_long_as_the_game_allows() -> None:
 
 
 @pytest.mark.parametrize("game", [SMALL, Sealed()], ids=lambda game: str(game.id))
-def test_openings_of_no_plies_have_no_length(game: Game[Any]) -> None:
+def test_openings_of_no_plies_have_no_length(game: Game) -> None:
     assert lengths(openings(game, seeds(0, 3), 0, torch.Generator())) == [0, 0, 0]
 
 
@@ -191,7 +191,7 @@ def test_an_opening_of_the_cup_stops_without_playing_life(monkeypatch: pytest.Mo
 
 
 @every_game
-def test_the_turn_that_is_said_to_be_the_last_is(game: Game[Any]) -> None:
+def test_the_turn_that_is_said_to_be_the_last_is(game: Game) -> None:
     state, random = game.init(seeds(5, 8)), torch.Generator().manual_seed(5)
     last = game.is_last_turn(state)
     while not state.done.all():

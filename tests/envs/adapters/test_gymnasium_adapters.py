@@ -69,7 +69,7 @@ def test_gymnasiums_checker_passes(id: str) -> None:
 
 
 @every_game
-def test_a_game_gives_what_the_seat_vector_gives_and_its_masks_sample(game: Game[Any]) -> None:
+def test_a_game_gives_what_the_seat_vector_gives_and_its_masks_sample(game: Game) -> None:
     env: Any = SeatEnv(game)
     observation, info = env.reset(seed=5)
     vector = SeatVector(game, 1, seed=torch.tensor([5]))
@@ -201,7 +201,7 @@ def test_a_window_shows_every_step_and_render_without_a_mode_warns() -> None:
 
 
 @every_game
-def test_many_environments_equal_gymnasiums_own_vector_of_single_ones(game: Game[Any]) -> None:
+def test_many_environments_equal_gymnasiums_own_vector_of_single_ones(game: Game) -> None:
     num_envs, steps = 3, min(2 * game.info.max_turns, 25)
     ours = SeatVectorEnv(game, num_envs)
     theirs = SyncVectorEnv([lambda: SeatEnv(game)] * num_envs, autoreset_mode=AutoresetMode.SAME_STEP)
@@ -226,7 +226,7 @@ def test_many_environments_equal_gymnasiums_own_vector_of_single_ones(game: Game
 
 
 @pytest.mark.parametrize("game", [Race(), Sealed()], ids=["in turns", "at once"])
-def test_illegal_actions_are_told_as_in_single_environments(game: Game[Any]) -> None:
+def test_illegal_actions_are_told_as_in_single_environments(game: Game) -> None:
     ours = SeatVectorEnv(game, 4)
     theirs = SyncVectorEnv([lambda: SeatEnv(game)] * 4, autoreset_mode=AutoresetMode.SAME_STEP)
     ours.reset(seed=1)

@@ -70,7 +70,7 @@ def quiet() -> Iterator[None]:
 
 @any_game
 @pytest.mark.usefixtures("quiet")
-def test_pettingzoos_api_test_passes(game: Game[Any], capsys: pytest.CaptureFixture[str]) -> None:
+def test_pettingzoos_api_test_passes(game: Game, capsys: pytest.CaptureFixture[str]) -> None:
     api_test(aec(game), num_cycles=200)  # type: ignore[no-untyped-call]  # PettingZoo's
     if not game.info.simultaneous:
         api_test(raw(game), num_cycles=200)  # type: ignore[no-untyped-call]  # PettingZoo's
@@ -79,20 +79,20 @@ def test_pettingzoos_api_test_passes(game: Game[Any], capsys: pytest.CaptureFixt
 
 @game_at_once
 @pytest.mark.usefixtures("quiet")
-def test_pettingzoos_parallel_tests_pass(game: Game[Any]) -> None:
+def test_pettingzoos_parallel_tests_pass(game: Game) -> None:
     parallel_api_test(raw(game), num_cycles=100)
     parallel_seed_test(lambda: raw(game), num_cycles=100)  # type: ignore[no-untyped-call]  # PettingZoo's
 
 
 @any_game
 @pytest.mark.usefixtures("quiet")
-def test_pettingzoos_seed_test_passes(game: Game[Any]) -> None:
+def test_pettingzoos_seed_test_passes(game: Game) -> None:
     seed_test(lambda: aec(game), num_cycles=100)  # type: ignore[no-untyped-call]  # PettingZoo's
 
 
 @any_game
 @pytest.mark.usefixtures("quiet")
-def test_pettingzoos_state_test_passes(game: Game[Any]) -> None:
+def test_pettingzoos_state_test_passes(game: Game) -> None:
     env = aec(game)
     check_state_space(env)  # type: ignore[no-untyped-call]  # PettingZoo's
     if not game.info.simultaneous:  # the test plays illegal moves, of which the wrapper warns in the log
@@ -103,7 +103,7 @@ def test_pettingzoos_state_test_passes(game: Game[Any]) -> None:
 
 
 @any_game
-def test_spaces_and_facts_are_those_of_the_game(game: Game[Any]) -> None:
+def test_spaces_and_facts_are_those_of_the_game(game: Game) -> None:
     env, info = raw(game), game.info
     assert env.possible_agents == list(info.players)
     assert str(env) == env.metadata["name"] == game.id.replace("-", "_")
@@ -126,7 +126,7 @@ def test_spaces_and_facts_are_those_of_the_game(game: Game[Any]) -> None:
 
 
 @game_in_turns
-def test_the_wrapped_environment_wears_pettingzoos_wrappers(game: Game[Any]) -> None:
+def test_the_wrapped_environment_wears_pettingzoos_wrappers(game: Game) -> None:
     env = wrapped(AECGame(game))
     assert isinstance(env, OrderEnforcingWrapper)
     assert isinstance(env.env, AssertOutOfBoundsWrapper)
@@ -149,7 +149,7 @@ def test_the_wrapped_environment_wears_pettingzoos_wrappers(game: Game[Any]) -> 
 
 
 @any_game
-def test_before_reset_the_raw_environment_says_what_is_missing(game: Game[Any]) -> None:
+def test_before_reset_the_raw_environment_says_what_is_missing(game: Game) -> None:
     env = raw(game)
     with pytest.raises(AttributeError, match="did you forget to call reset"):
         env.state()
@@ -166,14 +166,14 @@ def test_a_game_of_the_other_kind_is_refused() -> None:
 # ---------------------------------------------------------------- the same game as the core's
 
 
-def infos_of(game: Game[Any], state: Any, seat: int) -> dict[str, Any]:
+def infos_of(game: Game, state: Any, seat: int) -> dict[str, Any]:
     """What infos are to hold."""
     return {name: value[0].tolist() for name, value in game.infos(state, seat).items()}
 
 
 @game_in_turns
 @either
-def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress: Dress) -> None:
+def test_every_moment_is_that_of_the_core_for_all_players(game: Game, dress: Dress) -> None:
     env, random, players = dress(AECGame(game)), np.random.default_rng(1), game.info.players
     for seed in range(6):
         env.reset(seed=seed)
@@ -206,7 +206,7 @@ def test_every_moment_is_that_of_the_core_for_all_players(game: Game[Any], dress
         check_dead_steps(game, env, state, owed)
 
 
-def check_dead_steps(game: Game[Any], env: Any, state: Any, owed: Any) -> None:
+def check_dead_steps(game: Game, env: Any, state: Any, owed: Any) -> None:
     """After the game each agent is told once what it is owed, steps with None, and is gone."""
     players = env.possible_agents
     assert env.agents == players
@@ -226,7 +226,7 @@ def check_dead_steps(game: Game[Any], env: Any, state: Any, owed: Any) -> None:
 
 
 @game_in_turns
-def test_an_observation_is_the_callers_to_change(game: Game[Any]) -> None:
+def test_an_observation_is_the_callers_to_change(game: Game) -> None:
     env = raw(game)
     env.reset(seed=1)
     before = copy.deepcopy(env.last()[0])
@@ -240,7 +240,7 @@ def test_an_observation_is_the_callers_to_change(game: Game[Any]) -> None:
 
 
 @game_at_once
-def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game[Any]) -> None:
+def test_every_moment_of_a_simultaneous_game_is_that_of_the_core(game: Game) -> None:
     env, random, players = ParallelGame(game), np.random.default_rng(1), game.info.players
     for seed in range(6):
         observations, infos = env.reset(seed=seed)
@@ -285,7 +285,7 @@ def test_last_tells_every_reward_once_however_turns_are_shared(dress: Dress) -> 
 
 
 @any_game
-def test_a_seed_gives_the_cores_game_and_the_games_that_follow_in_a_env(game: Game[Any]) -> None:
+def test_a_seed_gives_the_cores_game_and_the_games_that_follow_in_a_env(game: Game) -> None:
     env, other = aec(game), aec(game)
     seed = int(seeds(9, 1))
     env.reset(seed=seed)
@@ -302,7 +302,7 @@ def test_a_seed_gives_the_cores_game_and_the_games_that_follow_in_a_env(game: Ga
 
 
 @any_game
-def test_without_a_seed_the_first_game_is_a_random_one(game: Game[Any]) -> None:
+def test_without_a_seed_the_first_game_is_a_random_one(game: Game) -> None:
     drawn = set()
     for _ in range(4):
         env = raw(game)
@@ -313,13 +313,13 @@ def test_without_a_seed_the_first_game_is_a_random_one(game: Game[Any]) -> None:
 
 @any_game
 @pytest.mark.parametrize("seed", [-1, 2**63, 1.5, "7", True])
-def test_a_bad_seed_is_refused(game: Game[Any], seed: Any) -> None:
+def test_a_bad_seed_is_refused(game: Game, seed: Any) -> None:
     with pytest.raises(ValueError, match=r"expected a seed from 0 to 2\*\*63 - 1, or None, got"):
         raw(game).reset(seed=seed)
 
 
 @any_game
-def test_a_game_starts_from_a_position(game: Game[Any]) -> None:
+def test_a_game_starts_from_a_position(game: Game) -> None:
     env, other = aec(game), aec(game)
     env.reset(seed=4)
     play_on(env, moves=2 * one_step(game))
@@ -338,7 +338,7 @@ def test_a_game_starts_from_a_position(game: Game[Any]) -> None:
 
 
 @any_game
-def test_a_bad_position_is_refused_and_the_game_goes_on(game: Game[Any]) -> None:
+def test_a_bad_position_is_refused_and_the_game_goes_on(game: Game) -> None:
     env = raw(game)
     env.reset(seed=4)
     before = env.core_state()

@@ -28,7 +28,7 @@ COPIES: dict[str, Duplicate] = {
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @game_in_turns
 @either
-def test_a_copy_goes_on_from_where_the_game_is(game: Game[Any], dress: Dress, duplicate: Duplicate) -> None:
+def test_a_copy_goes_on_from_where_the_game_is(game: Game, dress: Dress, duplicate: Duplicate) -> None:
     env = dress(AECGame(game))
     env.reset(seed=8)
     for moves in (0, 3, 2):
@@ -48,7 +48,7 @@ def test_a_copy_goes_on_from_where_the_game_is(game: Game[Any], dress: Dress, du
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @game_in_turns
-def test_a_copy_between_the_last_steps_keeps_the_rewards_still_owed(game: Game[Any], duplicate: Duplicate) -> None:
+def test_a_copy_between_the_last_steps_keeps_the_rewards_still_owed(game: Game, duplicate: Duplicate) -> None:
     env: Any = wrapped(AECGame(game))
     env.reset(seed=8)
     while not any(env.terminations.values()) and not any(env.truncations.values()):
@@ -77,7 +77,7 @@ def test_a_copy_samples_actions_of_its_own(duplicate: Duplicate) -> None:
 
 @pytest.mark.parametrize("duplicate", COPIES.values(), ids=COPIES)
 @game_at_once
-def test_a_copy_of_a_simultaneous_game_goes_on_from_where_it_is(game: Game[Any], duplicate: Duplicate) -> None:
+def test_a_copy_of_a_simultaneous_game_goes_on_from_where_it_is(game: Game, duplicate: Duplicate) -> None:
     for env in (ParallelGame(game), parallel_to_aec(ParallelGame(game))):
         env.reset(seed=8)
         if isinstance(env, ParallelGame):

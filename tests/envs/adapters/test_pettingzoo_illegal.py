@@ -32,7 +32,7 @@ def until_something_is_illegal(env: Any) -> Any:
 
 
 @game_in_turns
-def test_an_illegal_action_raises_in_the_raw_environment_and_harms_nothing(game: Game[Any]) -> None:
+def test_an_illegal_action_raises_in_the_raw_environment_and_harms_nothing(game: Game) -> None:
     env: Any = AECGame(game)
     env.reset(seed=6)
     action = until_something_is_illegal(env)
@@ -51,7 +51,7 @@ def test_an_illegal_action_raises_in_the_raw_environment_and_harms_nothing(game:
 
 
 @game_in_turns
-def test_an_illegal_action_ends_the_wrapped_game_against_its_player(game: Game[Any]) -> None:
+def test_an_illegal_action_ends_the_wrapped_game_against_its_player(game: Game) -> None:
     env: Any = wrapped(AECGame(game))
     for seed in range(4):  # the mover differs
         env.reset(seed=seed)
@@ -75,7 +75,7 @@ def test_an_illegal_action_ends_the_wrapped_game_against_its_player(game: Game[A
 
 
 @game_in_turns
-def test_an_action_outside_the_space_is_an_assertion_in_the_wrapped_environment(game: Game[Any]) -> None:
+def test_an_action_outside_the_space_is_an_assertion_in_the_wrapped_environment(game: Game) -> None:
     env: Any = wrapped(AECGame(game))
     env.reset(seed=0)
     for wrong in (-1, 10**6, None, "e4", 0.5):
@@ -125,7 +125,7 @@ def test_illegal_choices_of_a_simultaneous_game_become_the_last_legal_one_and_ar
 
 
 @game_at_once
-def test_a_malformed_step_of_a_simultaneous_game_is_refused_and_harms_nothing(game: Game[Any]) -> None:
+def test_a_malformed_step_of_a_simultaneous_game_is_refused_and_harms_nothing(game: Game) -> None:
     env = ParallelGame(game)
     observations, _ = env.reset(seed=3)
     random = np.random.default_rng(0)

@@ -32,12 +32,12 @@ def _no_display(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @any_game
-def test_pettingzoos_render_test_passes(game: Game[Any]) -> None:
+def test_pettingzoos_render_test_passes(game: Game) -> None:
     render_test(lambda render_mode: aec(game, render_mode))  # type: ignore[misc,arg-type]  # its type names no argument
 
 
 @any_game
-def test_pictures_and_text_are_those_of_the_core(game: Game[Any]) -> None:
+def test_pictures_and_text_are_those_of_the_core(game: Game) -> None:
     env = aec(game, "rgb_array")
     env.reset(seed=2)
     play_on(env, moves=one_step(game))
@@ -58,7 +58,7 @@ def test_a_notebook_shows_the_wrapped_environment_as_svg() -> None:
 
 
 @any_game
-def test_rendering_without_a_mode_warns_and_gives_nothing(game: Game[Any]) -> None:
+def test_rendering_without_a_mode_warns_and_gives_nothing(game: Game) -> None:
     env = aec(game)
     env.reset(seed=2)
     with pytest.warns(UserWarning, match="without specifying any render mode"):
@@ -66,15 +66,13 @@ def test_rendering_without_a_mode_warns_and_gives_nothing(game: Game[Any]) -> No
 
 
 @any_game
-def test_an_unknown_render_mode_is_refused(game: Game[Any]) -> None:
+def test_an_unknown_render_mode_is_refused(game: Game) -> None:
     with pytest.raises(ValueError, match="expected a render_mode of human, rgb_array, ansi, got 'svg'"):
         raw(game, "svg")
 
 
 @any_game
-def test_the_window_follows_reset_and_steps_until_it_is_closed(
-    game: Game[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_window_follows_reset_and_steps_until_it_is_closed(game: Game, monkeypatch: pytest.MonkeyPatch) -> None:
     pygame = pytest.importorskip("pygame")
     shown: list[Any] = []
     show = Window.show

@@ -54,7 +54,7 @@ def cluster() -> Iterator[Any]:
     patch.undo()
 
 
-def runner(game: Game[Any], num_envs: int = 2, seed: int = 5, worker: int = 0) -> MultiAgentEnvRunner:
+def runner(game: Game, num_envs: int = 2, seed: int = 5, worker: int = 0) -> MultiAgentEnvRunner:
     """RLlib's, playing with a fresh masked network."""
     spec = RLModuleSpec(module_class=MaskedPPOModule, model_config={"fcnet_hiddens": [8]})
     config = (
@@ -72,7 +72,7 @@ def core_seed(seed: int) -> torch.Tensor:
     return torch.tensor([seed])
 
 
-def told(game: Game[Any], state: Any, seat: int) -> dict[str, np.ndarray]:
+def told(game: Game, state: Any, seat: int) -> dict[str, np.ndarray]:
     """What a seat observes, by the core."""
     mask = game.legal_actions(state)
     row = mask[0, seat] if game.info.simultaneous else mask[0] & (state.current_player[0] == seat)
@@ -86,7 +86,7 @@ def same(ours: dict[str, Any], theirs: dict[str, Any]) -> None:
         assert np.array_equal(view, theirs[name])
 
 
-def drawn(game: Game[Any], env: RLlibGame, generator: torch.Generator) -> tuple[torch.Tensor, dict[str, Any]]:
+def drawn(game: Game, env: RLlibGame, generator: torch.Generator) -> tuple[torch.Tensor, dict[str, Any]]:
     """Random legal actions, as the core and as RLlib take them."""
     state = env.core_state()
     actions = random_actions(game, state, generator)
@@ -99,7 +99,7 @@ def drawn(game: Game[Any], env: RLlibGame, generator: torch.Generator) -> tuple[
 
 
 @every_game
-def test_rllibs_check_passes_and_spaces_hold_what_is_seen(game: Game[Any]) -> None:
+def test_rllibs_check_passes_and_spaces_hold_what_is_seen(game: Game) -> None:
     env = RLlibGame({"game": game})
     check_multiagent_environments(env)
     observations, _ = env.reset(seed=1)
@@ -107,7 +107,7 @@ def test_rllibs_check_passes_and_spaces_hold_what_is_seen(game: Game[Any]) -> No
 
 
 @every_game
-def test_a_game_is_the_cores(game: Game[Any]) -> None:
+def test_a_game_is_the_cores(game: Game) -> None:
     env, generator, players = RLlibGame({"game": game}), torch.Generator().manual_seed(1), game.info.players
     state = game.init(core_seed(3))
     observations, infos = env.reset(seed=3)
@@ -131,7 +131,7 @@ def test_a_game_is_the_cores(game: Game[Any]) -> None:
 
 
 @every_game
-def test_rllibs_own_wrappers_of_the_pettingzoo_environments_agree(game: Game[Any]) -> None:
+def test_rllibs_own_wrappers_of_the_pettingzoo_environments_agree(game: Game) -> None:
     """They tell a seat its rewards when it observes again; masks of several components come as a tuple."""
     simultaneous = game.info.simultaneous
     theirs = ParallelPettingZooEnv(raw(game)) if simultaneous else PettingZooEnv(wrapped(raw(game)))
@@ -254,16 +254,16 @@ def test_render_gives_what_the_config_asks_for() -> None:
 
 
 @every_game
-def test_what_the_runner_samples_is_legal_and_is_the_cores_games(game: Game[Any]) -> None:
+def test_what_the_runner_samples_is_legal_and_is_the_cores_games(game: Game) -> None:
     _sampled_games_are_the_cores(game, explore=True)
 
 
 @pytest.mark.parametrize("game", [TORUS, GAMES["grid-adaptation-v0"]], ids=["in turns", "all at once"])
-def test_what_the_runner_samples_without_exploring_is_legal(game: Game[Any]) -> None:
+def test_what_the_runner_samples_without_exploring_is_legal(game: Game) -> None:
     _sampled_games_are_the_cores(game, explore=False)
 
 
-def _sampled_games_are_the_cores(game: Game[Any], explore: bool) -> None:
+def _sampled_games_are_the_cores(game: Game, explore: bool) -> None:
     """Chunks of games are put together by seat, then played again: actions, masks, rewards credited, ends."""
     playing = runner(game)
     length = game.info.max_turns // 3 + 1
@@ -278,7 +278,7 @@ def _sampled_games_are_the_cores(game: Game[Any], explore: bool) -> None:
     playing.stop()
 
 
-def _replay(game: Game[Any], seed: torch.Tensor, chunks: list[Any]) -> None:
+def _replay(game: Game, seed: torch.Tensor, chunks: list[Any]) -> None:
     players = game.info.players
     acts: dict[str, list[Any]] = {player: [] for player in players}
     views: dict[str, list[Any]] = {player: [] for player in players}
@@ -318,7 +318,7 @@ def _replay(game: Game[Any], seed: torch.Tensor, chunks: list[Any]) -> None:
 # ---------------------------------------------------------------- modules
 
 
-def module(game: Game[Any], kind: type[RLModule] = MaskedPPOModule, **model: Any) -> Any:
+def module(game: Game, kind: type[RLModule] = MaskedPPOModule, **model: Any) -> Any:
     env = RLlibGame({"game": game})
     agent = env.possible_agents[0]
     torch.manual_seed(0)
@@ -330,7 +330,7 @@ def module(game: Game[Any], kind: type[RLModule] = MaskedPPOModule, **model: Any
     ).build()
 
 
-def batch_of(game: Game[Any], mask: torch.Tensor) -> dict[str, Any]:
+def batch_of(game: Game, mask: torch.Tensor) -> dict[str, Any]:
     space = game.info.observation
     planes = torch.randint(0, 2, (*mask.shape[:-1], *space.shape), generator=torch.Generator().manual_seed(0))
     return {Columns.OBS: {"observation": planes.to(space.dtype), "action_mask": mask.to(torch.int8)}}
@@ -338,7 +338,7 @@ def batch_of(game: Game[Any], mask: torch.Tensor) -> dict[str, Any]:
 
 @pytest.mark.parametrize("game", [TORUS, TwoPartRace()], ids=["one number", "two components"])
 @pytest.mark.parametrize("kind", [MaskedPPOModule, MaskedAPPOModule])
-def test_what_is_illegal_has_no_probability_anywhere(game: Game[Any], kind: type[RLModule]) -> None:
+def test_what_is_illegal_has_no_probability_anywhere(game: Game, kind: type[RLModule]) -> None:
     network, info = module(game, kind), game.info
     mask = torch.rand((500, info.num_actions), generator=torch.Generator().manual_seed(1)) < 0.3
     for part in mask.split(list(info.action_nvec), 1):
@@ -358,7 +358,7 @@ def test_what_is_illegal_has_no_probability_anywhere(game: Game[Any], kind: type
 
 
 @pytest.mark.parametrize("game", [TORUS, TwoPartRace()], ids=["one number", "two components"])
-def test_a_single_legal_action_is_certain_and_after_the_end_nothing_breaks(game: Game[Any]) -> None:
+def test_a_single_legal_action_is_certain_and_after_the_end_nothing_breaks(game: Game) -> None:
     network, nvec = module(game), game.info.action_nvec
     mask = torch.zeros((2, game.info.num_actions))
     starts = np.cumsum(nvec) - nvec
@@ -439,7 +439,7 @@ def example() -> Any:
 
 @pytest.mark.ray
 @pytest.mark.parametrize("game", [TORUS, GAMES["grid-adaptation-small-v0"]], ids=["in turns", "all at once"])
-def test_the_examples_iterations_train_and_its_agent_plays(example: Any, cluster: Any, game: Game[Any]) -> None:
+def test_the_examples_iterations_train_and_its_agent_plays(example: Any, cluster: Any, game: Game) -> None:
     algorithm = example.settings(game.id, game.parameters, envs=2, steps=60).debugging(seed=0).build_algo()
     before = {name: p.clone() for name, p in algorithm.get_module(example.POLICY).named_parameters()}
     example.train(algorithm, 2)

@@ -44,14 +44,14 @@ def run(env: Any, batch: SeatVecEnv, steps: int, seed: int = 3) -> list[Any]:
 
 
 @pytest.mark.parametrize("game", CHECKED, ids=[game.id for game in CHECKED])
-def test_sb3s_checker_passes_on_the_single_environment(game: Game[Any]) -> None:
+def test_sb3s_checker_passes_on_the_single_environment(game: Game) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # boards are no images, whatever their shape
         check_env(SeatEnv(game))
 
 
 @every_game
-def test_it_equals_sb3s_own_vector_of_single_environments(game: Game[Any]) -> None:
+def test_it_equals_sb3s_own_vector_of_single_environments(game: Game) -> None:
     num_envs, steps = 3, min(2 * game.info.max_turns, 25)
     ours, theirs = SeatVecEnv(game, num_envs), DummyVecEnv([lambda: SeatEnv(game)] * num_envs)
     assert (ours.observation_space, ours.action_space) == (theirs.observation_space, theirs.action_space)
@@ -82,7 +82,7 @@ def test_it_equals_sb3s_own_vector_of_single_environments(game: Game[Any]) -> No
 
 
 @every_game
-def test_episodes_are_those_that_sb3s_monitor_counts(game: Game[Any]) -> None:
+def test_episodes_are_those_that_sb3s_monitor_counts(game: Game) -> None:
     env, told = SeatVecEnv(game, 4, Habit(1), seed=3), SeatVecEnv(game, 4, Habit(1), seed=3)
     watched = VecMonitor(env)
     watched.reset()
@@ -109,7 +109,7 @@ def test_infos_are_every_envs_own() -> None:
 
 
 @pytest.mark.parametrize("game", [Race(limit=4), TORUS], ids=["limit", "no limit"])
-def test_games_that_were_cut_off_say_so(game: Game[Any]) -> None:
+def test_games_that_were_cut_off_say_so(game: Game) -> None:
     env = SeatVecEnv(game, 20, seed=3)
     env.reset()
     cut = [info["TimeLimit.truncated"] for step in run(env, env, 10) for info in step[3] if info]
@@ -209,7 +209,7 @@ def test_an_illegal_action_loses_and_is_told() -> None:
 
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=["torus", "grid"])
-def test_maskable_ppo_learns_on_it_and_plays_no_illegal_action(game: Game[Any]) -> None:
+def test_maskable_ppo_learns_on_it_and_plays_no_illegal_action(game: Game) -> None:
     env = SeatVecEnv(game, 4, as_opponent("random"), seed=1)
     model = MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=16, batch_size=32, n_epochs=1, seed=3)
     before = {name: weight.clone() for name, weight in model.policy.state_dict().items()}

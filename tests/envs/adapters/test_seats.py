@@ -39,7 +39,7 @@ def same(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
-def run(vector: SeatVector[Any], steps: int, seed: int = 3) -> list[SeatTransition]:
+def run(vector: SeatVector, steps: int, seed: int = 3) -> list[SeatTransition]:
     """What random legal actions lead to."""
     random = generator(seed)
     return [vector.step(random_learner(vector, random)) for _ in range(steps)]
@@ -50,7 +50,7 @@ def run(vector: SeatVector[Any], steps: int, seed: int = 3) -> list[SeatTransiti
 
 @every_game
 @pytest.mark.parametrize("last", [False, True], ids=["first seat", "last seat"])
-def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game[Any], last: bool) -> None:
+def test_the_learner_gets_what_its_seat_earns_in_the_cores_single_steps(game: Game, last: bool) -> None:
     player = game.info.num_players - 1 if last else 0
     num_envs, steps, habit = 3, min(2 * game.info.max_turns, 40), Habit(salt=2)
     vector, learner = SeatVector(game, num_envs, habit, seat=player, seed=5), Learner(num_envs)
@@ -91,10 +91,10 @@ class Script:
     def __init__(self, moves: str, player: int) -> None:
         self.moves = [TORUS.string_to_action(move) for move in moves.split()[player::2]]
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         pass
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         return torch.tensor([self.moves[turn // 2] for turn in state.turn[env_ids].tolist()])
 
 
@@ -131,10 +131,10 @@ class TortoiseFirst(Race):
 class Walk:
     """Walks, at every turn."""
 
-    def start(self, game: Game[Any], players: Tensor, env_ids: Tensor) -> None:
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         pass
 
-    def pick(self, game: Game[Any], state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
+    def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
         return torch.where(state.chosen[env_ids, players] == 1, 0, 1)
 
 
@@ -179,7 +179,7 @@ def test_a_seat_that_never_acts_is_an_error(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @every_game
-def test_many_envs_equal_each_env_alone(game: Game[Any]) -> None:
+def test_many_envs_equal_each_env_alone(game: Game) -> None:
     num_envs, steps = 4, min(2 * game.info.max_turns, 30)
     together = SeatVector(game, num_envs, [Habit(1), UNIFORM, Habit(6)], seed=8)
     alone = [SeatVector(game, 1, [Habit(1), UNIFORM, Habit(6)], seed=seeds(8, num_envs)[[i]]) for i in range(num_envs)]
@@ -210,7 +210,7 @@ def test_many_envs_equal_each_env_alone(game: Game[Any]) -> None:
 
 
 @every_game
-def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game[Any]) -> None:
+def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game) -> None:
     vector = SeatVector(game, 6, seed=2)
     players = set()
     for _ in range(20):
@@ -229,7 +229,7 @@ def test_every_env_waits_for_the_learner_and_the_mask_is_its_own(game: Game[Any]
 
 
 @every_game
-def test_what_a_step_has_told_is_not_changed_by_later_steps(game: Game[Any]) -> None:
+def test_what_a_step_has_told_is_not_changed_by_later_steps(game: Game) -> None:
     vector, random = SeatVector(game, 5, seed=2), generator()
     told: list[tuple[Any, Any]] = []
     for _ in range(20):
@@ -276,7 +276,7 @@ def test_each_game_and_each_other_seat_draws_an_opponent() -> None:
 
 
 @every_game
-def test_the_seed_says_all_and_chance_is_not_global(game: Game[Any]) -> None:
+def test_the_seed_says_all_and_chance_is_not_global(game: Game) -> None:
     before = torch.random.get_rng_state()
     one, two = (SeatVector(game, 3, [as_opponent("random"), UNIFORM], seed=4) for _ in range(2))
     assert all(map(same, run(one, 6), run(two, 6)))
@@ -292,7 +292,7 @@ def test_the_seed_says_all_and_chance_is_not_global(game: Game[Any]) -> None:
 
 
 @every_game
-def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game[Any], tmp_path: Any) -> None:
+def test_what_is_saved_goes_on_as_if_nothing_had_happened(game: Game, tmp_path: Any) -> None:
     vector = SeatVector(game, 4, [as_opponent("random"), UNIFORM], seed=4)
     run(vector, 5)
     torch.save(vector.state_dict(), tmp_path / "games.pt")
@@ -334,7 +334,7 @@ def test_games_in_progress_go_on_with_the_opponents_they_began_with() -> None:
 
 
 @every_game
-def test_agents_play_as_opponents(game: Game[Any]) -> None:
+def test_agents_play_as_opponents(game: Game) -> None:
     name = "random" if game.id.startswith("toy") else "greedy"
     vector = SeatVector(game, 3, as_opponent(name, game), seed=1)
     assert sum(
@@ -399,7 +399,7 @@ def test_uniform_opponents_play_every_legal_action_alike() -> None:
 
 @every_game
 @pytest.mark.parametrize("policy", ["raise", "forfeit"])
-def test_what_is_no_action_raises_and_changes_nothing(game: Game[Any], policy: Any) -> None:
+def test_what_is_no_action_raises_and_changes_nothing(game: Game, policy: Any) -> None:
     vector = SeatVector(game, 3, seed=2, illegal=policy)
     before, good = vector.state_dict(), random_learner(vector, generator())
     wrong = good.clone()

@@ -47,7 +47,7 @@ def seen(env: TorchRLGame, td: Any) -> tuple[torch.Tensor, torch.Tensor]:
     return td[key(env, "observation")], td[key(env, "action_mask")]
 
 
-def of_the_core(game: Game[Any], state: Any) -> tuple[torch.Tensor, torch.Tensor]:
+def of_the_core(game: Game, state: Any) -> tuple[torch.Tensor, torch.Tensor]:
     """What `seen` must be."""
     legal = game.legal_actions(state)
     mask = legal | along_envs(state.done, legal.ndim)
@@ -85,12 +85,12 @@ def play(env: TorchRLGame, td: Any, *steps: Any) -> Any:
 
 @every_game
 @pytest.mark.parametrize("num_envs", [1, NUM_ENVS])
-def test_torchrls_check_passes(game: Game[Any], num_envs: int) -> None:
+def test_torchrls_check_passes(game: Game, num_envs: int) -> None:
     check_env_specs(TorchRLGame(game, num_envs), break_when_any_done="both", seed=0)
 
 
 @every_game
-def test_torchrls_action_mask_and_counter_serve_it(game: Game[Any]) -> None:
+def test_torchrls_action_mask_and_counter_serve_it(game: Game) -> None:
     base = TorchRLGame(game, NUM_ENVS)
     env = TransformedEnv(base, StepCounter()).append_transform(
         ActionMask(key(base, "action"), key(base, "action_mask"))
@@ -104,7 +104,7 @@ def test_torchrls_action_mask_and_counter_serve_it(game: Game[Any]) -> None:
 
 
 @pytest.mark.parametrize("game", ONE_CHOICE.values(), ids=ONE_CHOICE)
-def test_torchrl_wraps_the_pettingzoo_environments(game: Game[Any]) -> None:
+def test_torchrl_wraps_the_pettingzoo_environments(game: Game) -> None:
     """It has no masks for actions of several components; `TorchRLGame` has."""
     env = raw(game)
     wrapper = PettingZooWrapper(env if game.info.simultaneous else wrapped(env), use_mask=not game.info.simultaneous)
@@ -112,7 +112,7 @@ def test_torchrl_wraps_the_pettingzoo_environments(game: Game[Any]) -> None:
 
 
 @every_game
-def test_the_group_map_names_the_players_where_there_is_a_group(game: Game[Any]) -> None:
+def test_the_group_map_names_the_players_where_there_is_a_group(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS)
     assert bool(env.group_map) == game.info.simultaneous
     if env.group_map:
@@ -124,7 +124,7 @@ def test_the_group_map_names_the_players_where_there_is_a_group(game: Game[Any])
 
 
 @every_game
-def test_a_rollout_is_the_games_that_a_vector_plays(game: Game[Any]) -> None:
+def test_a_rollout_is_the_games_that_a_vector_plays(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS, seed=5)
     length = game.info.max_turns + 3
     rollout = env.rollout(length, break_when_any_done=False)
@@ -144,7 +144,7 @@ def test_a_rollout_is_the_games_that_a_vector_plays(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_reset_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
+def test_a_reset_of_some_envs_leaves_the_others_alone(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS, seed=2)
     td = env.rand_step(env.reset())
     before, chosen = env.core_state(), torch.tensor([[False], [True], [False]])
@@ -159,7 +159,7 @@ def test_a_reset_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_seed_gives_the_same_games_and_envs_do_not_depend_on_each_other(game: Game[Any]) -> None:
+def test_a_seed_gives_the_same_games_and_envs_do_not_depend_on_each_other(game: Game) -> None:
     env, fewer = TorchRLGame(game, NUM_ENVS, seed=1), TorchRLGame(game, 2, seed=9)
     env.set_seed(9)
     env.reset(), fewer.reset()
@@ -174,7 +174,7 @@ def test_a_seed_gives_the_same_games_and_envs_do_not_depend_on_each_other(game: 
 
 
 @every_game
-def test_a_finished_game_stays_as_it_is_until_it_is_reset(game: Game[Any]) -> None:
+def test_a_finished_game_stays_as_it_is_until_it_is_reset(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS)
     td = env.reset()
     for _ in range(game.info.max_turns + 1):
@@ -188,7 +188,7 @@ def test_a_finished_game_stays_as_it_is_until_it_is_reset(game: Game[Any]) -> No
 
 
 @every_game
-def test_a_rollout_until_all_are_done_steps_only_those_that_are_not(game: Game[Any]) -> None:
+def test_a_rollout_until_all_are_done_steps_only_those_that_are_not(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS)
     rollout = env.rollout(game.info.max_turns, break_when_all_done=True)
     assert rollout["next", "done"][:, -1].all()
@@ -196,7 +196,7 @@ def test_a_rollout_until_all_are_done_steps_only_those_that_are_not(game: Game[A
 
 
 @every_game
-def test_a_step_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
+def test_a_step_of_some_envs_leaves_the_others_alone(game: Game) -> None:
     env = TorchRLGame(game, NUM_ENVS)
     td = env.rand_step(env.reset())
     before, td = env.core_state(), step_mdp(td)
@@ -211,7 +211,7 @@ def test_a_step_of_some_envs_leaves_the_others_alone(game: Game[Any]) -> None:
 
 
 @every_game
-def test_tensors_are_the_callers_to_change(game: Game[Any]) -> None:
+def test_tensors_are_the_callers_to_change(game: Game) -> None:
     env, twin = TorchRLGame(game, NUM_ENVS), TorchRLGame(game, NUM_ENVS)
     td = env.reset()
     actions = first_legal(seen(env, td)[1], game.info.action_nvec)
@@ -262,7 +262,7 @@ def test_rewards_reach_the_winners_seat_where_all_act_at_once() -> None:
     ],
     ids=["one number", "two components"],
 )
-def test_an_illegal_action_is_refused_and_changes_nothing(game: Game[Any], actions: Any, words: str) -> None:
+def test_an_illegal_action_is_refused_and_changes_nothing(game: Game, actions: Any, words: str) -> None:
     env = TorchRLGame(game, NUM_ENVS)
     td, before = env.reset(), env.core_state()
     with pytest.raises(ValueError, match=words):
@@ -286,7 +286,7 @@ def test_without_torchrl_the_error_names_the_extra(monkeypatch: pytest.MonkeyPat
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @every_game
-def test_the_games_are_the_same_on_a_gpu(game: Game[Any]) -> None:
+def test_the_games_are_the_same_on_a_gpu(game: Game) -> None:
     env, there = TorchRLGame(game, NUM_ENVS), TorchRLGame(game, NUM_ENVS).to("cuda")
     check_env_specs(there, seed=0)
     env.set_seed(4), there.set_seed(4)

@@ -17,24 +17,24 @@ from cellgames.envs.core import Game
 
 
 @pytest.mark.parametrize("game", [*TOYS, GAMES["grid-adaptation-v0"]], ids=lambda game: game.id)
-def test_a_game_that_keeps_the_contract_passes(game: Game[Any]) -> None:
+def test_a_game_that_keeps_the_contract_passes(game: Game) -> None:
     check_game(game)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game", GAMES.values(), ids=GAMES)
-def test_every_game_passes(game: Game[Any]) -> None:
+def test_every_game_passes(game: Game) -> None:
     check_game(game, seed=3)
 
 
-def broken(**members: Any) -> Game[Any]:
+def broken(**members: Any) -> Game:
     """The race with some methods replaced."""
     kind: Any = dataclass(frozen=True)(type("Race", (Race,), members))
-    game: Game[Any] = kind()
+    game: Game = kind()
     return game
 
 
-def with_facts(**facts: Any) -> Game[Any]:
+def with_facts(**facts: Any) -> Game:
     return broken(info=property(lambda self: dataclasses.replace(Race(self.goal, self.limit).info, **facts)))
 
 
@@ -64,7 +64,7 @@ def forgets(self: Race, text: str, seed: int = 0) -> RaceState:
     return state.replace(chosen=torch.full_like(state.chosen, -1))
 
 
-BROKEN: dict[str, tuple[Game[Any], str]] = {
+BROKEN: dict[str, tuple[Game, str]] = {
     "shape": (
         broken(board=lambda self, state: state.place[:, :1].short()),
         r"board after 0 steps: expected torch.int16",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 from every_game import every_game_in_turns, generator, midway
@@ -171,7 +169,7 @@ def test_no_games_have_no_masks_and_draw_no_actions(actions: int) -> None:
 
 
 @every_game_in_turns
-def test_the_packed_mask_of_a_game_is_its_mask(game: Game[Any]) -> None:
+def test_the_packed_mask_of_a_game_is_its_mask(game: Game) -> None:
     for state in (game.init(seeds(0, 6)), midway(game, 6)):
         words = game.packed_legal_actions(state)
         assert torch.equal(words[~state.done], pack(game.legal_actions(state))[~state.done])

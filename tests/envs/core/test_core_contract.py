@@ -23,7 +23,7 @@ from cellgames.envs.core import Game, Solo, State, seeds
 
 
 @every_game
-def test_what_is_shown_has_the_declared_shape_dtype_and_bounds(game: Game[Any]) -> None:
+def test_what_is_shown_has_the_declared_shape_dtype_and_bounds(game: Game) -> None:
     info = game.info
     for state in (game.init(seeds(0, 4)), midway(game, 4), finished(game, 4)):
         *views, legal, board, outcome = seen(game, state)
@@ -42,7 +42,7 @@ def test_what_is_shown_has_the_declared_shape_dtype_and_bounds(game: Game[Any]) 
 
 
 @every_game
-def test_a_batch_of_no_games_is_a_batch(game: Game[Any]) -> None:
+def test_a_batch_of_no_games_is_a_batch(game: Game) -> None:
     none = game.init(seeds(0, 0))
     for state in (none, game.step(none, random_actions(game, none, generator()))):
         assert len(state) == 0
@@ -52,7 +52,7 @@ def test_a_batch_of_no_games_is_a_batch(game: Game[Any]) -> None:
 
 
 @every_game
-def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(game: Game[Any]) -> None:
+def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(game: Game) -> None:
     state, random = game.init(seeds(3, 16)), generator()
     for _ in range(game.info.max_turns):
         legal = game.legal_actions(state)
@@ -66,7 +66,7 @@ def test_whoever_must_act_has_a_legal_choice_of_every_component_and_nobody_else(
 
 
 @every_game
-def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game[Any]) -> None:
+def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game) -> None:
     assert type(game)(**game.parameters) == game
     assert hash(type(game)(**game.parameters)) == hash(game)
     if game.id in cellgames.games():
@@ -74,7 +74,7 @@ def test_a_game_is_equal_to_one_made_from_its_id_and_parameters(game: Game[Any])
 
 
 @every_game
-def test_an_observer_may_differ_from_env_to_env(game: Game[Any]) -> None:
+def test_an_observer_may_differ_from_env_to_env(game: Game) -> None:
     state = midway(game, 6)
     player = torch.arange(6) % game.info.num_players
     together = game.observe(state, player)
@@ -83,7 +83,7 @@ def test_an_observer_may_differ_from_env_to_env(game: Game[Any]) -> None:
 
 
 @every_game
-def test_nothing_that_is_shown_tells_the_seed(game: Game[Any]) -> None:
+def test_nothing_that_is_shown_tells_the_seed(game: Game) -> None:
     state = midway(game)
     other = state.replace(seed=state.seed + 12345)
     for shown, again in zip(seen(game, state), seen(game, other), strict=True):
@@ -106,7 +106,7 @@ def test_a_secret_is_seen_by_its_owner_alone() -> None:
 
 
 @every_game
-def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game[Any]) -> None:
+def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game) -> None:
     num_envs, random = 5, generator()
     batch = game.init(seeds(11, num_envs))
     alone = [game.init(seeds(11, num_envs)[[env_id]]) for env_id in range(num_envs)]
@@ -126,7 +126,7 @@ def test_a_batch_equals_the_same_games_alone_field_by_field(game: Game[Any]) -> 
     assert batch.done.all()
 
 
-def compare_solo(game: Game[Any], solo: Solo, state: Any) -> None:
+def compare_solo(game: Game, solo: Solo, state: Any) -> None:
     """One game outside a batch says the same as a batch of one."""
     assert solo.state().equal(state)
     assert solo.current_player == int(state.current_player)
@@ -141,7 +141,7 @@ def compare_solo(game: Game[Any], solo: Solo, state: Any) -> None:
 
 
 @every_game
-def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game: Game[Any]) -> None:
+def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game: Game) -> None:
     solo, state = game.solo(midway(game, 1, seed=4)), midway(game, 1, seed=4)
     actions = random_actions(game, state, generator())
     given = actions[0].numpy().copy()
@@ -155,7 +155,7 @@ def test_a_game_outside_a_batch_shares_no_memory_with_arrays_given_or_taken(game
 
 
 @every_game
-def test_other_envs_never_show_through(game: Game[Any]) -> None:
+def test_other_envs_never_show_through(game: Game) -> None:
     ours = seeds(7, 1)
     first = game.init(torch.cat((ours, seeds(8, 3))))
     second = game.init(torch.cat((ours, seeds(9, 3))))
@@ -171,7 +171,7 @@ def test_other_envs_never_show_through(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_step_changes_neither_the_state_nor_the_actions_it_is_given(game: Game[Any]) -> None:
+def test_a_step_changes_neither_the_state_nor_the_actions_it_is_given(game: Game) -> None:
     state = midway(game)
     before = state.clone()
     actions = random_actions(game, state, generator())
@@ -183,14 +183,14 @@ def test_a_step_changes_neither_the_state_nor_the_actions_it_is_given(game: Game
 
 
 @every_game
-def test_a_step_without_checks_is_the_same_step(game: Game[Any]) -> None:
+def test_a_step_without_checks_is_the_same_step(game: Game) -> None:
     state = midway(game)
     actions = random_actions(game, state, generator())
     assert game.step(state, actions, checked=False).equal(game.step(state, actions))
 
 
 @every_game
-def test_actions_may_be_of_any_integer_type(game: Game[Any]) -> None:
+def test_actions_may_be_of_any_integer_type(game: Game) -> None:
     state = midway(game)
     actions = random_actions(game, state, generator())
     expected = game.step(state, actions)
@@ -199,7 +199,7 @@ def test_actions_may_be_of_any_integer_type(game: Game[Any]) -> None:
 
 
 @every_game
-def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game[Any]) -> None:
+def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game) -> None:
     done = finished(game)
     still = done.replace(rewards=torch.zeros_like(done.rewards))
     for action in (0, -3, 10**6):
@@ -213,7 +213,7 @@ def test_finished_games_stay_with_zero_reward_whatever_is_played(game: Game[Any]
 
 
 @every_game
-def test_a_finished_game_among_others_stays_while_they_go_on(game: Game[Any]) -> None:
+def test_a_finished_game_among_others_stays_while_they_go_on(game: Game) -> None:
     done, fresh = finished(game, 2), game.init(seeds(5, 2))
     mixed = type(done).cat([done[0], fresh[0], done[1], fresh[1]])
     actions = random_actions(game, mixed, generator())
@@ -224,7 +224,7 @@ def test_a_finished_game_among_others_stays_while_they_go_on(game: Game[Any]) ->
 
 
 @every_game
-def test_outcomes_stand_when_the_game_ends_and_fit_the_declared_sum(game: Game[Any]) -> None:
+def test_outcomes_stand_when_the_game_ends_and_fit_the_declared_sum(game: Game) -> None:
     outcome = game.outcome(finished(game, 64))
     assert outcome.min() >= -1
     assert outcome.max() <= 1
@@ -248,7 +248,7 @@ def test_the_toys_reach_every_kind_of_end() -> None:
 
 
 @every_game
-def test_the_summary_of_a_game_is_json_and_every_envs_own(game: Game[Any]) -> None:
+def test_the_summary_of_a_game_is_json_and_every_envs_own(game: Game) -> None:
     done = finished(game)
     for env_id in range(len(done)):
         summary = game.summary(done[env_id])
@@ -260,7 +260,7 @@ def test_the_summary_of_a_game_is_json_and_every_envs_own(game: Game[Any]) -> No
 
 
 @every_game
-def test_actions_of_a_wrong_shape_are_refused(game: Game[Any]) -> None:
+def test_actions_of_a_wrong_shape_are_refused(game: Game) -> None:
     state = midway(game, 4)
     actions = random_actions(game, state, generator())
     for wrong in (actions[:3], actions[0], actions[None], actions[..., None]):
@@ -269,7 +269,7 @@ def test_actions_of_a_wrong_shape_are_refused(game: Game[Any]) -> None:
 
 
 @every_game
-def test_actions_that_are_no_integers_are_refused(game: Game[Any]) -> None:
+def test_actions_that_are_no_integers_are_refused(game: Game) -> None:
     state = midway(game, 4)
     actions = random_actions(game, state, generator())
     for wrong in (actions.float(), actions.bool(), actions.to(torch.complex64)):
@@ -280,7 +280,7 @@ def test_actions_that_are_no_integers_are_refused(game: Game[Any]) -> None:
 
 
 @every_game
-def test_actions_on_another_device_are_refused(game: Game[Any]) -> None:
+def test_actions_on_another_device_are_refused(game: Game) -> None:
     state = midway(game, 4)
     with pytest.raises(ValueError, match=r"actions are on meta, the games on cpu"):
         game.step(state, random_actions(game, state, generator()).to("meta"))
@@ -288,7 +288,7 @@ def test_actions_on_another_device_are_refused(game: Game[Any]) -> None:
 
 @every_game
 @pytest.mark.parametrize("beyond", [0, 1, 10**9])
-def test_an_action_out_of_range_names_env_player_and_range(game: Game[Any], beyond: int) -> None:
+def test_an_action_out_of_range_names_env_player_and_range(game: Game, beyond: int) -> None:
     state, info = game.init(seeds(4, 4)), game.info
     actions = random_actions(game, state, generator())
     seat = info.num_players - 1 if info.simultaneous else int(state.current_player[2])
@@ -307,7 +307,7 @@ def test_an_action_out_of_range_names_env_player_and_range(game: Game[Any], beyo
 
 
 @every_game
-def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(game: Game[Any]) -> None:
+def test_an_illegal_action_names_env_player_action_and_reason_and_harms_nothing(game: Game) -> None:
     state, info = midway(game, 4), game.info
     legal = game.legal_actions(state)
     actions = random_actions(game, state, generator())
@@ -348,7 +348,7 @@ def test_seeds_of_a_wrong_kind_are_refused(wrong: Any) -> None:
 
 
 @every_game
-def test_a_state_is_indexed_like_a_tensor_of_games(game: Game[Any]) -> None:
+def test_a_state_is_indexed_like_a_tensor_of_games(game: Game) -> None:
     state = midway(game, 5)
     fields = state.tensors()
 
@@ -370,14 +370,14 @@ def test_a_state_is_indexed_like_a_tensor_of_games(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_state_takes_a_list_of_flags_as_a_mask(game: Game[Any]) -> None:
+def test_a_state_takes_a_list_of_flags_as_a_mask(game: Game) -> None:
     state = midway(game, 4)
     flags = [True, False, False, True]
     assert state[flags].equal(state[torch.tensor(flags)])
 
 
 @every_game
-def test_put_and_cat_move_whole_games(game: Game[Any]) -> None:
+def test_put_and_cat_move_whole_games(game: Game) -> None:
     state, other = midway(game, 5), midway(game, 2, seed=9)
     for env_ids in (torch.tensor([3, 0]), torch.tensor([True, False, False, True, False])):
         after = state.put(env_ids, other)
@@ -394,7 +394,7 @@ def test_put_and_cat_move_whole_games(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_clone_shares_no_memory(game: Game[Any]) -> None:
+def test_a_clone_shares_no_memory(game: Game) -> None:
     state = midway(game, 3)
     before, clone = state.clone(), state.clone()
     for field in clone.tensors():
@@ -405,7 +405,7 @@ def test_a_clone_shares_no_memory(game: Game[Any]) -> None:
 
 
 @every_game
-def test_equality_compares_type_dtype_shape_and_values(game: Game[Any]) -> None:
+def test_equality_compares_type_dtype_shape_and_values(game: Game) -> None:
     state = midway(game, 3)
     assert state.equal(state.clone())
     assert not state.equal(state[:2])
@@ -415,7 +415,7 @@ def test_equality_compares_type_dtype_shape_and_values(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_state_moves_to_a_device_with_all_its_fields(game: Game[Any]) -> None:
+def test_a_state_moves_to_a_device_with_all_its_fields(game: Game) -> None:
     state = midway(game, 3)
     assert state.to("cpu").equal(state)
     moved = state.to("meta")
@@ -424,7 +424,7 @@ def test_a_state_moves_to_a_device_with_all_its_fields(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_state_survives_saving_with_the_safe_default_of_load(game: Game[Any]) -> None:
+def test_a_state_survives_saving_with_the_safe_default_of_load(game: Game) -> None:
     state = midway(game, 3)
     file = io.BytesIO()
     torch.save(state, file)
@@ -464,7 +464,7 @@ def test_a_saved_state_is_loaded_where_only_its_game_was_made(tmp_path: Path) ->
 
 
 @every_game
-def test_a_position_comes_back_from_its_line(game: Game[Any]) -> None:
+def test_a_position_comes_back_from_its_line(game: Game) -> None:
     state, random = game.init(seeds(21, 4)), generator()
     for turn in range(game.info.max_turns):
         if turn % 7 == 0:
@@ -482,7 +482,7 @@ def test_a_position_comes_back_from_its_line(game: Game[Any]) -> None:
 
 
 @every_game
-def test_a_line_that_is_no_position_is_refused(game: Game[Any]) -> None:
+def test_a_line_that_is_no_position_is_refused(game: Game) -> None:
     good = game.state_to_string(midway(game, 1))
     for wrong in ("", "nonsense", good + good, good[1:]):
         with pytest.raises(ValueError, match=r"expected .*, got "):
@@ -490,7 +490,7 @@ def test_a_line_that_is_no_position_is_refused(game: Game[Any]) -> None:
 
 
 @every_game
-def test_every_action_comes_back_from_its_name(game: Game[Any]) -> None:
+def test_every_action_comes_back_from_its_name(game: Game) -> None:
     plain = len(game.info.action_nvec) == 1
     names = [game.action_to_string(action) for action in range(game.info.num_actions if plain else 3)]
     assert len(set(names)) == len(names)

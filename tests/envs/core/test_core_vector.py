@@ -16,7 +16,7 @@ import cellgames
 from cellgames.envs.core import Game, Vector, chance, seeds
 
 
-def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
+def nth_legal(game: Game, legal: Tensor, turn: int) -> Tensor:
     """A legal action of every env as a function of its number and the turn; plain Python, any game."""
     seats = legal.view(len(legal), -1, game.info.num_actions).tolist()
     rows = []
@@ -35,7 +35,7 @@ def nth_legal(game: Game[Any], legal: Tensor, turn: int) -> Tensor:
 
 
 @every_game
-def test_a_vector_plays_every_envs_games_as_if_alone_and_starts_over(game: Game[Any]) -> None:
+def test_a_vector_plays_every_envs_games_as_if_alone_and_starts_over(game: Game) -> None:
     num_envs = 3
     vector = game.vector(num_envs, seed=6, compile="never")
     wider = game.vector(num_envs + 2, seed=6, compile="never")
@@ -64,7 +64,7 @@ def test_a_vector_plays_every_envs_games_as_if_alone_and_starts_over(game: Game[
 
 
 @every_game
-def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> None:
+def test_a_vector_that_plays_at_random_plays_legal_games(game: Game) -> None:
     vector, random = game.vector(20, seed=3, compile="never"), generator(4)
     for _ in range(game.info.max_turns + 3):
         before = vector.state.clone()
@@ -80,7 +80,7 @@ def test_a_vector_that_plays_at_random_plays_legal_games(game: Game[Any]) -> Non
 
 
 @every_game
-def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game[Any]) -> None:
+def test_a_vector_refuses_illegal_actions_and_plays_on(game: Game) -> None:
     vector = game.vector(3, compile="never")
     before, actions = vector.state.clone(), nth_legal(game, vector.legal_actions, 0)
     wrong = actions.clone()
@@ -107,7 +107,7 @@ def compilable() -> bool:
     return compiler_found("cpu")
 
 
-def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:
+def compare_compiled(game: Game, step: Callable[[Vector, torch.Generator], Any], steps: int) -> None:
     eager = game.vector(6, seed=2, compile="never")
     compiled = game.vector(6, seed=2, compile="always")
     randoms = generator(5), generator(5)
@@ -134,7 +134,7 @@ def compare_compiled(game: Game[Any], step: Callable[[Vector[Any], torch.Generat
     ],
     ids=lambda game: str(game.id),
 )
-def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
+def test_compiled_random_play_equals_eager_random_play(game: Game) -> None:
     compare_compiled(game, lambda vector, random: vector.step_random(random), 3 * game.info.max_turns)
 
 
@@ -143,7 +143,7 @@ def test_compiled_random_play_equals_eager_random_play(game: Game[Any]) -> None:
 def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
     game = Sealed()
 
-    def step(vector: Vector[Any], random: torch.Generator) -> Any:
+    def step(vector: Vector, random: torch.Generator) -> Any:
         return vector.step(random_actions(game, vector.state, random))
 
     compare_compiled(game, step, 3 * game.info.max_turns)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 import torch
 import torus_reference as ref
@@ -24,7 +22,7 @@ def moved(size: int) -> Tensor:
 
 
 @every_game
-def test_the_first_symmetry_moves_nothing(game: Game[Any]) -> None:
+def test_the_first_symmetry_moves_nothing(game: Game) -> None:
     state = midway(game)
     if game.info.simultaneous:
         mask, player = game.legal_actions(state)[:, 0], torch.zeros(len(state), dtype=torch.int64)

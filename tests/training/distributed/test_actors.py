@@ -42,7 +42,7 @@ def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
 
 
 def here(
-    game: Game[Any], arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
+    game: Game, arguments: PPOArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SelfPlay:
     return SelfPlay(game, network, Opponents(game, parse_mix(arguments.opponents), pool, device), num_envs, device)
 
@@ -50,7 +50,7 @@ def here(
 class Learner:
     """Whose games are played: a network, a pool, and what was warned of."""
 
-    def __init__(self, folder: Path, game: Game[Any] = GAME, **changes: Any) -> None:
+    def __init__(self, folder: Path, game: Game = GAME, **changes: Any) -> None:
         settings = {"actors": 2, "lag": 0, "num_envs": 6, "opponents": "self", "checkpoint_every": 100, **changes}
         for name in ("channels", "layers"):
             settings[name] = getattr(SMALL, name)

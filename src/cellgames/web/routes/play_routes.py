@@ -36,7 +36,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     # --- what there is ----------------------------------------------------------------------------------------
 
-    def playable(id: str, parameters: Mapping[str, Any]) -> Game[Any]:
+    def playable(id: str, parameters: Mapping[str, Any]) -> Game:
         game = check_parameters(id, parameters)
         check_limits(game)
         return game

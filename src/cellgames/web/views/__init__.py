@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, cast
+from typing import cast
 
 from cellgames.envs.core import Game
 
@@ -20,11 +20,11 @@ _VIEWS = {
 """By the ids of the games themselves, not of their presets."""
 
 
-def view_of(game: Game[Any]) -> View:
+def view_of(game: Game) -> View:
     """How a game is shown: on a board of the page, or by its own pictures."""
     return cast(View, importlib.import_module(f"{__name__}.{_VIEWS.get(game.id, 'pictures')}"))
 
 
-def has_board(game: Game[Any]) -> bool:
+def has_board(game: Game) -> bool:
     """Whether the page has a board for the game, on which it can be played."""
     return game.id in _VIEWS

@@ -21,7 +21,7 @@ from .view import Frame, extra, results
 __all__ = ["animated", "between", "extra", "frame", "layout", "work"]
 
 
-def layout(game: Game[Any]) -> dict[str, Any]:
+def layout(game: Game) -> dict[str, Any]:
     """See `View`."""
     return {
         "kind": "picture",
@@ -33,12 +33,12 @@ def layout(game: Game[Any]) -> dict[str, Any]:
     }
 
 
-def work(game: Game[Any], moves: Sequence[str] | None) -> int:
+def work(game: Game, moves: Sequence[str] | None) -> int:
     """See `View`; not known."""
     return 0
 
 
-def frame(game: Game[Any], state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
+def frame(game: Game, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
     """See `View`.
 
     Raises:
@@ -50,7 +50,7 @@ def frame(game: Game[Any], state: Any, before: Any, viewer: int | None, action: 
     return _frame(game, state, last)
 
 
-def _frame(game: Game[Any], state: Any, picture: Picture) -> Frame:
+def _frame(game: Game, state: Any, picture: Picture) -> Frame:
     turn, done = int(state.turn[0]), bool(state.done[0])
     info = game.info
     mover = "" if done or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
@@ -65,12 +65,12 @@ def _frame(game: Game[Any], state: Any, picture: Picture) -> Frame:
     return Frame(np.zeros(0, np.uint8), None, told)
 
 
-def animated(game: Game[Any], before: Any, after: Any) -> bool:
+def animated(game: Game, before: Any, after: Any) -> bool:
     """See `View`; not known, and each step may be."""
     return True
 
 
-def between(game: Game[Any], before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
+def between(game: Game, before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
     """See `View`; the first pictures of the step's frames."""
     pictures = list(islice(game.frames(before, after), most + 1))
     for picture in pictures[:-1]:

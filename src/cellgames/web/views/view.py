@@ -55,14 +55,14 @@ class Frame:
 class View(Protocol):
     """What a module of this package gives; states are batches of one."""
 
-    def layout(self, game: Game[Any]) -> dict[str, Any]:
+    def layout(self, game: Game) -> dict[str, Any]:
         """What stays the same in all frames of a game, without what `frames.layout` adds."""
 
-    def work(self, game: Game[Any], moves: Sequence[str] | None) -> int:
+    def work(self, game: Game, moves: Sequence[str] | None) -> int:
         """The cells times generations of Life that a game can take, of given moves or of any."""
 
     def frame(
-        self, game: Game[Any], state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None
+        self, game: Game, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None
     ) -> Frame:
         """A position.
 
@@ -70,17 +70,17 @@ class View(Protocol):
         did in the step from `before`, where it is known: views show no more of it than the seat knows by itself.
         """
 
-    def animated(self, game: Game[Any], before: Any, after: Any) -> bool:
+    def animated(self, game: Game, before: Any, after: Any) -> bool:
         """Whether much happens within the step from one position to the next, so that `between` has pictures."""
 
-    def between(self, game: Game[Any], before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
+    def between(self, game: Game, before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
         """Pictures of what happens within a step before `after` stands, at most `most`; `compile`: see `kernel`."""
 
-    def extra(self, game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+    def extra(self, game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
         """More infos by name, of each of a game's positions, for spectators: lists [states][P]."""
 
 
-def results(game: Game[Any], state: Any) -> list[str]:
+def results(game: Game, state: Any) -> list[str]:
     """A word for every player of a finished game, "" for each while it goes on."""
     done = bool(state.done[0])
     return [_WORDS[value] if done else "" for value in game.outcome(state)[0].tolist()]
@@ -91,6 +91,6 @@ def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
     return [int(place) for place in (before != after).flatten().nonzero().flatten()]
 
 
-def extra(game: Game[Any], states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+def extra(game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
     """`View.extra` of a game with nothing more to tell."""
     return {}
