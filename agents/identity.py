@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cellgames
+from cellgames.utils.version import __version__
 
 from .loading import AGENTS, WEIGHTS_FILE, weights_path
 
@@ -65,7 +65,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
         return _of_weights(network)
     if type(agent).__module__.partition(".")[0] == "cellgames":
         known = agent.name.partition(":")[0] in AGENTS or weights_path(agent.name) is not None
-        return _of_spec(agent.name, game) if known else cellgames.__version__
+        return _of_spec(agent.name, game) if known else __version__
     # A policy in `PolicyAgent` is found above; a class typed at a prompt has no source file.
     return _of_source(inspect.getsourcefile, type(agent))
 
@@ -82,7 +82,7 @@ def _of_spec(spec: str, game: Game | None) -> str:
         return _of_file(path)
     if name in AGENTS:
         if is_program(spec):
-            return cellgames.__version__
+            return __version__
         path = Path(argument.partition(":")[2]) if name == "gumbel" and ":" in argument else None
         if path is not None:
             return _of_file(path / WEIGHTS_FILE if path.is_dir() else path)

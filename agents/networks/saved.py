@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import torch
 
-import cellgames
+from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.version import __version__
 
 from .networks import Network, Size, make_network
 
@@ -49,7 +50,7 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
     game = network.game
     about = {
         "format": FORMAT,
-        "cellgames": cellgames.__version__,
+        "cellgames": __version__,
         "game": game.id,
         "parameters": game.parameters,
         "kind": network.kind,
@@ -86,7 +87,7 @@ def read_about(path: Path) -> dict[str, Any]:
     if about.get("format") != FORMAT:
         raise ValueError(
             f"{path}: expected weights of format {FORMAT}, got {about.get('format')!r} of cellgames "
-            f"{about.get('cellgames', '?')}; this is cellgames {cellgames.__version__}"
+            f"{about.get('cellgames', '?')}; this is cellgames {__version__}"
         )
     for name, kind in _FIELDS.items():
         if not isinstance(about.get(name), kind):
@@ -121,7 +122,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
 
 def _new(about: Mapping[str, Any], game: Game | None) -> Network:
     """A network such as the file's."""
-    learned = cellgames.make(about["game"], **about["parameters"])
+    learned = registry.make(about["game"], **about["parameters"])
     size = Size(**about["size"])
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
         network = make_network(learned, size, about["kind"])

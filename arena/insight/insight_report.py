@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cellgames
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.report.report_parts import csv_text, escape, markdown_table
@@ -24,6 +23,7 @@ from cellgames.arena.report.sections import Plot, Section, Table
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.version import __version__
 
 __all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "png", "to_data", "write_report"]
 
@@ -138,7 +138,7 @@ def to_data(report: Report) -> dict[str, Any]:
     """The content of report.json."""
     return {
         "format": FORMAT,
-        "cellgames": cellgames.__version__,
+        "cellgames": __version__,
         "game": report.game.id,
         "parameters": plain(report.game.parameters),
         "games": report.games,

@@ -19,7 +19,6 @@ from typing import ClassVar
 
 import torch
 
-import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.arena.defaults import CHUNK, GAMES
@@ -30,6 +29,7 @@ from cellgames.arena.stats.free_for_all_tables import FreeForAllTables, make_tab
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import PathLike, RunError, opened
+from cellgames.utils.version import __version__
 
 from . import match
 from .chunks import RECORDS, RUN, Chunk, Key, Settings, play_plan, prepare
@@ -120,9 +120,7 @@ def free_for_all(
             f"{seats} seats, got {games}"
         )
     known = identities(agents, game)
-    settings = Settings(
-        game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, cellgames.__version__, known
-    )
+    settings = Settings(game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, __version__, known)
     folder = Path(out)
     with opened(folder, (RUN, RECORDS, *FILES)), feeding(store, "free-for-all", folder, known, warn) as keep:
         prepare(folder, settings, FILES, resume=resume)

@@ -17,7 +17,6 @@ from typing import ClassVar
 
 import torch
 
-import cellgames
 from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.loading import load
@@ -27,6 +26,7 @@ from cellgames.arena.records.replays import results
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.utils.version import __version__
 
 from .random_openings import lengths, match_openings
 
@@ -222,7 +222,7 @@ def records_of(
         found.append(
             Record(
                 game=game.id,
-                version=cellgames.__version__,
+                version=__version__,
                 parameters=json.loads(parameters),
                 seed=seeds[env_id],
                 agents=agents[env_id],

@@ -17,7 +17,6 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
-import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
@@ -30,6 +29,7 @@ from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import PathLike, RunError, opened, write_atomic
+from cellgames.utils.version import __version__
 
 from . import chunks
 from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
@@ -159,7 +159,7 @@ def round_robin(
         raise ValueError(f"a budget is for runs until the order is certain (until_certain=True), got {budget}")
     known = identities(agents, game)
     settings = Settings(
-        *(game.id, plain(game.parameters), names, games_per_pair, seed, opening_plies, chunk, cellgames.__version__),
+        *(game.id, plain(game.parameters), names, games_per_pair, seed, opening_plies, chunk, __version__),
         identities=known,
         until_certain=until_certain,
         budget=growth.budget if growth is not None else None,

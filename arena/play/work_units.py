@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cellgames
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.identity import digest, identity
 from cellgames.agents.loading import WEIGHTS_FILE, WEIGHTS_SUFFIX, load, weights_path
 from cellgames.cluster.connection import ClusterError, packed, unpacked
+from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.registry import PLUGINS, VARIABLE
 
@@ -60,7 +60,7 @@ class Parcel:
             ValueError: a game that its id does not make, an agent that cannot be pickled, weights that are not there.
         """
         try:
-            made = cellgames.make(game.id, **game.parameters)
+            made = registry.make(game.id, **game.parameters)
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"workers make games by their ids, but {game.id!r} cannot be made: {error}; a game of your own must be "
@@ -85,7 +85,7 @@ class Parcel:
             ValueError: an agent that cannot be loaded here; the message says why.
         """
         try:
-            game = cellgames.make(self.game, **self.parameters)
+            game = registry.make(self.game, **self.parameters)
         except ValueError as error:
             raise ClusterError(
                 f"the worker on {platform.node()} cannot make the game {self.game!r}: {error}; for a game of your own "

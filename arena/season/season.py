@@ -20,7 +20,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import cellgames
 from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
@@ -38,6 +37,7 @@ from cellgames.utils.run_folders import (
     refuse_foreign,
     write_atomic,
 )
+from cellgames.utils.version import __version__
 
 from . import season_reports as reports
 from .games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
@@ -126,7 +126,7 @@ def play_season(
         "days": days,
         "within": within,
         "seed": seed,
-        "version": cellgames.__version__,
+        "version": __version__,
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
     }
     folder = Path(out)

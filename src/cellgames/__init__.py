@@ -9,10 +9,10 @@ PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this 
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from .utils.lazy_names import lazy_names
+from .utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -25,11 +25,6 @@ else:
     __getattr__, __dir__ = lazy_names(__name__, {})
 
 __all__ = ["__version__", "games", "make", "register"]
-
-try:
-    __version__ = version("cellgames")
-except PackageNotFoundError:  # run from a source tree that is not installed
-    __version__ = "0+unknown"
 
 
 def make(id: str, **parameters: Any) -> Game:

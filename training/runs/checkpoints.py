@@ -12,11 +12,11 @@ from typing import Any
 
 import torch
 
-import cellgames
 from cellgames.agents.loading import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
+from cellgames.utils.version import __version__
 
 __all__ = [
     "AGENT",
@@ -74,7 +74,7 @@ class Checkpoint:
             others: what further processes have of their own, `Learner.OWN`, by rank from 1.
         """
         asked = _asked_for(arguments, 1 + len(others))
-        about = {"format": FORMAT, "cellgames": cellgames.__version__, "arguments": asked}
+        about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
         about |= {"others": list(others)} if others else {}
         part = folder / f"{CHECKPOINT}.part"
         with part.open("wb") as file:

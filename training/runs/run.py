@@ -25,10 +25,10 @@ from pathlib import Path
 
 import torch
 
-import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import check_installed
+from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
@@ -114,7 +114,7 @@ def train(
     """
     check_installed()
     folder = Path(out)
-    game = cellgames.make(arguments.game, **arguments.parameters)
+    game = registry.make(arguments.game, **arguments.parameters)
     with joined(arguments.device) as (group, device), ExitStack() as ends:
         ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
         with group.agreed():

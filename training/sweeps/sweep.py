@@ -31,10 +31,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import cellgames
 from cellgames.cluster import connection as cluster
 from cellgames.training.arguments import FREE, Arguments
 from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
+from cellgames.utils.version import __version__
 
 from .sweep_base import REDUCTION, base_of, evaluated_in_time, first_rung, target_of
 from .sweep_book import DEATHS, OUTCOMES, TRIALS, Book, SweepProgress, plan
@@ -110,7 +110,7 @@ def sweep(
     planned = plan(base, space, trials=trials, grid=grid, seeds=seeds)
     count = len(planned) // seeds
     asked = {
-        "cellgames": cellgames.__version__,
+        "cellgames": __version__,
         "vary": {name: str(values) for name, values in space.items()},
         **{"grid": grid, "trials": count, "seeds": seeds, "target": target, "stopping": stopping},
         "arguments": base.to_data(),

@@ -7,10 +7,10 @@ import math
 from pathlib import Path
 from typing import TypeVar
 
-import cellgames
 from cellgames.agents.loading import load
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import load_network
+from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
 from cellgames.training.selfplay.learner import start_weights
@@ -60,7 +60,7 @@ def target_of(base: Arguments) -> str:
 
 def _refuse_agents(base: Arguments, space: Space, eval_opponents: tuple[str, ...]) -> None:
     """Raise a `ValueError` if an agent that all trials meet or begin with is not there, or not for this game."""
-    game = cellgames.make(base.game, **base.parameters)
+    game = registry.make(base.game, **base.parameters)
     specs = list(eval_opponents)
     if "opponents" not in space:
         specs += [name for name in parse_mix(base.opponents) if name not in (SELF, POOL)]
@@ -87,7 +87,7 @@ def evaluated_in_time(base: _Kind, space: Space) -> _Kind:
 
     Where they are already, nothing is changed.
     """
-    game = cellgames.make(base.game, **base.parameters)
+    game = registry.make(base.game, **base.parameters)
     often = max(first_rung(base.total_steps) // _longest_iteration(game, base, space), 1)
     return dataclasses.replace(base, eval_every=min(base.eval_every, often))
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Any
 
-import cellgames
 from cellgames.agents.loading import WEIGHTS_SUFFIX, load
+from cellgames.envs import registry
 from cellgames.envs.registry import REGISTRY
 from cellgames.training.arguments import Arguments
 from cellgames.training.machine import alone, choose_device
@@ -198,7 +198,7 @@ def measure_again(folder: Path, best: SweepTrial, target: str) -> Again:
             return Again(best.name, games, found["score"])
     known.unlink(missing_ok=True)
     write_atomic(folder / BEST, data)
-    game = cellgames.make(arguments.game, **arguments.parameters)
+    game = registry.make(arguments.game, **arguments.parameters)
     device = choose_device("cpu")  # the machine of this process may have no other
     seed = derive(arguments.seed, Purpose.EVALUATION, -1)  # evaluations of the run count from 0
     with alone(seed, arguments.threads, device):
@@ -215,7 +215,7 @@ def measure_again(folder: Path, best: SweepTrial, target: str) -> Again:
 
 def train_command(arguments: Arguments) -> str:
     """The command that trains as a trial did, as it is typed."""
-    game = cellgames.make(arguments.game, **arguments.parameters)
+    game = registry.make(arguments.game, **arguments.parameters)
     usual = type(arguments).fitted(game)
     defaults = REGISTRY[arguments.game].defaults
     words = ["cellgames", "train", arguments.game]
@@ -284,7 +284,7 @@ def _markdown(rows: Sequence[Sequence[str]]) -> str:
 
 def _page(sweep: Sweep, asked: Mapping[str, Any], plots: Sequence[str]) -> str:
     base = sweep.trials[0].arguments
-    parts = [f"# Sweep of {base.algorithm} in {cellgames.make(base.game, **base.parameters).info.title}"]
+    parts = [f"# Sweep of {base.algorithm} in {registry.make(base.game, **base.parameters).info.title}"]
     if sweep.best is not None and sweep.again is not None:
         best, again = sweep.best, sweep.again
         low, high = again.interval

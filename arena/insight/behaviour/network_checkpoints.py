@@ -13,7 +13,6 @@ from pathlib import Path
 
 import torch
 
-import cellgames
 from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent, select
 from cellgames.agents.loading import RANDOM, WEIGHTS_FILE, WEIGHTS_SUFFIX
@@ -22,7 +21,9 @@ from cellgames.arena.insight.readers.reader import make_reader
 from cellgames.arena.play.evaluation import meet
 from cellgames.arena.play.match import derive, generator
 from cellgames.arena.records.record_lines import Record, Result, plain
+from cellgames.envs import registry
 from cellgames.envs.core import Game, State
+from cellgames.utils.version import __version__
 
 __all__ = ["Checkpoint", "checkpoints", "first_steps", "game_of_run", "games_between", "load"]
 
@@ -78,7 +79,7 @@ def game_of_run(found: Sequence[Checkpoint]) -> Game:
         ValueError: not the same for all.
     """
     abouts = [read_about(checkpoint.path) for checkpoint in found]
-    games = [cellgames.make(about["game"], **about["parameters"]) for about in abouts]
+    games = [registry.make(about["game"], **about["parameters"]) for about in abouts]
     if any(game != games[0] for game in games):
         raise ValueError(f"expected networks of one game, got {games[0]} and others in {found[0].path.parent}")
     return games[0]
@@ -149,6 +150,6 @@ def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[s
     for env_id, env_seed in enumerate(seeds.tolist()):
         moves = tuple(loop.moves(game, parts, env_id))
         names = (agent.name,) * seats
-        record = Record(game.id, cellgames.__version__, plain(game.parameters), env_seed, names, 0, moves, nothing)
+        record = Record(game.id, __version__, plain(game.parameters), env_seed, names, 0, moves, nothing)
         found.update(", ".join(opening.steps[:2]) for opening in reader.openings(record))
     return found

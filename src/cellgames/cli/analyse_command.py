@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import cellgames
+from cellgames.envs import registry
 
 from .analyse_games import analyse_strategy
 from .analyse_options import add_options, wanted
@@ -112,7 +112,7 @@ def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
 
 def _check_game(arguments: argparse.Namespace, record: Record) -> None:
     """Raise a `UserError` if the command line names another game than the record's, or other parameters."""
-    if arguments.game is not None and cellgames.make(arguments.game).id != record.game:
+    if arguments.game is not None and registry.make(arguments.game).id != record.game:
         raise UserError(f"{arguments.record} holds a game of {record.game}, not of {arguments.game}")
     for name, value in parameters(arguments).items():
         if record.parameters.get(name) != value:

@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cellgames
 from cellgames.arena.defaults import GAMES
 from cellgames.envs import registry
 
@@ -123,7 +122,7 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
 
 def _id(arguments: argparse.Namespace) -> str:
     """The game's own id, without the settings of a smaller one."""
-    game: str = cellgames.make(arguments.game).id
+    game: str = registry.make(arguments.game).id
     return game
 
 
@@ -215,9 +214,9 @@ def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
 def _words(game: Game) -> list[str]:
     """The id that makes this very game, or the game's own with the settings that differ from the usual ones."""
     for id, spec in registry.REGISTRY.items():
-        if spec.entry_point == registry.spec(game.id).entry_point and cellgames.make(id) == game:
+        if spec.entry_point == registry.spec(game.id).entry_point and registry.make(id) == game:
             return [id]
-    usual = cellgames.make(game.id).parameters
+    usual = registry.make(game.id).parameters
     return [game.id, *(f"{name}={value}" for name, value in game.parameters.items() if usual[name] != value)]
 
 

@@ -16,11 +16,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import cellgames
 from cellgames.agents.loading import AGENTS, WEIGHTS_SUFFIX
 from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.cluster.connection import is_address
 from cellgames.envs import registry
+from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
     from cellgames.arena.play.round_robin import RoundRobin
@@ -81,7 +81,7 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
 def make_game(arguments: argparse.Namespace) -> Game:
     """The game with the parameters of the command line."""
     try:
-        return cellgames.make(arguments.game, **parameters(arguments))
+        return registry.make(arguments.game, **parameters(arguments))
     except TypeError as error:  # a parameter of a kind that the game did not expect
         raise UserError(f"{arguments.game}: {error}") from error
 
@@ -199,7 +199,7 @@ def list_all(arguments: argparse.Namespace) -> int:
     agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
-        print(json.dumps({"version": cellgames.__version__, "games": games, "agents": agents}, indent=2))
+        print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))
         return 0
     print("Games")
     lines = [

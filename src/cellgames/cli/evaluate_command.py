@@ -12,11 +12,12 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import cellgames
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import GREEDY, WEIGHTS_SUFFIX, weights_path
 from cellgames.arena.records.store.feed import feeding
+from cellgames.envs import registry
 from cellgames.utils.run_folders import opened, refuse_foreign, write_atomic
+from cellgames.utils.version import __version__
 
 from .commands import UserError, make_game, parameters, program, store_of, warn
 
@@ -107,7 +108,7 @@ def _game(arguments: argparse.Namespace) -> Game:
     from cellgames.agents.networks.saved import read_about
 
     about = read_about(path)
-    return cellgames.make(about["game"], **{**about["parameters"], **parameters(arguments)})
+    return registry.make(about["game"], **{**about["parameters"], **parameters(arguments)})
 
 
 # ---------------------------------------------------------------- files
@@ -129,7 +130,7 @@ def _write(
     command = shlex.join(["cellgames", *arguments.command_line])
     data = {
         "command": command,
-        "version": cellgames.__version__,
+        "version": __version__,
         "agent": arguments.agent,
         "game": game.id,
         "parameters": plain(game.parameters),

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
-import cellgames
 from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
 from cellgames.arena.season.schedule import DAYS, WITHIN
 from cellgames.cluster.connection import LOCAL
 from cellgames.training.algorithms import ALGORITHMS
+from cellgames.utils.version import __version__
 
 from . import analyse_games as strategy_command
 from . import commands as run
@@ -51,7 +51,7 @@ def parser() -> argparse.ArgumentParser:
         "`cellgames COMMAND --help` explains a command.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    top.add_argument("--version", action="version", version=f"cellgames {cellgames.__version__}")
+    top.add_argument("--version", action="version", version=f"cellgames {__version__}")
     commands = top.add_subparsers(metavar="COMMAND", required=True)
     for add in (
         _add_list,

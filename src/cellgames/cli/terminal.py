@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-import cellgames
 from cellgames.agents.base import AnyAgent, select
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
+from cellgames.utils.version import __version__
 
 __all__ = ["HELP", "VERBS", "Table"]
 
@@ -168,7 +168,7 @@ class Table:
     def _record(self) -> Record:
         return Record(
             game=self._game.id,
-            version=cellgames.__version__,
+            version=__version__,
             parameters=self._game.parameters,
             seed=self._seed,
             agents=self._names,

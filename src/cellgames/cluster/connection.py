@@ -23,8 +23,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import cellgames
 from cellgames.utils.run_folders import differences
+from cellgames.utils.version import __version__
 
 __all__ = [
     "LOCAL",
@@ -79,7 +79,7 @@ class Build:
 def build() -> Build:
     """Of this process. Local parts of torch's version, such as +cpu, are left out."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return Build(cellgames.__version__, version("torch").partition("+")[0], python)
+    return Build(__version__, version("torch").partition("+")[0], python)
 
 
 def refuse_other_build(expected: Build) -> None:

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cellgames import __version__
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.compiling import Compile
+from cellgames.utils.version import __version__
 from cellgames.web.views.view import encoded
 
 from . import limits

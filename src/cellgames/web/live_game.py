@@ -16,7 +16,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import cellgames
 from cellgames.agents.base import AnyAgent, select
 from cellgames.agents.forfeits import reason_of
 from cellgames.agents.play_loop import Played, moves
@@ -24,6 +23,7 @@ from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
+from cellgames.utils.version import __version__
 
 from .controls import controls, legal_bits
 from .frames import frame, layout, step_frames
@@ -254,7 +254,7 @@ class Session:
                 raise RefusedError("the game is not finished, so there is no record of it yet")
             return Record(
                 game=self.game.id,
-                version=cellgames.__version__,
+                version=__version__,
                 parameters=plain(self.game.parameters),
                 seed=self.seed,
                 agents=self.names,
