@@ -12,10 +12,10 @@ from .view import Frame, View
 __all__ = ["Frame", "View", "has_board", "view_of"]
 
 _VIEWS = {
-    "torus-v0": "torus",
-    "cloth-of-gold-v0": "cloth_of_gold",
-    "grid-adaptation-v0": "grid_adaptation",
-    "toroidal-cup-v0": "toroidal_cup",
+    "torus-v0": "torus_view",
+    "cloth-of-gold-v0": "cloth_of_gold_view",
+    "grid-adaptation-v0": "grid_adaptation_view",
+    "toroidal-cup-v0": "toroidal_cup_view",
 }
 """By the ids of the games themselves, not of their presets."""
 
