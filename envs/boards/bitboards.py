@@ -56,7 +56,8 @@ class Grid:
     """The shape of a board, its edges, and how its rows are packed into words.
 
     Args:
-        rows, cols: of the board, each at least 3.
+        rows: the height of the board, at least 3.
+        cols: the width of the board, at least 3.
         wrap: a torus; otherwise nothing lies beyond the edge.
     """
 

@@ -28,7 +28,8 @@ class IntGrid:
     """The shape of a finite board; nothing lies beyond its edges.
 
     Args:
-        rows, cols: of the board, each at least 3.
+        rows: the height of the board, at least 3.
+        cols: the width of the board, at least 3.
     """
 
     rows: int

@@ -85,7 +85,8 @@ class Life:
     than many calls.
 
     Args:
-        rows, cols: of every board.
+        rows: the height of every board.
+        cols: the width of every board.
         boards: `B`, how many; empty at first, see `load`.
         wrap: on tori; otherwise nothing lies beyond the edges.
         device: where they live.

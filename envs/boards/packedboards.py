@@ -32,7 +32,8 @@ class PackedGrid:
     """The shape of a board, beyond whose edges nothing lies, and how its rows are packed into words.
 
     Args:
-        rows, cols: of the board, each at least 3; at most 31 columns.
+        rows: the height of the board, at least 3.
+        cols: the width of the board, 3 to 31.
     """
 
     rows: int

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
+import re
 import subprocess
 import sys
+from html import unescape
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,12 +16,17 @@ from urllib.parse import unquote, urldefrag, urlparse
 
 import pytest
 from paths import ROOT
+from public_api import PACKAGES, names
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+import cellgames
+
+DOCS = ROOT / "docs"
+REFERENCE = sorted((DOCS / "reference").glob("*.md"))
+PAGES = [page.relative_to(DOCS).with_suffix(".html").as_posix() for page in [*sorted(DOCS.glob("*.md")), *REFERENCE]]
 
 pytestmark = pytest.mark.skipif(
-    find_spec("mkdocs") is None or find_spec("material") is None,
-    reason="needs mkdocs and its theme: pip install 'cellgames[docs]'",
+    any(find_spec(name) is None for name in ("mkdocs", "material", "mkdocstrings")),
+    reason="needs mkdocs, its theme and mkdocstrings: pip install 'cellgames[docs]'",
 )
 
 
@@ -62,10 +70,9 @@ def documents(site: Path) -> dict[Path, Document]:
 def test_every_page_is_built_and_in_the_navigation(site: Path, documents: dict[Path, Document]) -> None:
     start = documents[site / "index.html"]
     for page in PAGES:
-        name = f"{page.stem}.html"
-        assert site / name in documents
-        assert name in start.links or name == "index.html"
-    assert len(PAGES) > 12
+        assert site / page in documents
+        assert page in start.links or page == "index.html"
+    assert len(PAGES) > 12 + len(REFERENCE) > 20
 
 
 def test_every_link_and_anchor_leads_somewhere(site: Path, documents: dict[Path, Document]) -> None:
@@ -103,7 +110,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path, documents: dict[Path, Doc
 def test_search_finds_words_of_every_page(site: Path) -> None:
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     found = {entry["location"].partition("#")[0] for entry in index["docs"]}
-    assert {f"{page.stem}.html" for page in PAGES} <= found
+    assert set(PAGES) <= found
     assert any("Treblecross" in entry["text"] for entry in index["docs"])
 
 
@@ -111,3 +118,24 @@ def test_results_are_pages_of_the_site(site: Path, documents: dict[Path, Documen
     assert site / "results/strength/torus-small-v0.html" in documents
     assert "results/strength/torus-small-v0.html" in documents[site / "torus.html"].links
     assert not (site / "results/train").exists()
+
+
+# ---------------------------------------------------------------- the API reference
+
+
+def test_every_public_name_is_in_the_reference_and_nothing_else(site: Path, documents: dict[Path, Document]) -> None:
+    public = {f"{package}.{name}" for package in PACKAGES for name in names(package)}
+    text = "".join(page.read_text(encoding="utf-8") for page in REFERENCE)
+    directives = re.findall(r"^::: (\S+)$", text, re.MULTILINE)
+    assert sorted(directives) == sorted(public | set(PACKAGES))
+    ids = {id for path, document in documents.items() if path.parent == site / "reference" for id in document.ids}
+    assert public <= ids
+
+
+def test_the_reference_shows_signatures_and_docstrings(site: Path) -> None:
+    page = (site / "reference/arena.html").read_text(encoding="utf-8")
+    text = unescape(re.sub(r"<[^>]+>", "", page))
+    first = (inspect.getdoc(cellgames.arena.rate) or "").splitlines()[0]
+    assert first.partition("`")[0] in text
+    assert "anchor_elo: float" in text
+    assert 'href="envs.html#cellgames.envs.Game"' in page  # types in signatures are links

@@ -12,7 +12,6 @@ PACKAGES = (
     "cellgames.envs.adapters",
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
-    "cellgames.envs.core",
     "cellgames.envs.grid_adaptation",
     "cellgames.envs.toroidal_cup",
     "cellgames.envs.torus",
