@@ -1,0 +1,1 @@
+"""Reports of every kind: sections of text, tables and plots, written as Markdown, CSV, JSON and PNG."""

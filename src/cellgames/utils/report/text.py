@@ -1,0 +1,80 @@
+"""Tables and numbers as text: Markdown, CSV, JSON, and columns for a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from .model import Cell, Table
+
+__all__ = ["csv_text", "escape", "json_text", "markdown_table", "percent", "plain_table", "rounded"]
+
+
+def percent(share: float) -> str:
+    """Return a share in percent with one decimal, without the sign; "" for NaN."""
+    return "" if share != share else f"{100 * share:.1f}"
+
+
+def rounded(value: float | None) -> float | None:
+    """Return a number with six decimals, as JSON files hold it; None for NaN."""
+    return None if value is None or value != value else round(float(value), 6)
+
+
+def escape(text: str) -> str:
+    """Return Markdown that shows the text unchanged, also in tables and headings; underscores within words stay."""
+    return re.sub(r"[\\`*\[\]<>#|~&$]|(?<![^\W_])_|_(?![^\W_])", r"\\\g<0>", text)
+
+
+def markdown_table(table: Table) -> str:
+    """Return the whole table as Markdown."""
+    text = table.text
+    if text is None:
+        text = [name for k, name in enumerate(table.columns) if any(isinstance(row[k], str) for row in table.rows)]
+    rows = [[escape(cell) for cell in row] for row in _cells(table)]
+    rule = ["---" if name in text else "---:" for name in table.columns]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (rows[0], rule, *rows[1:]))
+
+
+def plain_table(table: Table) -> str:
+    """Return the table for a terminal: the first column, or the one after a rank, to the left, others to the right."""
+    rows = _cells(table)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    left = 1 if table.columns[0] == "rank" else 0
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place == left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def csv_text(table: Table) -> str:
+    """Return the content of the table's CSV file."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(_cells(table))
+    return text.getvalue()
+
+
+def json_text(data: Any) -> str:
+    """Return the content of a JSON file.
+
+    Raises:
+        ValueError: A number is infinite or NaN.
+    """
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _cells(table: Table) -> list[list[str]]:
+    """Return the column names and the rows as text."""
+
+    def text(cell: Cell) -> str:
+        return "" if cell is None else str(cell)
+
+    rows: Sequence[Sequence[Cell]] = [table.columns, *table.rows]
+    return [[text(cell) for cell in row] for row in rows]
