@@ -1,0 +1,355 @@
+"""Kinds of plots that reports share; each function draws on an empty figure and sets its size.
+
+Colours are told apart in every kind of colour vision: blue of Okabe and Ito, cividis for amounts, PuOr for differences.
+Drawing needs matplotlib (`pip install "cellgames[render]"`), but no display.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "AMOUNT",
+    "COLOURS",
+    "DIFFERENCE",
+    "FAINT",
+    "INK",
+    "Curve",
+    "Dot",
+    "Scale",
+    "colour_bar",
+    "curves",
+    "dots",
+    "draw_title",
+    "escape_math",
+    "heat_map",
+    "matrix",
+    "name_width",
+    "remove_frame",
+    "scatter",
+    "shorten",
+]
+
+INK, FAINT = "#262626", "#b8b8b8"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#000000")
+"""The colours of Okabe and Ito, with a grey for yellow, which is too light for lines."""
+AMOUNT, DIFFERENCE = "cividis", "PuOr_r"
+_MISSING = "#dcdcdc"  # colour of a cell without a number
+_MARKS = "osD^v"
+_LETTER = 0.078  # inches of a letter in names of size 9
+_LONGEST = 30
+
+
+def shorten(name: str, length: int = _LONGEST) -> str:
+    """Return a name as matplotlib takes it; a long name keeps its end, which tells checkpoints apart."""
+    return escape_math(name if len(name) <= length else "…" + name[1 - length :])
+
+
+def escape_math(text: str) -> str:
+    """Return text whose dollar signs matplotlib does not take for mathematics."""
+    return text.replace("$", r"\$")
+
+
+def name_width(names: Sequence[str]) -> float:
+    """Return the width of the longest name in inches."""
+    return _LETTER * max(map(len, names), default=0)
+
+
+def remove_frame(axes: Axes) -> None:
+    """Remove the frame and the ticks."""
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    axes.tick_params(length=0, colors=INK)
+
+
+def draw_title(figure: Figure, text: str) -> None:
+    """Write a title at the upper left; the figure has its size."""
+    width, height = figure.get_size_inches()
+    figure.text(0.12 / width, 1 - 0.3 / height, text, fontsize=12, weight="bold", color=INK)
+
+
+def colour_bar(figure: Figure, image: Any, axes: Axes, ticks: Sequence[float], labels: Sequence[str]) -> None:
+    """Draw the scale of an image without a frame."""
+    bar = figure.colorbar(image, cax=axes, ticks=list(ticks))
+    bar.ax.set_yticklabels([label.replace("-", "\N{MINUS SIGN}") for label in labels])
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0, colors=INK, labelsize=8 if len(ticks) < 4 else 8.5)
+
+
+# ---------------------------------------------------------------- rows with intervals
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A row of `dots`.
+
+    Attributes:
+        name: Name at the left.
+        value: A share from 0 to 1.
+        low: Lower bound of its interval.
+        high: Upper bound of its interval.
+        mark: A share to compare it with; NaN for none.
+        note: Text at the right.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    mark: float
+    note: str
+
+
+def dots(figure: Figure, title: str, rows: Sequence[Dot], axis: str, notes: str) -> None:
+    """Draw a line for each row, the first on top, with the column name `notes` above their notes."""
+    names = [shorten(row.name, 46) for row in rows]
+    label, side = 0.35 + name_width(names), 0.35 + 0.07 * max(map(len, [notes, *(row.note for row in rows)]))
+    width, height = label + 4.2 + side, 1.35 + 0.27 * len(rows)
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((label / width, 0.62 / height, 4.2 / width, (height - 1.3) / height))
+    remove_frame(axes)
+    for place, row in enumerate(rows):
+        axes.plot([row.low, row.high], [place, place], color=COLOURS[0], linewidth=2, alpha=0.55)
+        axes.plot(row.value, place, "o", color=COLOURS[0], markersize=6)
+        axes.plot(row.mark, place, "|", color=COLOURS[1], markersize=11, markeredgewidth=2)
+        axes.annotate(row.note, (1, place), (8, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=8)
+    axes.annotate(notes, (1, -1), (8, 0), ("axes fraction", "data"), "offset points", va="center", fontsize=8)
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(len(rows) - 0.4, -1.0)
+    axes.set_yticks(range(len(rows)), names, fontsize=9)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0 %", "25 %", "50 %", "75 %", "100 %"], fontsize=8.5)
+    axes.grid(axis="x", color=FAINT, linewidth=0.6, alpha=0.6)
+    axes.set_axisbelow(True)
+    axes.set_xlabel(axis, fontsize=9, color=INK)
+    draw_title(figure, title)
+
+
+# ---------------------------------------------------------------- matrices
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a matrix shows its values.
+
+    Attributes:
+        high: The value at the end of the colour map, which begins at 0.
+        factor: What values are multiplied with where they are written.
+        digits: Digits after the point there.
+        unit: Text after the numbers of the colour bar.
+    """
+
+    high: float = 1.0
+    factor: float = 100.0
+    digits: int = 0
+    unit: str = " %"
+
+
+def matrix(
+    figure: Figure,
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: npt.NDArray[np.float64],
+    scale: Scale | None = None,
+) -> None:
+    """Draw numbers in coloured cells; NaN stays grey.
+
+    Args:
+        figure: Empty.
+        title: Text above the matrix.
+        rows: Names.
+        columns: Names.
+        values: [rows, columns].
+        scale: How values are shown; None for shares from 0 to 1, in percent.
+    """
+    import matplotlib
+
+    scale = scale or Scale()
+    left, top = [shorten(name) for name in rows], [shorten(name) for name in columns]
+    side = 0.62 if max(len(left), len(top)) > 6 else 0.78  # inches of a cell
+    label, above = 0.3 + name_width(left), 0.75 + 0.7 * name_width(top)
+    beside = max(1.2, 0.75 * name_width(top))
+    wide, tall = side * len(top), 0.75 * side * len(left)
+    width, height = max(label + wide + beside, 5.2, 0.8 + 0.1 * len(title)), above + tall + 0.3
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((label / width, 0.3 / height, wide / width, tall / height))
+    palette = matplotlib.colormaps[AMOUNT].with_extremes(bad=_MISSING)
+    image = axes.imshow(values, cmap=palette, vmin=0, vmax=scale.high, aspect="auto")
+    for row, column in product(range(len(left)), range(len(top))):
+        if not math.isnan(value := float(values[row, column])):
+            ink = _ink_on(palette(value / scale.high), 0.5)
+            text = f"{scale.factor * value:.{scale.digits}f}"
+            axes.text(column, row, text, ha="center", va="center", color=ink, fontsize=9)
+    _label_cells(axes, left, top, 9, 40, 1.5)
+    bar_axes = figure.add_axes(((label + wide + 0.2) / width, 0.3 / height, 0.14 / width, tall / height))
+    ticks = [0.0, scale.high / 2, scale.high]
+    colour_bar(figure, image, bar_axes, ticks, [f"{scale.factor * tick:.3g}{scale.unit}" for tick in ticks])
+    draw_title(figure, title)
+
+
+def heat_map(
+    figure: Figure,
+    agents: Sequence[str],
+    scores: Sequence[Sequence[float]],
+    below: Sequence[Sequence[str]],
+    title: str,
+    counts: str,
+) -> None:
+    """Draw the scores of agents against each other, orange below one half and purple above.
+
+    Args:
+        figure: Empty.
+        agents: Names of the rows and of the columns.
+        scores: Score of the row against the column, from 0 to 1; NaN where there is none.
+        below: A second line in each cell, shown where the cells are large.
+        title: What a score is.
+        counts: What the second line is.
+    """
+    import matplotlib
+
+    names, count = [shorten(agent, 34) for agent in agents], len(agents)
+    small, longest = count > 12, max(map(len, names))
+    side = 0.62 if small else 0.95  # inches of a cell
+    label = 0.3 + 0.085 * longest
+    above = 0.62 + 0.052 * longest  # the names of the columns are slanted
+    beside = max(1.35, 0.068 * longest)  # the scale, and the last column's name above it
+    legend = f"{title}{' in %' if small else f', {counts}'}"
+    width, height = max(label + count * side + beside, 6.2, 0.3 + 0.098 * len(legend)), above + count * side + 0.35
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((label / width, 0.35 / height, count * side / width, count * side / height))
+    palette = matplotlib.colormaps["PuOr"].with_extremes(bad=_MISSING)
+    image = axes.imshow(scores, cmap=palette, vmin=0, vmax=1, aspect="auto")
+    for row, column in product(range(count), repeat=2):
+        if math.isnan(score := scores[row][column]):
+            continue
+        style: dict[str, Any] = {"ha": "center", "va": "center", "color": _ink_on(palette(score), 0.55)}
+        if small or not below[row][column]:
+            axes.text(column, row, f"{100 * score:.0f}", fontsize=9, **style)
+        else:
+            axes.text(column, row - 0.1, f"{100 * score:.1f} %", fontsize=11, **style)
+            axes.text(column, row + 0.22, below[row][column], fontsize=7.5, **style)
+    _label_cells(axes, names, names, 10, 35, 2)
+    bar_axes = figure.add_axes(
+        ((label + count * side + 0.3) / width, 0.35 / height, 0.16 / width, count * side / height)
+    )
+    ticks = (0, 0.25, 0.5, 0.75, 1)
+    colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:g} %" for tick in ticks])
+    draw_title(figure, legend)
+
+
+def _ink_on(colour: Sequence[float], light: float) -> str:
+    """Return a colour for text on a cell (red, green, blue, opacity); cells from this lightness on take dark ink."""
+    red, green, blue, _ = colour
+    return INK if 0.299 * red + 0.587 * green + 0.114 * blue > light else "#ffffff"
+
+
+def _label_cells(
+    axes: Axes, rows: Sequence[str], columns: Sequence[str], size: float, rotation: float, gap: float
+) -> None:
+    """Write names beside the rows and above the columns, and draw white lines between the cells."""
+    remove_frame(axes)
+    axes.set_yticks(range(len(rows)), rows, fontsize=size)
+    axes.xaxis.tick_top()
+    axes.set_xticks(range(len(columns)), columns, fontsize=size, rotation=rotation, ha="left", rotation_mode="anchor")
+    for edge in range(1, len(columns)):
+        axes.axvline(edge - 0.5, color="#ffffff", linewidth=gap)
+    for edge in range(1, len(rows)):
+        axes.axhline(edge - 0.5, color="#ffffff", linewidth=gap)
+
+
+# ---------------------------------------------------------------- points and curves
+
+
+def scatter(figure: Figure, title: str, names: Sequence[str], places: npt.NDArray[np.float64], note: str) -> None:
+    """Draw named points, [K, 2], in one scale, with a legend; `note` stands below."""
+    shown = [shorten(name) for name in names]
+    width, height = 5.6 + name_width(shown), max(4.6, 1.1 + 0.22 * len(shown))
+    figure.set_size_inches(width, height)
+    axes = figure.add_axes((0.7 / width, 0.65 / height, 4.3 / width, (height - 1.25) / height))
+    remove_frame(axes)
+    axes.axhline(0, color=FAINT, linewidth=0.5)
+    axes.axvline(0, color=FAINT, linewidth=0.5)
+    for place, (x, y) in enumerate(places):
+        lap, colour = divmod(place, len(COLOURS))
+        # See-through, so that a point below another one is seen.
+        style: dict[str, Any] = {
+            "color": COLOURS[colour],
+            "alpha": 0.75,
+            "markeredgecolor": INK,
+            "markeredgewidth": 0.6,
+        }
+        axes.plot(x, y, _MARKS[lap % len(_MARKS)], markersize=10, linestyle="none", label=shown[place], **style)
+    axes.set_aspect("equal", "datalim")
+    axes.margins(0.15)
+    axes.tick_params(labelsize=8)
+    axes.set_xlabel(note, fontsize=9, color=INK)
+    axes.legend(
+        fontsize=8.5, frameon=False, loc="center left", bbox_to_anchor=(1.03, 0.5), labelcolor=INK, markerscale=0.8
+    )
+    draw_title(figure, title)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line of `curves`: values over steps with an interval, NaN where there are none.
+
+    Attributes:
+        name: Name in the legend.
+        values: A value for each step.
+        low: Lower bounds.
+        high: Upper bounds.
+    """
+
+    name: str
+    values: Sequence[float]
+    low: Sequence[float]
+    high: Sequence[float]
+
+
+def curves(
+    figure: Figure, title: str, steps: Sequence[float], parts: Sequence[tuple[str, Sequence[Curve]]], axis: str
+) -> None:
+    """Draw plots below each other over the same steps; `parts` holds the name and the curves of each."""
+    tall = 2.1
+    width, height = 7.6, 0.95 + (tall + 0.25) * len(parts)
+    figure.set_size_inches(width, height)
+    for number, (name, lines) in enumerate(parts):
+        y = height - 0.6 - number * (tall + 0.25) - tall + 0.1
+        axes = figure.add_axes((0.75 / width, y / height, 4.6 / width, tall / height))
+        remove_frame(axes)
+        axes.grid(color=FAINT, linewidth=0.5, alpha=0.6)
+        for place, line in enumerate(lines):
+            colour = COLOURS[place % len(COLOURS)]
+            axes.fill_between(steps, line.low, line.high, color=colour, alpha=0.16, linewidth=0)
+            style = "-" if place < len(COLOURS) else "--"
+            label = shorten(line.name, 26)
+            axes.plot(steps, line.values, style, color=colour, linewidth=1.8, marker="o", markersize=3, label=label)
+        axes.set_ylabel(name, fontsize=9, color=INK)
+        axes.tick_params(labelsize=8)
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter(_short)
+        if number + 1 < len(parts):
+            axes.tick_params(labelbottom=False)
+        else:
+            axes.set_xlabel(axis, fontsize=9, color=INK)
+        axes.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.01, 0.5), labelcolor=INK)
+    draw_title(figure, title)
+
+
+def _short(value: float, _: float = 0.0) -> str:
+    """Return a number of steps such as 250k and 1.5M."""
+    for size, sign in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.4g}{sign}"
+    return f"{value:.4g}"

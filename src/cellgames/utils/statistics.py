@@ -1,0 +1,131 @@
+"""Statistics that several rooms use: quantiles, and intervals of shares, of means and by resampling."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = [
+    "bayesian_weights",
+    "bootstrap_weights",
+    "expanded_percentiles",
+    "mean_interval",
+    "normal_quantile",
+    "percentile_interval",
+    "student_t",
+    "wilson_interval",
+]
+
+FloatArray: TypeAlias = NDArray[np.float64]
+
+
+# ---------------------------------------------------------------- quantiles
+
+
+def normal_quantile(level: float) -> float:
+    """Return the z for which a share of `level` of the standard normal distribution lies between -z and z."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
+    return statistics.NormalDist().inv_cdf((1 + level) / 2)
+
+
+def student_t(level: float, freedom: float) -> float:
+    """Return the t for which a share of `level` of Student's distribution lies between -t and t.
+
+    It is exact for 1 and 2 degrees of freedom; for 4 or more it is the expansion of Cornish and Fisher, right to 1 %
+    (Abramowitz and Stegun, 26.7.5).
+    """
+    if freedom <= 1:
+        return math.tan(math.pi * level / 2)
+    if freedom <= 2:
+        return level * math.sqrt(2 / (1 - level**2))
+    z = normal_quantile(level)
+    series = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return sum(term / freedom**power for power, term in enumerate(series))
+
+
+# ---------------------------------------------------------------- intervals
+
+
+def wilson_interval(share: float, count: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the Wilson score interval of a share of independent trials; NaN if there are none.
+
+    It is made for wins and losses. A draw, half a point, varies less, so draws make the interval wider than it need
+    be. (Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22)
+
+    Args:
+        share: Of the trials that were won, from 0 to 1; NaN for an interval of NaN.
+        count: Number of trials.
+        level: Coverage of the interval.
+    """
+    z2 = normal_quantile(level) ** 2
+    if count == 0 or math.isnan(share):
+        return math.nan, math.nan
+    if not (count > 0 and 0 <= share <= 1):
+        raise ValueError(
+            f"expected a share from 0 to 1 of a number of games > 0, got {share} of {count}; are draws counted in "
+            "wins too?"
+        )
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = math.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
+    # Both terms are equal at the ends, but for rounding.
+    return 0.0 if share == 0 else max(0.0, middle - half), 1.0 if share == 1 else min(1.0, middle + half)
+
+
+def mean_interval(values: Sequence[float], level: float = 0.95) -> tuple[float, float]:
+    """Return the normal interval of the mean of independent values; NaN for fewer than two."""
+    if len(values) < 2:
+        return math.nan, math.nan
+    mean = statistics.fmean(values)
+    margin = normal_quantile(level) * statistics.stdev(values) / math.sqrt(len(values))
+    return mean - margin, mean + margin
+
+
+# ---------------------------------------------------------------- resampling
+
+
+def bootstrap_weights(generator: np.random.Generator, count: int, resamples: int) -> NDArray[np.int64]:
+    """Return how often each of `count` units is drawn in each resample of `count` draws, int64 [resamples, count]."""
+    return generator.multinomial(count, np.full(count, 1 / count), resamples)
+
+
+def bayesian_weights(generator: np.random.Generator, counts: ArrayLike, resamples: int) -> FloatArray:
+    """Return weights of the Bayesian bootstrap, float64 [resamples, N].
+
+    The weight of a unit is exponential, so that of `c` equal units together is of Gamma's distribution with shape `c`.
+    (Rubin 1981, "The Bayesian Bootstrap", The Annals of Statistics 9)
+
+    Args:
+        generator: Consumed.
+        counts: [N], how many equal units each entry stands for.
+        resamples: Number of rows.
+    """
+    return generator.gamma(counts, size=(resamples, len(np.asarray(counts))))
+
+
+def percentile_interval(resampled: ArrayLike, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+    """Return the lower and the upper bound of resampled values along the first axis."""
+    low, high = np.quantile(np.asarray(resampled), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    return low, high
+
+
+def expanded_percentiles(level: float, count: int) -> tuple[float, float]:
+    """Return which quantiles of resamples bound an interval; resamples of few units vary too little.
+
+    It is the expanded percentile interval of Hesterberg (2015, "What Teachers Should Know about the Bootstrap", The
+    American Statistician 69): as far out as Student's t, times sqrt(n / (n - 1)), is in a normal distribution.
+    """
+    count = max(count, 2)
+    tail = statistics.NormalDist().cdf(-math.sqrt(count / (count - 1)) * student_t(level, count - 1))
+    return tail, 1 - tail
