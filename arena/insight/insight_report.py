@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record, plain
-from cellgames.arena.report.report_parts import csv_text, escape, markdown_table
-from cellgames.arena.report.sections import Plot, Section, Table
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report import files, model
+from cellgames.utils.report.model import Section
+from cellgames.utils.report.text import escape
 from cellgames.utils.version import __version__
 
-__all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "png", "to_data", "write_report"]
+__all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_report"]
 
 FORMAT = 1
 """Of report.json; raised when readers of an older one would fail."""
@@ -162,100 +162,37 @@ def write_report(folder: Path, report: Report, warn: Callable[[str], None] = lam
     """Write the files of a report, each whole or not at all.
 
     Args:
-        folder: made where it is missing; files of an earlier report that this one lacks are deleted.
-        report: what they tell.
-        warn: gets a line where matplotlib is missing, so that there are no plots.
+        folder: Made if it is missing; files of an earlier report that this one lacks are deleted.
+        report: What to write.
+        warn: Gets a line if there are no plots, since matplotlib is missing.
 
     Returns:
-        The files, report.md first.
+        The files.
 
     Raises:
-        ValueError: two tables or plots of one name; the folder is a file.
+        ValueError: Two tables or plots have one name, or the folder is a file.
     """
-    _check_names(report)
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"expected a folder for the report, but {folder} is a file")
-    folder.mkdir(parents=True, exist_ok=True)
-    images: dict[str, bytes] = {}
-    try:
-        images = {f"{plot.name}.png": png(plot) for section in report.sections for plot in section.plots}
-    except ImportError as error:
-        warn(f"no plots ({error}): pip install 'cellgames[render]'")
-    contents: dict[str, str | bytes] = {"report.md": _page(report, frozenset(images)), **images}
-    for section in report.sections:
-        for table in section.tables:
-            contents[f"{table.name}.csv"] = csv_text([table.columns, *(tuple(map(_cell, row)) for row in table.rows)])
-    data = json.dumps(to_data(report), indent=1, ensure_ascii=False, allow_nan=False)
-    _forget(folder, contents)
-    for name, content in contents.items():
-        write_atomic(folder / name, content)
-    write_atomic(folder / "report.json", data + "\n")
-    return [folder / "report.md", folder / "report.json", *(folder / name for name in contents if name != "report.md")]
+    page = model.Report(report.title, (*_about(report), *report.sections), to_data(report))
+    return files.write_report(folder, page, warn, outdated=_earlier(folder))
 
 
-def _check_names(report: Report) -> None:
-    names = [f"{table.name}.csv" for section in report.sections for table in section.tables]
-    names += [f"{plot.name}.png" for section in report.sections for plot in section.plots]
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"expected files with different names, got more than one {', '.join(twice)}")
+def _about(report: Report) -> Iterator[str]:
+    """Yield paragraphs on the games."""
+    parameters = ", ".join(f"{name}={value}" for name, value in report.game.parameters.items())
+    yield f"`{report.game.id}`, {parameters}."
+    if report.games:
+        yield f"{report.counted}."
+    if report.agents:
+        agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
+        yield f"Agents, and how many seats they had: {agents}."
+    yield from (f"Source: {escape(source)}." for source in report.sources)
 
 
-def _forget(folder: Path, contents: dict[str, str | bytes]) -> None:
-    """Delete what an earlier report in the folder had and this one has not."""
+def _earlier(folder: Path) -> list[str]:
+    """Return the names of the tables and plots of an earlier report in the folder."""
     try:
         found = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         names = [name for section in found["sections"] for name in (*section["tables"], *section["plots"])]
     except (OSError, ValueError, KeyError, TypeError):
-        return
-    for name in names:
-        if isinstance(name, str) and name not in contents and Path(name).name == name:
-            (folder / name).unlink(missing_ok=True)
-
-
-def png(plot: Plot) -> bytes:
-    """The plot as a file.
-
-    Raises:
-        ImportError: matplotlib is not installed.
-    """
-    from matplotlib.figure import Figure
-
-    from cellgames.arena.report import plots
-
-    figure = Figure()
-    plot.draw(figure)
-    return plots.png(figure)
-
-
-def _page(report: Report, images: frozenset[str]) -> str:
-    parameters = ", ".join(f"{name}={value}" for name, value in report.game.parameters.items())
-    agents = ", ".join(f"{escape(name)} ({seats})" for name, seats in report.agents.items())
-    lines = [f"# {report.title}", f"`{report.game.id}`, {parameters}."]
-    if report.games:
-        lines.append(f"{report.counted}.")
-    if agents:
-        lines.append(f"Agents, and how many seats they had: {agents}.")
-    lines += [f"Source: {escape(source)}." for source in report.sources]
-    for section in report.sections:
-        lines += [f"## {section.title}", section.text]
-        for table in section.tables:
-            lines += _shown(table)
-        for plot in section.plots:
-            if f"{plot.name}.png" in images:
-                lines += [f"![{plot.caption}]({plot.name}.png)", f"*{plot.caption}*"]
-    return "\n\n".join(lines) + "\n"
-
-
-def _shown(table: Table) -> list[str]:
-    """The first rows, and where all of them are."""
-    rows = [tuple(map(_cell, row)) for row in table.rows[: table.shown]]
-    link = f"[{table.name}.csv]({table.name}.csv)"
-    if not rows:
-        return [f"{len(table.rows)} rows: {link}."]
-    left = [name for place, name in enumerate(table.columns) if isinstance(table.rows[0][place], str)]
-    more = f"The first {len(rows)} of {len(table.rows)} rows; all: {link}." if len(rows) < len(table.rows) else link
-    return [markdown_table([table.columns, *rows], left), more]
-
-
-def _cell(value: Any) -> Any:
-    return "" if value is None else value
+        return []
+    return [name for name in names if isinstance(name, str) and Path(name).name == name]

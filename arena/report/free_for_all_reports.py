@@ -251,7 +251,7 @@ def write_reports(
     """
 
     def images() -> dict[str, bytes]:
-        from . import plots
+        from . import rating_plots as plots
 
         cross = plots.cross_png(tables.agents, tables.cross, "Row finishes ahead of column", "ahead-level-behind")
         rated = plots.ratings_png(tables.standings, tables.ratings)

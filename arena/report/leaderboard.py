@@ -35,8 +35,7 @@ from .report_parts import ratings_data, rounded, standing_data, tally_data
 if TYPE_CHECKING:
     from cellgames.arena.stats.cycles import Cycle
     from cellgames.arena.stats.payoffs import NashAverage, Payoffs
-
-    from .sections import Section
+    from cellgames.utils.report.model import Section
 
 __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
 
@@ -98,7 +97,7 @@ class Leaderboard:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """Payoffs, Nash averaging, alpha-Rank and cycles in words, tables and plots."""
-        from cellgames.arena.stats.payoffs import sections
+        from .payoff_sections import sections
 
         return tuple(sections(self.payoffs))
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from cellgames.arena.records.store.store import Setting, Source
 from cellgames.arena.stats.tables import Tables
+from cellgames.utils.report.model import Plot, Section
 from cellgames.utils.run_folders import PathLike, refuse_foreign, write_atomic
 
 from . import free_for_all_reports, reports
@@ -32,7 +33,6 @@ from .report_parts import (
     percent,
     plain_table,
 )
-from .sections import Plot, Section
 
 __all__ = ["DATA", "folder_name", "overview_text", "to_data", "to_text", "write_reports"]
 
@@ -268,7 +268,7 @@ def _pictures(board: Leaderboard) -> dict[str, bytes]:
     """By file name; an `ImportError` where matplotlib is missing."""
     from matplotlib.figure import Figure
 
-    from . import plots
+    from . import rating_plots as plots
 
     def draw(plot: Plot) -> bytes:
         figure = Figure()

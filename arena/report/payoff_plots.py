@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 
 from cellgames.arena.stats.cycles import Cycle, beats
 from cellgames.arena.stats.payoffs import Payoffs
-
-from .plots import FAINT, INK, bare, clipped, heat_map
+from cellgames.utils.report.plots import FAINT, INK, heat_map, remove_frame, shorten
 
 __all__ = ["draw_cycles", "draw_matrix"]
 
@@ -64,12 +63,12 @@ def draw_cycles(figure: Figure, payoffs: Payoffs, cycles: Sequence[Cycle], level
     around = [agent for head, part in zip(first, parts, strict=True) for agent in (head, *part)]
     angle = {a: math.pi / 2 - 2 * math.pi * k / len(around) for k, a in enumerate(around)}
     places = {agent: (math.cos(turn), math.sin(turn)) for agent, turn in angle.items()}
-    names = {agent: clipped(agent, 28) for agent in around}
+    names = {agent: shorten(agent, 28) for agent in around}
     label, side = 0.3 + 0.08 * max(map(len, names.values())), 5.0  # inches
     width, height = side + 2 * label, side + 1.3 + 0.24 * len(bold)
     figure.set_size_inches(width, height)
     axes = figure.add_axes((label / width, (0.45 + 0.24 * len(bold)) / height, side / width, side / height))
-    bare(axes)
+    remove_frame(axes)
     axes.set(xlim=(-1.12, 1.12), ylim=(-1.12, 1.12), xticks=[], yticks=[], aspect="equal")
     coloured = {
         link: colour
@@ -92,7 +91,7 @@ def draw_cycles(figure: Figure, payoffs: Payoffs, cycles: Sequence[Cycle], level
         axes.text(1.09 * x, 1.09 * y, names[agent], ha=beside, va=above, fontsize=10, color=INK)
     figure.text(0.12 / width, 1 - 0.3 / height, "Who beats whom in a ring", fontsize=12, weight="bold", color=INK)
     for row, (cycle, colour) in enumerate(zip(bold, _RINGS, strict=False)):
-        told = " \N{RIGHTWARDS ARROW} ".join(clipped(a, 28) for a in (*cycle.agents, cycle.agents[0]))
+        told = " \N{RIGHTWARDS ARROW} ".join(shorten(a, 28) for a in (*cycle.agents, cycle.agents[0]))
         y = (0.22 + 0.24 * (len(bold) - 1 - row)) / height
         figure.text(0.12 / width, y, told, fontsize=8.5, color=colour)
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from cellgames.arena.stats.cycles import Cycle, components
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
+from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
 
 from .report_parts import escape, markdown_table, rounded
-from .sections import Cell, Plot, Section, Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,10 +60,12 @@ def _matrix(payoffs: Payoffs) -> Section:
     level = f"{100 * payoffs.level:.0f} %"
     return Section(
         "Payoffs",
-        "The row's mean score against the column's agent: a win 1, a draw 1/2; with more than two seats, pairs "
-        f"of seats ahead, level or behind. Intervals ({level}) take the games of an opening together.",
-        (Table("payoffs", ("agent", "opponent", "games", "score", "low", "high"), rows),),
-        (Plot("payoff_matrix", "Every agent against every other; best mean score on top.", draw),),
+        (
+            "The row's mean score against the column's agent: a win 1, a draw 1/2; with more than two seats, pairs "
+            f"of seats ahead, level or behind. Intervals ({level}) take the games of an opening together.",
+            Table("payoffs", ("agent", "opponent", "games", "score", "low", "high"), rows),
+            Plot("payoff_matrix", "Every agent against every other; best mean score on top.", draw),
+        ),
         {
             "agents": list(payoffs.agents),
             "score": [[rounded(x) for x in row] for row in payoffs.score.tolist()],
@@ -96,9 +98,7 @@ def _averages(payoffs: Payoffs) -> Section:
     order = sorted(range(len(payoffs.agents)), key=lambda k: (-round(float(key[k]), 6), -float(values[0][k]), k))
     rows = [(payoffs.agents[k], *(rounded(float(x[k])) for x in values)) for k in order]
     data = [dict(zip(columns, row, strict=True)) for row in rows]
-    return Section(
-        "Nash averaging and alpha-Rank", "\n\n".join(said), (Table("averages", tuple(columns), rows),), (), data
-    )
+    return Section("Nash averaging and alpha-Rank", (*said, Table("averages", columns, rows)), data)
 
 
 def nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
@@ -142,13 +142,11 @@ def _rings(payoffs: Payoffs) -> Section:
     rows: list[tuple[Cell, ...]] = [
         (len(c.agents), " > ".join(c.agents), rounded(c.weakest), rounded(min(c.lows))) for c in found
     ]
-    return Section(
-        "Cycles",
-        "\n\n".join(cycles_text(payoffs, found)),
-        (Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows),) if found else (),
-        (Plot("cycles", caption, draw),) if found else (),
-        cycles_data(found),
-    )
+    parts: list[Part] = [*cycles_text(payoffs, found)]
+    if found:
+        parts.append(Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows))
+        parts.append(Plot("cycles", caption, draw))
+    return Section("Cycles", parts, cycles_data(found))
 
 
 def cycles_text(payoffs: Payoffs, found: Sequence[Cycle]) -> list[str]:
@@ -209,7 +207,7 @@ def payoff_images(payoffs: Payoffs) -> dict[str, bytes]:
     from matplotlib.figure import Figure
 
     from .payoff_plots import draw_cycles
-    from .plots import png
+    from .rating_plots import png
 
     figure = Figure()
     draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)

@@ -295,7 +295,7 @@ def write_reports(
     """
 
     def images() -> dict[str, bytes]:
-        from . import plots
+        from . import rating_plots as plots
 
         return {
             "ratings.png": plots.ratings_png(tables.standings, tables.ratings),

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .payoffs import Payoffs
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from .payoffs import Payoffs
 
 __all__ = ["Cycle", "beats", "components", "cycles"]
 

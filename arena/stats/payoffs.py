@@ -16,20 +16,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
 
+from .cycles import Cycle, cycles
 from .equilibrium import equilibrium
 from .ratings import Outcome, PairResult, student_t
-
-if TYPE_CHECKING:
-    from cellgames.arena.report.sections import Section
-
-    from .cycles import Cycle
 
 __all__ = [
     "NashAverage",
@@ -40,7 +36,6 @@ __all__ = [
     "nash",
     "payoffs",
     "payoffs_of",
-    "sections",
 ]
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -139,8 +134,6 @@ class Payoffs:
     @cached_property
     def rings(self) -> tuple[Cycle, ...]:
         """`cycles.cycles` of it, at its level."""
-        from .cycles import cycles
-
         return cycles(self, self.level)
 
     def complete(self) -> tuple[str, ...]:
@@ -345,13 +338,3 @@ def alpha_rank(payoffs: Payoffs, *, alpha: float | None = None, population: int 
     shares = np.full(len(payoffs.agents), np.nan)
     shares[places] = alpharank.compute([table], m=population, **limit)[2]
     return shares
-
-
-# ---------------------------------------------------------------- a report
-
-
-def sections(payoffs: Payoffs) -> list[Section]:
-    """The matrix, Nash averaging (with SciPy), alpha-Rank (with OpenSpiel) and the cycles, for a report."""
-    from cellgames.arena.report.payoff_sections import sections as made
-
-    return made(payoffs)

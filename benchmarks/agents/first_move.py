@@ -213,7 +213,7 @@ def _plot(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Black's share by agent and first move, a panel for each size."""
     from matplotlib.figure import Figure
 
-    from cellgames.arena.report.plots import png
+    from cellgames.arena.report.rating_plots import png
 
     sizes = sorted({row["size"] for row in rows})
     figure = Figure(figsize=(4.4 * len(sizes), 3.4), layout="constrained")

@@ -74,7 +74,6 @@ UPWARD = {
     "agents.playouts.playouts -> agents.loading",
     "agents.playouts.rollout_agent -> agents.loading",
     "agents.search.evaluators -> agents.loading",
-    "arena.stats.payoffs -> arena.report.payoff_sections",
 }
 CIRCLES = [
     {"envs.core.game", "envs.core.solo", "envs.core.vector"},
@@ -94,15 +93,6 @@ CIRCLES = [
         "agents.search.tree_search",
         "agents.search.uct",
     },
-    {
-        "arena.report.payoff_plots",
-        "arena.report.payoff_sections",
-        "arena.report.plots",
-        "arena.report.report_parts",
-        "arena.stats.cycles",
-        "arena.stats.payoffs",
-        "arena.stats.tables",
-    },
     {"arena.records.store.import_runs", "arena.records.store.store"},
     {"training.sweeps.sweep_plots", "training.sweeps.sweep_reports"},
 ]
@@ -112,7 +102,6 @@ WIDE = {
     "arena.play.chunks.play_plan",
     "arena.play.free_for_all.free_for_all",
     "arena.play.round_robin.round_robin",
-    "arena.report.figures.matrix",
     "arena.season.season.play_season",
     "envs.cloth_of_gold.placement.place",
     "envs.toroidal_cup.simulator.simulate",

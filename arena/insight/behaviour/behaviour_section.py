@@ -12,8 +12,8 @@ import numpy as np
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.report.report_parts import escape
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from .behaviour import DRAWS, NOISY, POSITIONS, Behaviour, Numbers, compare, embed, ordered
 from .queries import draw_positions
@@ -57,8 +57,8 @@ def section(
         note = f"distances of behaviour in the plane ({kept:.0%} of the variance)"
         caption = "A map of the agents: the nearer, the more alike they behave (classical scaling)."
         plots.append(Plot("behaviour_map", caption, _scatter_of(names, places[order], note)))
-    tables = (Table("behaviour", _COLUMNS, list(_rows(found)), shown=20),)
-    return Section("Behaviour", _told(found), tables, tuple(plots), to_data(found))
+    table = Table("behaviour", _COLUMNS, list(_rows(found)))
+    return Section("Behaviour", (_told(found), table, *plots), to_data(found))
 
 
 def to_data(found: Behaviour) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def _pair(row: Sequence[Cell]) -> str:
 
 def _matrix_of(names: Sequence[str], distance: Numbers) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import matrix
+        from cellgames.utils.report.plots import matrix
 
         matrix(figure, "Distance of behaviour", names, names, distance)
 
@@ -134,7 +134,7 @@ def _matrix_of(names: Sequence[str], distance: Numbers) -> Any:
 
 def _scatter_of(names: Sequence[str], places: Numbers, note: str) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import scatter
+        from cellgames.utils.report.plots import scatter
 
         scatter(figure, "A map of behaviour", names, places, note)
 

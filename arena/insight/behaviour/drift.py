@@ -16,8 +16,8 @@ import numpy as np
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.report.report_parts import escape
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from .behaviour import DRAWS, POSITIONS, Behaviour, Numbers, compare
 from .network_checkpoints import Checkpoint, first_steps, games_between, load
@@ -92,7 +92,7 @@ def drift_section(
         "openings": [dict(sorted(part.items(), key=lambda item: (-item[1], item[0]))) for part in begun],
     }
     text = _text(told, steps, list(references), favourites, shares, source)
-    return Section("From checkpoint to checkpoint", text, (table, openings), plots, data)
+    return Section("From checkpoint to checkpoint", (text, table, openings, *plots), data)
 
 
 def _percents(row: Numbers) -> tuple[float, ...]:
@@ -162,7 +162,7 @@ def _text(
 
 def _plot(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import Curve, curves
+        from cellgames.utils.report.plots import Curve, curves
 
         many, percent = range(len(steps)), 100.0
 
@@ -191,7 +191,7 @@ def _plot(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> A
 
 def _matrix(told: Behaviour) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import matrix
+        from cellgames.utils.report.plots import matrix
 
         matrix(figure, "Distance of behaviour", told.agents, told.agents, told.distance)
 
@@ -200,7 +200,7 @@ def _matrix(told: Behaviour) -> Any:
 
 def _openings(steps: Sequence[int], names: Sequence[str], shares: Numbers) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import Curve, curves
+        from cellgames.utils.report.plots import Curve, curves
 
         lines = []
         for place, name in enumerate(names):

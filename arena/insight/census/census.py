@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from cellgames.arena.report.sections import Cell as TableCell
-from cellgames.arena.report.sections import Table
+from cellgames.utils.report.model import Cell as TableCell
+from cellgames.utils.report.model import Table
 
 from .cell_groups import MOST
 from .life_objects import Kind

@@ -11,7 +11,7 @@ import numpy as np
 
 from cellgames.arena.insight.census.life_objects import ACTIVE, Kind
 from cellgames.arena.play.match import derive
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from .dataset import Gathered
 
@@ -62,7 +62,7 @@ def section(gathered: Gathered) -> Section:
     elif not gathered.seats_own:
         tables.append(_by_sequence(gathered, named))
     data = {"final": {kind.code: gathered.final[kind] for kind in kinds if gathered.final[kind]}, "games": games}
-    return Section("Life objects", _objects_text(gathered, kinds, owners), tuple(tables), tuple(plots), data)
+    return Section("Life objects", (_objects_text(gathered, kinds, owners), *tables, *plots), data)
 
 
 def _owners(gathered: Gathered, kinds: Sequence[Kind]) -> list[tuple[Cell, ...]]:
@@ -117,7 +117,7 @@ def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tu
 
 
 def _draw_objects(figure: Figure, *, gathered: Gathered, kinds: Sequence[Kind]) -> None:
-    from cellgames.arena.report.figures import Curve, curves
+    from cellgames.utils.report.plots import Curve, curves
 
     few = _FEW * len(gathered.records)
     steps = sorted(time for time, shown in gathered.shown.items() if shown >= few)
@@ -136,18 +136,18 @@ def _draw_objects(figure: Figure, *, gathered: Gathered, kinds: Sequence[Kind]) 
 
 
 def _draw_owners(figure: Figure, *, rows: Sequence[tuple[Cell, ...]]) -> None:
-    from cellgames.arena.report.figures import COLOURS, INK, bare, clipped
+    from cellgames.utils.report.plots import COLOURS, INK, remove_frame, shorten
 
     height = 1.2 + 0.3 * len(rows)
     figure.set_size_inches(7.2, height)
     axes = figure.add_axes((0.3, 0.6 / height, 0.66, (height - 1.05) / height))
-    bare(axes)
+    remove_frame(axes)
     axes.axvline(0, color=INK, linewidth=0.8)
     for place, row in enumerate(rows):
         difference, low, high = (float(value or 0) for value in row[4:7])
         axes.plot([low, high], [place, place], color=COLOURS[0], linewidth=2, alpha=0.55)
         axes.plot(difference, place, "o", color=COLOURS[0], markersize=6)
-    axes.set_yticks(range(len(rows)), [clipped(str(row[0])) for row in rows], fontsize=9)
+    axes.set_yticks(range(len(rows)), [shorten(str(row[0])) for row in rows], fontsize=9)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.grid(axis="x", linewidth=0.5, alpha=0.6)
     axes.set_xlabel("winners' less losers', a game", fontsize=9, color=INK)

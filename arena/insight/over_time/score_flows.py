@@ -19,9 +19,9 @@ import numpy.typing as npt
 
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from .grid_rounds import GAME, Flows, Spending, read
 
@@ -234,7 +234,7 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
             for of, some in allied.items()
         },
     }
-    return Section("Who profits from whom", "\n\n".join(text), tables, plots, data)
+    return Section("Who profits from whom", (*text, *tables, *plots), data)
 
 
 def _number(value: float, digits: int = 2) -> float | int | None:
@@ -285,10 +285,12 @@ def _spending(found: Flows, records: Sequence[Record]) -> Section:
     caption = "What a player does in each round, by where it finishes."
     return Section(
         "Contested spaces, reserves and flips",
-        text,
-        (Table("flows_spending", ("round", "players", *columns), rows),),
-        (Plot("flows_spending", caption, partial(_draw_spending, means=means)),),
-        data={**total, "players": each},
+        (
+            text,
+            Table("flows_spending", ("round", "players", *columns), rows),
+            Plot("flows_spending", caption, partial(_draw_spending, means=means)),
+        ),
+        {**total, "players": each},
     )
 
 
@@ -296,21 +298,22 @@ def _spending(found: Flows, records: Sequence[Record]) -> Section:
 
 
 def _draw_flows(figure: Figure, *, matrix: Floats) -> None:
-    from cellgames.arena.report.figures import matrix as draw
+    from cellgames.utils.report.plots import Scale
+    from cellgames.utils.report.plots import matrix as draw
 
     high = float(np.nanmax(matrix)) or 1.0
     title = "Points a round, from tiles (rows) to players (columns)"
-    draw(figure, title, _SEQUENCES, _SEQUENCES, matrix, digits=1, scale=1.0, unit="", high=high)
+    draw(figure, title, _SEQUENCES, _SEQUENCES, matrix, Scale(high, factor=1.0, digits=1, unit=""))
 
 
 def _draw_alliances(figure: Figure, *, allied: dict[str, list[Alliance]]) -> None:
-    from cellgames.arena.report.figures import COLOURS, INK, bare
+    from cellgames.utils.report.plots import COLOURS, INK, remove_frame
 
     titles = {"round": "points of a round, by sequences held", "game": "final scores, by sequences dealt"}
     figure.set_size_inches(6.8, 4.6)
     for number, (of, title) in enumerate(titles.items()):
         axes = figure.add_axes((0.16, 0.55 - 0.43 * number, 0.8, 0.29))
-        bare(axes)
+        remove_frame(axes)
         axes.axvline(0, color=INK, linewidth=0.8)
         for place, found in enumerate(allied[of]):
             axes.plot([found.low, found.high], [place, place], color=COLOURS[0], linewidth=2.2, alpha=0.55)
@@ -335,7 +338,7 @@ _TITLES = {
 
 
 def _draw_spending(figure: Figure, *, means: dict[str, Floats]) -> None:
-    from cellgames.arena.report.figures import Curve, curves
+    from cellgames.utils.report.plots import Curve, curves
 
     columns = list(Spending.__annotations__)
     steps = range(1, len(means["all"]) + 1)

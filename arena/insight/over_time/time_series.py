@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from . import objects_section
 from .dataset import Gathered, in_generations
@@ -136,9 +136,7 @@ def _course(gathered: Gathered) -> Section:
             plots.append(Plot(f"course_by_{way}", caption, partial(_draw_course, lines=lines, way=way, unit=unit)))
     return Section(
         title="The course of the games",
-        text=_course_text(gathered, lines),
-        tables=(Table("course", titles, rows, shown=0),),
-        plots=tuple(plots),
+        parts=(_course_text(gathered, lines), Table("course", titles, rows, shown=0), *plots),
         data={
             f"{measure}, {way}, {group}": {unit: line.times, "mean": [round(value, 3) for value in line.mean]}
             for (measure, way, group), line in lines.items()
@@ -182,7 +180,7 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
 
 
 def _draw_course(figure: Figure, *, lines: Lines, way: str, unit: str) -> None:
-    from cellgames.arena.report.figures import Curve, curves
+    from cellgames.utils.report.plots import Curve, curves
 
     measures = dict.fromkeys(measure for measure, _, _ in lines)
     steps = sorted({time for line in lines.values() for time in line.times})

@@ -10,7 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from cellgames.arena.insight.readers.layouts import Layout
-from cellgames.arena.report.figures import AMOUNT, COLOURS, DIFFERENCE, INK, bare, clipped, colour_bar, head, width_of
+from cellgames.utils.report.plots import (
+    AMOUNT,
+    COLOURS,
+    DIFFERENCE,
+    INK,
+    colour_bar,
+    draw_title,
+    name_width,
+    remove_frame,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -51,11 +61,11 @@ def maps(
     """
     import matplotlib
 
-    names = [clipped(name, 24) for name in rows]
+    names = [shorten(name, 24) for name in rows]
     across = 1 + max(panel.column for panel in panels)
     tall = min(2.1, max(1.0, 2.6 / layout.aspect))
     wide = min(tall * layout.aspect, 6.0)
-    label, gap, above, foot = 0.25 + width_of(names), 0.15, 0.75, 0.2
+    label, gap, above, foot = 0.25 + name_width(names), 0.15, 0.75, 0.2
     width = max(label + across * (wide + gap) + 1.0, 0.6 + 0.105 * len(title))
     height = above + len(names) * (tall + gap) + foot
     figure.set_size_inches(width, height)
@@ -67,7 +77,7 @@ def maps(
     for panel in panels:
         x, y = label + panel.column * (wide + gap), height - above - panel.row * (tall + gap) - tall
         axes = figure.add_axes((x / width, y / height, wide / width, tall / height))
-        bare(axes)
+        remove_frame(axes)
         axes.set_facecolor("#ffffff")
         values = np.full(len(layout.names), np.nan) if panel.values is None else panel.values
         image = layout.draw(axes, values, **style)
@@ -81,8 +91,9 @@ def maps(
     bar_axes = figure.add_axes(
         ((label + across * (wide + gap)) / width, (height - above - tall) / height, 0.13 / width, tall / height)
     )
-    colour_bar(figure, image, bar_axes, top, 100.0, " %", -top if signed else 0.0)
-    head(figure, title)
+    ticks = [-top, 0.0, top] if signed else [0.0, top / 2, top]
+    colour_bar(figure, image, bar_axes, ticks, [f"{100 * tick:.3g} %" for tick in ticks])
+    draw_title(figure, title)
 
 
 def boards(figure: Figure, title: str, drawn: Sequence[tuple[str, npt.NDArray[np.uint8]]]) -> None:
@@ -102,4 +113,4 @@ def boards(figure: Figure, title: str, drawn: Sequence[tuple[str, npt.NDArray[np
         axes.annotate(
             text, (0.5, 0), (0, -4), "axes fraction", "offset points", ha="center", va="top", fontsize=8, color=INK
         )
-    head(figure, title)
+    draw_title(figure, title)

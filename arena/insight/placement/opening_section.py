@@ -11,8 +11,8 @@ import numpy as np
 from cellgames.arena.insight.readers.reader import Reader, make_reader
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.sections import Plot, Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Plot, Section, Table
 
 from .openings import Branch, Openings, find_openings
 
@@ -71,7 +71,7 @@ def section(game: Game, records: Sequence[Record], reader: Reader | None = None)
         "with forced steps": found.forced,
         "branches": [_data(branch, players) for branch in found.branches],
     }
-    return Section("Openings", "\n\n".join(lines), tuple(tables), tuple(plots), data)
+    return Section("Openings", (*lines, *tables, *plots), data)
 
 
 _COLUMNS = ("opening", "depth", "last step", "by", "times", "score %", "low %", "high %", "usual %", "chosen by")
@@ -189,7 +189,7 @@ def _caption(forced: bool) -> str:
 
 def _dots_of(title: str, branches: Sequence[Branch]) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import Dot, dots
+        from cellgames.utils.report.plots import Dot, dots
 
         most = sorted(branches, key=lambda branch: -branch.times)[:_SHOWN]
         rows = [
@@ -202,8 +202,8 @@ def _dots_of(title: str, branches: Sequence[Branch]) -> Any:
 
 def _boards_of(title: str, reader: Reader, branches: Sequence[Branch]) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import literal
         from cellgames.envs.core.drawing import to_rgb
+        from cellgames.utils.report.plots import escape_math
 
         from .heat_maps import boards
 
@@ -211,7 +211,7 @@ def _boards_of(title: str, reader: Reader, branches: Sequence[Branch]) -> Any:
         for branch in branches:
             picture = reader.draw(branch.steps)
             if picture is not None:
-                words = f"{literal(branch.name)}\n{branch.score:.0%} ({branch.times})"
+                words = f"{escape_math(branch.name)}\n{branch.score:.0%} ({branch.times})"
                 drawn.append((words, to_rgb(picture, 400 / picture.width)))
         boards(figure, title, drawn)
 
@@ -231,8 +231,8 @@ def _shares(branches: Sequence[Branch], agents: Sequence[str]) -> tuple[Any, lis
 
 def _matrix_of(title: str, agents: Sequence[str], names: Sequence[str], shares: Any) -> Any:
     def draw(figure: Figure) -> None:
-        from cellgames.arena.report.figures import matrix
+        from cellgames.utils.report.plots import Scale, matrix
 
-        matrix(figure, title, agents, names, shares, high=max(float(shares.max()), 0.01))
+        matrix(figure, title, agents, names, shares, Scale(max(float(shares.max()), 0.01)))
 
     return draw

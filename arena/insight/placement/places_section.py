@@ -12,8 +12,8 @@ import numpy.typing as npt
 from cellgames.arena.insight.readers.reader import Reader
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.report.report_parts import escape
-from cellgames.arena.report.sections import Cell, Plot, Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from .places import Counts, Places, count_places, effective, share
 
@@ -51,7 +51,7 @@ def section(game: Game, records: Sequence[Record], reader: Reader | None = None)
         }
         for found in places
     ]
-    return Section("Where agents place", "\n\n".join(lines), tables, tuple(plots), data)
+    return Section("Where agents place", (*lines, *tables, *plots), data)
 
 
 _COLUMNS = ("frame", "agent", "phase", "claims", "effective cells", "most frequent cells, %")

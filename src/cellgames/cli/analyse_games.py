@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from cellgames.arena.insight.insight_report import Report
     from cellgames.arena.insight.readers.record_groups import Games
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.report.sections import Section
     from cellgames.envs.core import Game
+    from cellgames.utils.report.model import Section
 
 __all__ = ["EXAMPLES", "TEXT", "analyse_strategy"]
 

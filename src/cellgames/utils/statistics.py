@@ -100,7 +100,7 @@ def bootstrap_weights(generator: np.random.Generator, count: int, resamples: int
     return generator.multinomial(count, np.full(count, 1 / count), resamples)
 
 
-def bayesian_weights(generator: np.random.Generator, counts: ArrayLike, resamples: int) -> FloatArray:
+def bayesian_weights(generator: np.random.Generator, counts: NDArray[np.int64], resamples: int) -> FloatArray:
     """Return weights of the Bayesian bootstrap, float64 [resamples, N].
 
     The weight of a unit is exponential, so that of `c` equal units together is of Gamma's distribution with shape `c`.
@@ -111,7 +111,7 @@ def bayesian_weights(generator: np.random.Generator, counts: ArrayLike, resample
         counts: [N], how many equal units each entry stands for.
         resamples: Number of rows.
     """
-    return generator.gamma(counts, size=(resamples, len(np.asarray(counts))))
+    return generator.gamma(counts, size=(resamples, len(counts)))
 
 
 def percentile_interval(resampled: ArrayLike, level: float = 0.95) -> tuple[FloatArray, FloatArray]:

@@ -16,8 +16,8 @@ from cellgames.arena.insight.over_time.life_stats import moments, stepped
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, game_of, replay
-from cellgames.arena.report.sections import Section, Table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Section, Table
 
 CLOTH = {"height": 16, "width": 16, "generations": 6, "max_units": 4, "max_rounds": 3}
 CUP = {"rows": 16, "cols": 32, "pattern": "randys", "shapes": 2, "max_generations": 60}

@@ -18,9 +18,9 @@ from cellgames.arena.insight.insight_report import FORMAT, analyse_games, write_
 from cellgames.arena.insight.readers.record_groups import agents_of, grouped, read_paths, scores
 from cellgames.arena.records.record_lines import append
 from cellgames.arena.records.replays import ReplayError
-from cellgames.arena.report.sections import Plot, Section, Table
 from cellgames.cli.main import main
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Plot, Section, Table
 
 TORUS = cellgames.make("torus-v0", size=3)
 GAMES = played(TORUS, ["random", "greedy"], 12)
@@ -119,7 +119,7 @@ def test_without_matplotlib_there_are_tables_and_a_word(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_plots")
 def test_tables_hold_all_rows_and_the_page_the_first_ones(tmp_path: Path) -> None:
     table = Table("numbers", ("name", "value"), [(f"a|{n}", None if n == 1 else n) for n in range(30)], shown=3)
-    report = analyse_games(TORUS, [], extra=[Section("Numbers", "Some.", (table,))])
+    report = analyse_games(TORUS, [], extra=[Section("Numbers", ("Some.", table))])
     write_report(tmp_path / "out", report)
     rows = list(csv.reader((tmp_path / "out" / "numbers.csv").open()))
     assert len(rows) == 31
@@ -149,7 +149,7 @@ def test_wrong_games_and_parts_are_refused(tmp_path: Path) -> None:
         analyse_games(TORUS, [])
     with pytest.raises(ValueError, match="parts out of openings, places"):
         analyse_games(TORUS, GAMES, only=("opening",))
-    twice = Section("Twice", "", plots=(Plot("same", "", print), Plot("same", "", print)))
+    twice = Section("Twice", (Plot("same", "", print), Plot("same", "", print)))
     with pytest.raises(ValueError, match=r"more than one same\.png"):
         write_report(tmp_path / "out", analyse_games(TORUS, [], extra=[twice]))
 

@@ -16,8 +16,8 @@ from cellgames.agents import load as load_agent
 from cellgames.agents.networks.saved import save_network
 from cellgames.arena.insight.behaviour import network_checkpoints as kept
 from cellgames.arena.insight.behaviour.drift import drift_section
-from cellgames.arena.insight.insight_report import png
 from cellgames.envs.core import Game
+from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16, generations=2, max_rounds=2)

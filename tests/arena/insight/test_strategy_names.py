@@ -13,7 +13,9 @@ import cellgames
 from cellgames.agents import load
 from cellgames.arena.insight.behaviour.behaviour_section import section as behaviour
 from cellgames.arena.insight.insight_report import analyse_games, write_report
-from cellgames.arena.report.report_parts import escape
+from cellgames.utils.report.files import png
+from cellgames.utils.report.model import Plot
+from cellgames.utils.report.text import escape
 
 TORUS = cellgames.make("torus-v0", size=3)
 NAME = "a$x^$"  # fails as mathematics: nothing is raised
@@ -46,11 +48,12 @@ def test_ratings_and_payoffs_are_drawn_with_such_names() -> None:
     pytest.importorskip("matplotlib")
     from matplotlib.figure import Figure
 
-    from cellgames.arena.report import figures
-    from cellgames.arena.report.plots import clipped, heat_map, png
+    from cellgames.utils.report.plots import heat_map, shorten
 
-    assert clipped(NAME) == figures.clipped(NAME) == r"a\$x^\$"
-    assert figures.clipped("checkpoint", 6) == "…point"
-    figure = Figure()
-    heat_map(figure, [NAME, "$b$"], [[0.5, 1], [0, 0.5]], [["", ""], ["", ""]], "Score", "games")
-    assert png(figure).startswith(b"\x89PNG")
+    assert shorten(NAME) == r"a\$x^\$"
+    assert shorten("checkpoint", 6) == "…point"
+
+    def draw(figure: Figure) -> None:
+        heat_map(figure, [NAME, "$b$"], [[0.5, 1], [0, 0.5]], [["", ""], ["", ""]], "Score", "games")
+
+    assert png(Plot("scores", "", draw)).startswith(b"\x89PNG")

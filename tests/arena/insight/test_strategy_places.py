@@ -10,11 +10,11 @@ from strategy_records import told
 from toy_games import Race
 
 import cellgames
-from cellgames.arena.insight.insight_report import png
 from cellgames.arena.insight.placement.places import count_places, effective
 from cellgames.arena.insight.placement.places_section import section
 from cellgames.arena.insight.readers.layouts import Rectangle, TorusLayout
 from cellgames.arena.insight.readers.torus_reader import TorusReader
+from cellgames.utils.report.files import png
 
 TORUS = cellgames.make("torus-v0", size=3)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16)

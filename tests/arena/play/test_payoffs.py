@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
 from cellgames.arena.report import reports
+from cellgames.arena.report.payoff_sections import sections
 from cellgames.arena.stats.cycles import Cycle, components, cycles
 from cellgames.arena.stats.equilibrium import equilibrium
-from cellgames.arena.stats.payoffs import Payoffs, alpha_rank, nash, payoffs, payoffs_of, sections
+from cellgames.arena.stats.payoffs import Payoffs, alpha_rank, nash, payoffs, payoffs_of
 from cellgames.arena.stats.ratings import PairResult
 from cellgames.arena.stats.tables import make_tables
 

@@ -115,5 +115,5 @@ def _table(table: Table) -> Iterator[str]:
     if not rows:
         yield f"{count} rows: {link}."
         return
-    yield markdown_table(Table(table.columns, rows, text=table.text))
+    yield markdown_table(Table("", table.columns, rows, text=table.text))
     yield f"The first {len(rows)} of {count} rows; all: {link}." if len(rows) < count else link

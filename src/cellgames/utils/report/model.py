@@ -24,16 +24,16 @@ class Table:
     """A table on the page of a report, kept as CSV too if it has a name.
 
     Attributes:
+        name: Name of the CSV file without its suffix; "" for a table that is on the page only.
         columns: Column names.
         rows: Cells; each row is as long as `columns`.
-        name: Name of the CSV file without its suffix; "" for a table that is on the page only.
         shown: Number of rows on the page, if there is a file with all of them.
         text: Columns that hold text, which the page aligns left; None for those with a string in some row.
     """
 
+    name: str
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
-    name: str = ""
     shown: int = 20
     text: Sequence[str] | None = None
 
