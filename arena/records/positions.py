@@ -1,4 +1,4 @@
-"""Positions to look at: after some moves, or at a moment of a recorded game; each a batch of one."""
+"""Positions out of move lists and recorded games, each a batch of one."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has
 
 
 def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: int = 0) -> State:
-    """The game after moves from a position, "" for the usual start.
+    """Return the state after moves from a position; "" is the game's usual start.
 
     Raises:
-        ValueError: a bad position; a move that is illegal or comes after the end, with its number from 1.
+        ValueError: A bad position; a move that is illegal or comes after the end, with its number from 1.
     """
     state = start(game, seed, position)
     for number, move in enumerate(moves, 1):
@@ -36,11 +36,11 @@ def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: i
 
 
 def pick(path: PathLike, number: int | None = None) -> Record:
-    """The record of a line of a file, from 1; a file of one needs no number.
+    """Return one record of a file by its number, from 1; a file of one record needs no number.
 
     Raises:
-        RecordError: no records, no such number, or none given among many; what `records.read` raises.
-        OSError: the file cannot be read.
+        RecordError: No records, no such number, or none given among many; what `read_records` raises.
+        OSError: The file cannot be read.
     """
     records = read_records(path).records
     if not records:
@@ -53,11 +53,11 @@ def pick(path: PathLike, number: int | None = None) -> Record:
 
 
 def at_ply(record: Record, ply: int | None = None) -> State:
-    """The recorded game after `ply` moves; None is before the last one.
+    """Return the state of a recorded game after `ply` moves; None stands for the one before the last move.
 
     Raises:
-        ValueError: there are not so many moves.
-        ReplayError: the record does not reproduce.
+        ValueError: There are not so many moves.
+        ReplayError: The record does not reproduce.
     """
     states, most = replay(record), len(record.moves)
     if ply is not None and not 0 <= ply <= most:
@@ -66,7 +66,7 @@ def at_ply(record: Record, ply: int | None = None) -> State:
 
 
 def check_unfinished(game: Game, state: State) -> None:
-    """Raise a `ValueError` that says how the game ended if the position, a batch of one, is a finished one."""
+    """Raise a `ValueError` that says how the game ended if the state, a batch of one, is a finished game."""
     if bool(state.done):
         ended = result(game, state)
         ends = zip(game.info.players, ended.outcome, strict=True)

@@ -1,4 +1,4 @@
-"""Games as lines of text: one JSON object a line, enough to play the game again and to check the result.
+"""Records of games: one JSON object a line, enough to play the game again and to check its result.
 
 Files are written so that a process may be killed at any moment: whole files appear by renaming, lines are
 appended and synced, and a torn last line is dropped when the file is read. Reading and writing need no torch.
@@ -18,14 +18,15 @@ from cellgames.utils.run_folders import PathLike
 
 __all__ = [
     "Forfeit",
+    "JsonFields",
     "Outcome",
     "Pairing",
-    "Reader",
     "Reading",
     "Record",
     "RecordError",
     "Result",
     "append",
+    "forfeit_of",
     "plain",
     "read_lines",
     "read_records",
@@ -39,22 +40,23 @@ _MOST_REASON = 1000  # characters; games keep theirs shorter
 
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
-    """As they come back from a file: lists for tuples."""
+    """Return the values as they come back from a JSON file: lists for tuples."""
     copy: dict[str, Any] = json.loads(json.dumps(values))
     return copy
 
 
 class RecordError(ValueError):
-    """A file of records that cannot be read or continued; the message names file and line."""
+    """A file of records cannot be read or continued; the message names file and line."""
 
 
 @dataclass(frozen=True)
 class Forfeit:
-    """Why a game stopped before its end: an agent failed to act.
+    """The reason why a game stopped before its end: an agent failed to act.
 
-    seat:   that it held, the first one if several failed in the same turn.
-    reason: what it did, on one line (bounded where games are played).
-    also:   other seats that failed in that turn, ascending.
+    Attributes:
+        seat: Seat of the agent that failed, the first one if several failed in the same turn.
+        reason: What it did, on one line (bounded where games are played).
+        also: Other seats that failed in that turn, ascending.
     """
 
     seat: int
@@ -67,20 +69,21 @@ class Forfeit:
         return self.seat, *self.also
 
     def outcome(self, players: int) -> tuple[Outcome, ...]:
-        """By seat: those who failed lose; in a game for two the other wins, in larger ones the others draw."""
+        """Return the outcome by seat: those who failed lose; the other one of two wins, several others draw."""
         rest: Outcome = "win" if players == 2 else "draw"
         return tuple("loss" if seat in self.seats else rest for seat in range(players))
 
 
 @dataclass(frozen=True)
 class Result:
-    """How a game ended.
+    """The end of a game.
 
-    outcome:   one a player, by seat.
-    scores:    one a player, the game's own measure.
-    turns:     steps played, as the final state counts them.
-    truncated: cut off by a limit.
-    forfeit:   None for a game that came to its end.
+    Attributes:
+        outcome: One for each player, by seat.
+        scores: One for each player, by seat, in the game's own measure.
+        turns: Steps played, as the final state counts them.
+        truncated: True if a limit cut the game off.
+        forfeit: None for a game that came to its end.
     """
 
     outcome: tuple[Outcome, ...]
@@ -92,12 +95,14 @@ class Result:
 
 @dataclass(frozen=True)
 class Pairing:
-    """Where in a match a game belongs, or in a run of free-for-all games.
+    """The place of a game in a match or in a run of free-for-all games.
 
-    match:   the match's id, the same for all games of a pair of agents; "free-for-all" there.
-    opening: number of the opening within the match; its games are one cluster for statistics. There the game's number.
-    seats:   by seat, which of the match's agents sits there (0 the first in the match's id); there of all agents,
-             sorted by name.
+    Attributes:
+        match: The match's id, the same for all games of a pair of agents; "free-for-all" there.
+        opening: Number of the opening within the match; its games are one cluster for statistics. There the game's
+            number.
+        seats: By seat, which of the match's agents sits there (0 the first in the match's id); there of all agents,
+            sorted by name.
     """
 
     match: str
@@ -109,17 +114,18 @@ class Pairing:
 class Record:
     """One finished game.
 
-    game:       id that `cellgames.make` takes together with `parameters`.
-    version:    of this package.
-    parameters: all of them, defaults too.
-    seed:       int64, of the env.
-    agents:     names by seat.
-    opening:    how many of the first moves were forced.
-    moves:      one string a turn, as the game writes actions (`cellgames.agents.moves`).
-    result:     how it ended.
-    pairing:    None for a game outside a match.
-    position:   where it started, as the game writes positions; "" is the usual start.
-    summary:      numbers of the game that `result` does not tell (`Game.summary`), JSON of any kind by name.
+    Attributes:
+        game: Id that `cellgames.make` takes together with `parameters`.
+        version: Of this package.
+        parameters: All of them, defaults too.
+        seed: int64, of the env.
+        agents: Names by seat.
+        opening: How many of the first moves were forced.
+        moves: One string a turn, as the game writes actions (`cellgames.agents.moves`).
+        result: How it ended.
+        pairing: None for a game outside a match.
+        position: Where it started, as the game writes positions; "" is the usual start.
+        summary: Numbers of the game that `result` does not tell (`Game.summary`), JSON of any kind by name.
     """
 
     game: str
@@ -135,7 +141,7 @@ class Record:
     summary: Mapping[str, Any] = field(default_factory=dict)
 
     def to_data(self) -> dict[str, Any]:
-        """The fields as JSON takes them; parameters and summary are the record's own."""
+        """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
         # Not `asdict`, which copies every move: runs write records by the thousand.
         data = dict(vars(self))
         data["result"] = result = dict(vars(self.result))
@@ -155,23 +161,23 @@ class Record:
         return data
 
     def to_json(self) -> str:
-        """One line, without the newline."""
+        """Return the record as one line, without the newline."""
         return to_line(self.to_data())
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Record:
-        """The inverse of `to_json`. Unknown fields are left out.
+        """Return the record of a line that `to_json` wrote; unknown fields are ignored.
 
         Raises:
-            ValueError: not a JSON object, fields missing, or a value of another kind; the message names them.
+            ValueError: Not a JSON object, fields missing, or a value of another kind; the message names them.
         """
         try:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
         optional = ("pairing", "position", "summary")
-        top = Reader(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
-        result = Reader(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
+        top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
+        result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
         pairing = data.get("pairing")
         record = cls(
@@ -187,7 +193,7 @@ class Record:
                 scores=result.numbers("scores"),
                 turns=result.integer("turns", 0),
                 truncated=result.flag("truncated"),
-                forfeit=None if forfeit is None else _forfeit(forfeit),
+                forfeit=None if forfeit is None else forfeit_of(forfeit),
             ),
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
@@ -212,22 +218,23 @@ class Record:
 
 
 def to_line(data: Mapping[str, Any]) -> str:
-    """One line of JSON, without the newline."""
+    """Return JSON on one line, without the newline."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _no_number(word: str) -> float:
-    """NaN and the infinities are no JSON, but Python reads them."""
+    """Raise a `ValueError`: NaN and the infinities are no JSON, but Python's parser accepts them."""
     raise ValueError(f"{word} is not a number of JSON")
 
 
 def _pairing(data: Any) -> Pairing:
-    reader = Reader(data, "pairing.", needed=[f.name for f in fields(Pairing)])
+    reader = JsonFields(data, "pairing.", needed=[f.name for f in fields(Pairing)])
     return Pairing(reader.text("match"), reader.integer("opening", 0), reader.integers("seats"))
 
 
-def _forfeit(data: Any) -> Forfeit:
-    reader = Reader(data, "result.forfeit.", needed=("seat", "reason"))
+def forfeit_of(data: Any) -> Forfeit:
+    """Return the forfeit of a record's JSON; it raises what `Record.from_json` raises."""
+    reader = JsonFields(data, "result.forfeit.", needed=("seat", "reason"))
     also = reader.integers("also") if "also" in data else ()
     if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
         raise ValueError(
@@ -241,13 +248,13 @@ def _shortened(line: object) -> str:
     return repr(shown if len(shown) <= 60 else shown[:57] + "...")
 
 
-class Reader:
+class JsonFields:
     """Values of a JSON object, each checked for its kind; a `ValueError` says what was expected.
 
     Args:
-        data: any JSON, to be an object with the needed names.
-        prefix: of the names in messages.
-        needed: names.
+        data: Any JSON, to be an object with the needed names.
+        prefix: Prefix of the names in messages.
+        needed: Names that the object must have.
     """
 
     def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
@@ -268,28 +275,28 @@ class Reader:
         return tuple(values)
 
     def text(self, name: str) -> str:
-        """A string."""
+        """Return a string."""
         if not isinstance(value := self._data[name], str):
             raise self._wrong(name, "a string")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of strings."""
+        """Return a list of strings."""
         return self._list(name, (str,), "a list of strings")
 
     def integer(self, name: str, low: int) -> int:
-        """A whole number from `low` to 2^63 - 1."""
+        """Return an integer from `low` to 2^63 - 1."""
         value = self._data[name]
         if not _is(value, (int,)) or not low <= value < 1 << 63:
             raise self._wrong(name, f"a whole number from {low} to 2^63 - 1")
         return int(value)
 
     def integers(self, name: str) -> tuple[int, ...]:
-        """A list of whole numbers."""
+        """Return a list of integers."""
         return self._list(name, (int,), "a list of whole numbers")
 
     def numbers(self, name: str) -> tuple[float, ...]:
-        """A list of numbers."""
+        """Return a list of finite numbers."""
         values = self._list(name, (int, float), "a list of numbers")
         try:
             found = tuple(map(float, values))
@@ -300,13 +307,13 @@ class Reader:
         return found
 
     def flag(self, name: str) -> bool:
-        """True or false."""
+        """Return a boolean."""
         if not isinstance(value := self._data[name], bool):
             raise self._wrong(name, "true or false")
         return value
 
     def mapping(self, name: str) -> dict[str, Any]:
-        """An object."""
+        """Return a JSON object."""
         if not isinstance(value := self._data[name], dict):
             raise self._wrong(name, "a JSON object")
         return value
@@ -328,26 +335,26 @@ def _is(value: object, kinds: tuple[type, ...]) -> bool:
 
 
 class Reading(NamedTuple):
-    """Records of a file; `torn` says what was dropped at its end, "" for nothing."""
+    """The records of a file; `torn` says what was dropped at its end, "" for nothing."""
 
     records: list[Record]
     torn: str
 
 
 def read_records(path: PathLike) -> Reading:
-    """All records of a file.
+    """Return all records of a file.
 
     A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
 
     Raises:
-        RecordError: any other line that is no record; the message names file and line.
-        OSError: the file cannot be read.
+        RecordError: Any other line that is no record; the message names file and line.
+        OSError: The file cannot be read.
     """
     return Reading(*read_lines(path, Record.from_json))
 
 
 def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
-    """Every line as `parse` (which raises `ValueError`s) understands it, and what was dropped; see `read_records`."""
+    """Return every line as `parse` reads it (it raises `ValueError`), and what was dropped; see `read_records`."""
     lines = Path(path).read_bytes().split(b"\n")
     found, last = [], lines.pop()
     for number, line in enumerate(lines, 1):
@@ -365,10 +372,10 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
 
 
 class Line(Protocol):
-    """What a file of games holds."""
+    """An entry of a file of games."""
 
     def to_json(self) -> str:
-        """One line, without the newline."""
+        """Return the entry as one line, without the newline."""
 
 
 def append(path: PathLike, records: Iterable[Line]) -> None:
@@ -377,7 +384,7 @@ def append(path: PathLike, records: Iterable[Line]) -> None:
     A crash in the middle leaves some of the lines and perhaps a torn one.
 
     Raises:
-        RecordError: the file does not end with a newline, so that the lines would run into one.
+        RecordError: The file does not end with a newline, so that the lines would run into one.
     """
     data = "".join(record.to_json() + "\n" for record in records).encode()
     with open(path, "a+b") as file:

@@ -1,4 +1,4 @@
-"""Records played again: every move checked, the result compared, and pictures of the way.
+"""Records played again: every move and the result are checked; a game can be saved as an animation.
 
 Letters: `B` games, `P` players, `K` components of an action.
 """
@@ -30,16 +30,16 @@ _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
 
 
 class ReplayError(ValueError):
-    """A record that does not reproduce; the message says where and how it differs."""
+    """A record does not reproduce; the message says where and how it differs."""
 
 
 def result(game: Game, state: State, env_id: int = 0, forfeit: Forfeit | None = None) -> Result:
-    """How the game of an env ended, which is finished or, with a forfeit, stopped before its end."""
+    """Return the result of one env's game, which is finished or, with a forfeit, stopped before its end."""
     return results(game, state[env_id], [forfeit])[0]
 
 
 def results(game: Game, state: State, forfeits: Sequence[Forfeit | None]) -> list[Result]:
-    """How all games ended; those with a forfeit were stopped before."""
+    """Return the results of all games of a batch; those with a forfeit stopped before their end."""
     columns = (x.tolist() for x in (game.outcome(state), state.scores, state.turn, state.truncated))
     found = []
     for forfeit, outcome, scores, turn, truncated in zip(forfeits, *columns, strict=True):
@@ -49,7 +49,7 @@ def results(game: Game, state: State, forfeits: Sequence[Forfeit | None]) -> lis
 
 
 def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object]) -> str:
-    """In words how a game ended differently from its record, by the names in `recorded`; "" if it did not."""
+    """Return a sentence on how a result differs from its record, by the names in `recorded`; "" if it does not."""
 
     def shown(value: object) -> str:
         return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
@@ -63,10 +63,10 @@ def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object
 
 
 def game_of(record: Record) -> Game:
-    """The rules with the record's parameters.
+    """Return the game with the record's parameters.
 
     Raises:
-        ReplayError: no such game or parameter.
+        ReplayError: No such game or parameter.
     """
     try:
         return make(record.game, **record.parameters)
@@ -75,7 +75,11 @@ def game_of(record: Record) -> Game:
 
 
 def start(game: Game, seed: int, position: str = "") -> State:
-    """A batch of one: a new game, or the game from a position; a `ValueError` says what is wrong with it."""
+    """Return a batch of one: a new game, or the game from a position.
+
+    Raises:
+        ValueError: The seed is out of range, or the game cannot read the position.
+    """
     if not -(1 << 63) <= seed < 1 << 63:
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
     state: State = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
@@ -83,10 +87,10 @@ def start(game: Game, seed: int, position: str = "") -> State:
 
 
 def replay(record: Record) -> list[State]:
-    """The game again, by checked steps: all its states, batches of one, the first before any move.
+    """Play a record again by checked steps; return all its states, batches of one, the first before any move.
 
     Raises:
-        ReplayError: unknown game, a move that is illegal or missing or comes after the end, another result.
+        ReplayError: Unknown game, a move that is illegal or missing or comes after the end, another result.
     """
     states: list[State] = []
     message = _execute(game_of(record), [record], states.append)[0]
@@ -96,9 +100,9 @@ def replay(record: Record) -> list[State]:
 
 
 def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, ReplayError]]:
-    """Play all records again, `batch` at a time; yields the number (from 0) and the error of those that fail.
+    """Play all records again, `batch` at a time; yield the number (from 0) and the error of each that fails.
 
-    Each is executed as by `replay`; games with the same rules are stepped side by side.
+    Each is played as by `replay`; games with the same rules are stepped at the same time.
     """
     groups: dict[str, list[int]] = {}
     for number, record in enumerate(records):
@@ -124,7 +128,7 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
     Where a step has several frames (`Game.frames`), as when Life runs, they take a fifth of a frame's time each.
 
     Raises:
-        ReplayError: the record does not reproduce.
+        ReplayError: The record does not reproduce.
         ImportError: Pillow is not installed.
     """
     from cellgames.envs.core.drawing import save_gif, to_rgb
@@ -145,7 +149,7 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
 
 
 def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], None] | None = None) -> list[str]:
-    """For each record what is wrong with it, "" for nothing.
+    """Play records of one game; return for each what is wrong with it, "" for nothing.
 
     `on_state` sees the batch before each turn, and at the end. An env leaves the batch when its game is over
     or has failed.
@@ -203,26 +207,26 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
 
 
 def _keep(state: State, env_ids: list[int], going: list[int]) -> tuple[State, list[int]]:
-    """Only the envs in `going`."""
+    """Return the envs in `going` only."""
     if len(going) == len(env_ids):
         return state, env_ids
     return state[going], [env_ids[env_id] for env_id in going]
 
 
 def _after(game: Game, state: State, env_id: int, record: Record, turn: int) -> str:
-    """What is wrong with a record whose game is over after `turn` moves."""
+    """Return what is wrong with a record whose game is over after `turn` moves."""
     if more := len(record.moves) - turn:
         word = "move follows" if more == 1 else "moves follow"
         return f"moves after the end: the game is over after move {turn}, but {more} {word}"
     if record.result.forfeit is not None:
         return f"forfeited by seat {record.result.forfeit.seat + 1}, but the game is over after its last move"
-    told = list(_told("summary", record.summary, game.summary(state[env_id])))
-    recorded = vars(record.result) | {name: was for name, was, _ in told}
-    return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in told})
+    common = list(_common("summary", record.summary, game.summary(state[env_id])))
+    recorded = vars(record.result) | {name: was for name, was, _ in common}
+    return result_differs(recorded, vars(result(game, state, env_id)) | {name: now for name, _, now in common})
 
 
 def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: Forfeit) -> str:
-    """What is wrong with a record of a forfeited game, of which all moves are played."""
+    """Return what is wrong with the record of a forfeited game all of whose moves are played."""
     players, seats = game.info.num_players, forfeit.seats
     if list(seats) != sorted(set(seats)) or not all(seat < players for seat in seats):
         return f"forfeit: expected different seats from 0 to {players - 1}, ascending, got {list(seats)}"
@@ -232,12 +236,12 @@ def _forfeited(game: Game, state: State, env_id: int, record: Record, forfeit: F
     return result_differs(vars(record.result), vars(result(game, state, env_id, forfeit)))
 
 
-def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
-    """Yield what two summaries both have: name, recorded and replayed value; of lists the first difference."""
+def _common(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, object, object]]:
+    """Yield what two summaries both have: name, recorded and replayed value; of lists only the first difference."""
     if isinstance(recorded, Mapping) and isinstance(replayed, Mapping):
         for key in recorded:
             if key in replayed:
-                yield from _told(f"{name}.{key}", recorded[key], replayed[key])
+                yield from _common(f"{name}.{key}", recorded[key], replayed[key])
     elif isinstance(recorded, list) and isinstance(replayed, list):
         pairs = enumerate(zip_longest(recorded, replayed))
         yield from islice(((f"{name}[{place}]", was, now) for place, (was, now) in pairs if was != now), 1)
@@ -246,7 +250,7 @@ def _told(name: str, recorded: object, replayed: object) -> Iterator[tuple[str, 
 
 
 def _actions(game: Game, record: Record) -> list[Tensor]:
-    """One tensor a move."""
+    """Return one tensor a move."""
     actions = []
     for number, move in enumerate(record.moves, 1):
         try:

@@ -11,7 +11,7 @@ from typing import Any, get_args
 
 import numpy as np
 
-from cellgames.arena.records.record_lines import Reader
+from cellgames.arena.records.record_lines import JsonFields
 from cellgames.arena.records.replays import ReplayError, result_differs
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
@@ -58,7 +58,7 @@ class CupRecord:
             ValueError: no game of a season, fields missing, or a value that cannot be; the message names them.
         """
         fixture = Fixture.from_json(line)
-        reader = Reader(json.loads(line), "", needed=["pattern", "seed", *PARAMETERS, *ENDED])
+        reader = JsonFields(json.loads(line), "", needed=["pattern", "seed", *PARAMETERS, *ENDED])
         known: dict[str, Sequence[str]] = {"pattern": tuple(PATTERNS), "survivors": get_args(Survivors)}
         for name, names in known.items():
             if (value := reader.text(name)) not in names:

@@ -1,4 +1,4 @@
-"""The file of the store of games (`store`): whose it is, its tables, and transactions."""
+"""The SQLite file of a store: its identification, its tables and its transactions."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _WAIT_S = 60.0  # for other writers, whose transactions take milliseconds
 
 
 class StoreError(ValueError):
-    """A file that is no store, or that cannot be used; the message says why and what to do."""
+    """A file is no store or cannot be used; the message says why and what to do."""
 
 
 class StoreFile:
-    """An open file with the tables of a store; the arguments are those of `store.Store`."""
+    """An open file with the tables of a store; its arguments are those of `store.Store`."""
 
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = _WAIT_S) -> None:
         self.path = Path(path)
@@ -45,7 +45,7 @@ class StoreFile:
             raise
 
     def _prepare(self, wait_s: float) -> None:
-        """Check whose file it is, and make the tables."""
+        """Check that the file is a store, and make its tables."""
         try:
             self._check()
             self._patient(wait_s, lambda: self._db.execute("PRAGMA journal_mode=WAL").fetchone())
@@ -62,7 +62,11 @@ class StoreFile:
             raise StoreError(f"{self.path}: expected a store of games, got another kind of file ({error})") from None
 
     def _check(self) -> bool:
-        """Whether the tables are there; refuses what is no store of this version."""
+        """Return True if the tables exist.
+
+        Raises:
+            StoreError: The file is another program's, or a store of another version.
+        """
         application, version, tables = (
             int(self._db.execute(question).fetchone()[0])
             for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
@@ -80,7 +84,7 @@ class StoreFile:
 
     @staticmethod
     def _patient(wait_s: float, step: Callable[[], object]) -> None:
-        """SQLite does not wait by itself when the kind of journal changes."""
+        """Repeat a statement until the file is not locked: SQLite does not wait when the journal mode changes."""
         deadline = time.monotonic() + wait_s
         while True:
             try:
@@ -100,12 +104,12 @@ class StoreFile:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; nothing is pending."""
+        """Close the file; no write is pending."""
         self._db.close()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """A transaction that has the right to write from its beginning, so that it never has to give up half way."""
+        """Hold a transaction that may write from its beginning, so that it never has to give up half way."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -116,5 +120,5 @@ class StoreFile:
         self._db.execute("COMMIT")
 
     def check(self) -> str:
-        """What SQLite finds wrong with the file; "ok" for nothing."""
+        """Return what SQLite finds wrong with the file; "ok" for nothing."""
         return "\n".join(line[0] for line in self._db.execute("PRAGMA integrity_check"))

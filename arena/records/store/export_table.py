@@ -1,4 +1,4 @@
-"""The games of a store as a table for other programs: CSV, or Parquet (`pip install "cellgames[research]"`)."""
+"""Export of a store's games as one table: CSV, or Parquet (`pip install "cellgames[research]"`)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ COLUMNS = {
     "added": "text",
     "record": "text",
 }
-"""Of a table, with their kinds: `agents`, `identities`, `outcome` and `scores` are lists by seat (in CSV as JSON has
-them), `parameters` and `forfeit` are JSON, `record` is the game's line of games.jsonl."""
+"""Columns of a table, with their kinds: `agents`, `identities`, `outcome` and `scores` are lists by seat (JSON in CSV
+files), `parameters` and `forfeit` are JSON, `record` is the game's line of games.jsonl."""
 
 _GROUP = 5000  # games held in memory at once
 
@@ -49,16 +49,16 @@ def export(
     """Write games to a file, which appears whole or not at all.
 
     Args:
-        store: open.
-        path: ends in `.csv` or `.parquet`.
-        game: id; None for all.
-        parameters: all of them; None for any.
+        store: An open store.
+        path: Ends in `.csv` or `.parquet`.
+        game: Id; None for all.
+        parameters: All of them; None for any.
 
     Returns:
-        How many games it holds.
+        The number of games written.
 
     Raises:
-        ValueError: another kind of file.
+        ValueError: The file ends in anything else.
         ImportError: pyarrow is missing.
     """
     path = Path(path)
@@ -71,7 +71,7 @@ def export(
 
 @contextmanager
 def _atomic(path: Path) -> Iterator[Path]:
-    """A file beside it that takes its place at the end; larger than memory, unlike `folders.write_atomic`."""
+    """Yield a temporary file that replaces `path` at the end; it may be larger than memory, unlike `write_atomic`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:

@@ -1,4 +1,4 @@
-"""How runs add their games to the store as they are played."""
+"""Addition of a run's games to the store while the run plays them."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ def feeding(
     identities: Mapping[str, str],
     warn: Callable[[str], None] = lambda message: None,
 ) -> Iterator[Callable[[Sequence[Record]], None]]:
-    """A function that adds games to a store; while a run lasts.
+    """Yield a function that adds games to a store, for as long as a run lasts.
 
     The store must be fit for use at the beginning. If it fails later, as on a full disk, one line says so and the run
     goes on: its games are in its folder, from which `cellgames leaderboard --add` and the continued run add them.
 
     Args:
         store: None for a function that does nothing.
-        kind: of the run, as in `store.Source`.
-        place: its folder.
-        identities: of its agents.
-        warn: gets that line.
+        kind: Kind of the run, as in `store.Source`.
+        place: Folder of the run.
+        identities: Identities of its agents.
+        warn: Gets that line.
 
     Raises:
-        StoreError: the file is no store, or cannot be made.
+        StoreError: The file is no store, or cannot be made.
     """
     if store is None:
         yield lambda records: None

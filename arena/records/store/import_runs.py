@@ -1,4 +1,4 @@
-"""Runs that were played before, or elsewhere, into the store: a folder of any kind of run, or a file of records."""
+"""Import of earlier runs into the store: the folder of any kind of run, or a file of records."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
     """Add the games of a folder to a store.
 
     Args:
-        store: open.
-        path: the folder of a round robin, of free-for-all games, an evaluation or a season, or any file of records.
-        warn: gets a line for what is dropped, such as a torn line.
+        store: An open store.
+        path: The folder of a round robin, of free-for-all games, an evaluation or a season, or any file of records.
+        warn: Gets a line for what is dropped, such as a torn line.
 
     Returns:
-        How many games were new.
+        The number of new games.
 
     Raises:
-        StoreError: no games are there, or of teams without agents, which have nothing to be rated by.
-        RecordError: a line that is no record and that no crash can explain.
+        StoreError: The folder holds no games, or games of teams without agents, which cannot be rated.
+        RecordError: A line that is no record and that no crash can explain.
     """
     from .store import StoreError
 
@@ -54,7 +54,7 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
 
 
 def kind_of(path: Path) -> tuple[str, Mapping[str, Any]]:
-    """What kind of run a folder holds, and its settings."""
+    """Return the kind of run that a folder holds, and its settings."""
     for name, kind in (("run.json", "round robin"), ("evaluation.json", "evaluation"), ("season.json", "season")):
         try:
             found = json.loads((path / name).read_text(encoding="utf-8"))

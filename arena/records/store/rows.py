@@ -1,18 +1,17 @@
-"""What the store of games (`store`) keeps of a game, and the tables it keeps it in. Needs no torch."""
+"""The tables of the store and the row of a game in them. Needs no torch."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cellgames.arena.records.record_lines import Pairing, Record, Result, to_line
+from cellgames.arena.records.record_lines import Pairing, Record, Result, forfeit_of, to_line
 
-__all__ = ["APPLICATION", "SCHEMA", "SCHEMA_VERSION", "Row", "canonical", "compressed", "decompressed", "light", "row"]
+__all__ = ["APPLICATION", "SCHEMA", "SCHEMA_VERSION", "Row", "canonical", "light", "row"]
 
 APPLICATION = 0x43474D53
 """`PRAGMA application_id` of a store: "CGMS" in ASCII."""
@@ -52,19 +51,20 @@ SCHEMA = (
 
 
 def canonical(values: Mapping[str, Any]) -> str:
-    """As text that is the same for equal values, whatever their order."""
+    """Return JSON text that is the same for equal values, whatever their order."""
     return json.dumps(values, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
 
 
 @dataclass(frozen=True)
 class Row:
-    """A game as the tables hold it.
+    """The columns of a game in the tables.
 
-    hash:   of the record's text, 16 bytes: the same game is known again by it.
-    start:  of what the game started from: seed, position and forced moves. Games with one start are no independent
-            ones, in whatever run and however numbered there.
-    course: of position and moves, 8 bytes: tells different games apart.
-    text:   of the record.
+    Attributes:
+        hash: Hash of the record's text, 16 bytes, by which the same game is recognised.
+        start: Hash of what the game started from: seed, position and forced moves. Games with one start are no
+            independent ones, in whatever run and however numbered there.
+        course: Hash of position and moves, 8 bytes, which tells different games apart.
+        text: JSON of the record.
     """
 
     hash: bytes
@@ -77,10 +77,10 @@ class Row:
 
 
 def row(record: Record) -> Row:
-    """What to keep of a record; `columns` are seed, opening, outcome, scores, turns, truncated, forfeit, version.
+    """Return the row of a record; `columns` are seed, opening, outcome, scores, turns, truncated, forfeit, version.
 
     Raises:
-        ValueError: see `Record.check`; what the tables could not be made from would be there for ever.
+        ValueError: `Record.check` refuses the record; the store would keep a game from which no table can be made.
     """
     record.check()
     data = record.to_data()
@@ -106,16 +106,6 @@ def row(record: Record) -> Row:
     )
 
 
-def compressed(text: str) -> bytes:
-    """A record for its table. Packed, it takes half to a third of the room, for a few microseconds a game."""
-    return zlib.compress(text.encode(), 6)
-
-
-def decompressed(data: bytes) -> str:
-    """The inverse of `compressed`."""
-    return zlib.decompress(data).decode()
-
-
 def light(
     setting: tuple[str, Mapping[str, Any]],
     agents: tuple[str, ...],
@@ -123,7 +113,7 @@ def light(
     start: int,
     course: bytes,
 ) -> Record:
-    """A record for counting: see `store.Store.results`."""
+    """Return a record without its moves and summary, for counting; see `store.Store.results`."""
     seed, opening, outcome, scores, turns, truncated, forfeit, version = columns
     return Record(
         game=setting[0],
@@ -140,14 +130,13 @@ def light(
 
 @lru_cache(maxsize=4096)
 def _result(outcome: str, scores: str, turns: int, truncated: int, forfeit: str | None) -> Result:
-    if forfeit is None:
-        return Result(tuple(json.loads(outcome)), tuple(map(float, json.loads(scores))), turns, bool(truncated))
-    # Read as a record's own, whatever a forfeit holds in this version.
-    flag = "true" if truncated else "false"
-    text = f'{{"outcome":{outcome},"scores":{scores},"turns":{turns},"truncated":{flag},"forfeit":{forfeit}}}'
-    agents = json.dumps([""] * len(json.loads(outcome)))
-    head = f'{{"game":"","version":"","parameters":{{}},"seed":0,"agents":{agents},"opening":0,"moves":[],"result":'
-    return Record.from_json(f"{head}{text}}}").result
+    return Result(
+        outcome=tuple(json.loads(outcome)),
+        scores=tuple(map(float, json.loads(scores))),
+        turns=turns,
+        truncated=bool(truncated),
+        forfeit=None if forfeit is None else forfeit_of(json.loads(forfeit)),
+    )
 
 
 def _digest(text: str, size: int) -> bytes:

@@ -1,4 +1,4 @@
-"""Games of all runs in one place, a file that grows over time: SQLite, embedded, with nothing to start.
+"""The store: the games of all runs in one SQLite file that grows over time.
 
     with Store("results/store.sqlite") as store:
         store.import_run("results/torus5")
@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -32,7 +33,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.utils.run_folders import PathLike
 
 from .database import StoreError, StoreFile
-from .rows import Row, canonical, compressed, decompressed, light, row
+from .rows import Row, canonical, light, row
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
@@ -43,16 +44,17 @@ _PART = 1000  # games added in one transaction at most, so that others need not 
 
 
 def default_store() -> Path:
-    """`CELLGAMES_STORE`, or `DEFAULT_STORE`."""
+    """Return the path in `CELLGAMES_STORE`, or `DEFAULT_STORE`."""
     return Path(os.environ.get("CELLGAMES_STORE") or DEFAULT_STORE)
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A game with all its parameters, and what the store has of it.
+    """A game with all its parameters, and a count of what the store holds of it.
 
-    agents:   (name, identity), sorted; one name may have had several identities, and "" is an unknown one.
-    versions: of the package, by which the games were played.
+    Attributes:
+        agents: (name, identity), sorted; one name may have had several identities, and "" is an unknown one.
+        versions: Versions of the package that played the games.
     """
 
     game: str
@@ -64,12 +66,13 @@ class Setting:
 
 @dataclass(frozen=True)
 class Source:
-    """Where games came from.
+    """The origin of some games.
 
-    kind:  "round robin", "free-for-all", "evaluation", "season", "file", or another word.
-    place: the folder or file.
-    added: when it was first seen, in UTC as ISO 8601 has it.
-    games: that came from there first.
+    Attributes:
+        kind: "round robin", "free-for-all", "evaluation", "season", "file", or another word.
+        place: The folder or file.
+        added: When it was first seen, in UTC as ISO 8601 has it.
+        games: Number of games that came from there first.
     """
 
     kind: str
@@ -82,9 +85,10 @@ class Source:
 class Entry:
     """A game with its number in the store, for lists.
 
-    identities: of the agents, by seat.
-    record:     as `Store.results` gives it.
-    source:     kind and place.
+    Attributes:
+        identities: Identities of the agents, by seat.
+        record: As `Store.results` gives it.
+        source: Kind and place.
     """
 
     number: int
@@ -98,12 +102,12 @@ class Store(StoreFile):
     """An open store; a context manager. One process or thread has its own.
 
     Args:
-        path: of the file. Made, with its folder, where it is missing.
+        path: Path of the file; a missing file is made, with its folder.
         create: False refuses a missing file.
-        wait_s: how long to wait for other processes that write, in seconds.
+        wait_s: How long to wait for other processes that write, in seconds.
 
     Raises:
-        StoreError: not a store, a store of a newer version, missing, or no place for a file.
+        StoreError: The file is not a store, is of a newer version, is missing, or cannot be made there.
     """
 
     # ------------------------------------------------------------ writing
@@ -120,17 +124,17 @@ class Store(StoreFile):
         Up to a thousand games are there as a whole or not at all; more are added a thousand at a time.
 
         Args:
-            records: in any order.
-            source: kind and place, see `Source`.
-            identities: of agents by name (`agents.identity.identities`). Of those left out the package's own programs
-                have the version that the record names, others are not known. A game that is there without identities
-                gets those that become known.
+            records: In any order.
+            source: Kind and place, see `Source`.
+            identities: Identities of agents by name (`agents.identity.identities`). Of those left out, the package's
+                own programs have the version that the record names, others are not known. A game that is there without
+                identities gets those that become known.
 
         Returns:
-            How many were new.
+            The number of new games.
 
         Raises:
-            StoreError: the file cannot be written, as on a full disk.
+            StoreError: The file cannot be written, as on a full disk.
         """
         known, new, part = identities or {}, 0, list[Row]()
         for record in records:
@@ -143,7 +147,7 @@ class Store(StoreFile):
     def _add(self, rows: Sequence[Row], source: tuple[str, PathLike], identities: Mapping[str, str]) -> int:
         if not rows:
             return 0
-        packed = [compressed(one.text) for one in rows]  # before others have to wait
+        packed = [zlib.compress(one.text.encode(), 6) for one in rows]  # before others have to wait
         try:
             with self._writing():
                 now = datetime.now(UTC).isoformat(timespec="seconds")
@@ -156,7 +160,7 @@ class Store(StoreFile):
             raise StoreError(f"{self.path}: games cannot be added: {error}") from None
 
     def _add_row(self, one: Row, data: bytes, source: int, identities: Mapping[str, str], now: str) -> bool:
-        """Whether the game is new."""
+        """Add a game unless the store has it; return True if it is new."""
         version = one.columns[-1]
         own = [identities.get(agent) or (version if is_program(agent) else "") for agent in one.agents]
         there = self._db.execute(
@@ -187,7 +191,7 @@ class Store(StoreFile):
         return self._id("lineups", {"agents": _words(one.agents), "identities": _words(identities)})
 
     def _id(self, table: str, key: Mapping[str, str], more: Mapping[str, str] | None = None) -> int:
-        """Of a line of one of the small tables, made where it is missing."""
+        """Return the id of a row of one of the small tables; a missing row is added."""
         asked = (table, *key.values())
         if asked not in self._known:
             where = " AND ".join(f"{name} = ?" for name in key)
@@ -209,16 +213,16 @@ class Store(StoreFile):
     # ------------------------------------------------------------ reading
 
     def __len__(self) -> int:
-        """Games."""
+        """Return the number of games."""
         return int(self._db.execute("SELECT count(*) FROM games").fetchone()[0])
 
     @property
     def last(self) -> int:
-        """The number of the newest game, 0 for none: what was made of a store is up to date while this stays."""
+        """The number of the newest game, 0 for none; while it is the same, tables of the store are up to date."""
         return int(self._db.execute("SELECT coalesce(max(id), 0) FROM games").fetchone()[0])
 
     def settings(self) -> list[Setting]:
-        """What was played, by game and parameters."""
+        """Return the games and parameters that were played."""
         found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
         lines = self._db.execute(
             "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "
@@ -236,7 +240,7 @@ class Store(StoreFile):
         ]
 
     def sources(self) -> list[Source]:
-        """Where games came from, the first ones first."""
+        """Return the origins of games, the first ones first."""
         lines = self._db.execute(
             "SELECT kind, place, sources.added, count(games.id) FROM sources LEFT JOIN games ON source = sources.id "
             "GROUP BY sources.id ORDER BY sources.id"
@@ -251,17 +255,17 @@ class Store(StoreFile):
         agents: Collection[str] | None = None,
         version: str | None = None,
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
-        """Games as far as tables need them, in the order in which they were added, without reading moves or summaries.
+        """Yield games as far as tables need them, in the order in which they were added, without moves and summaries.
 
         A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
         `pairing` numbers what it started from (`store_rows.Row.start`), so that `tables` and `free_for_all_tables`
         resample games from one start together, and not those that two runs have numbered alike.
 
         Args:
-            game: id; None for any.
-            parameters: all of them; None for any.
-            agents: names; games in which others took part are left out. None for any.
-            version: of the package; None for any.
+            game: Id; None for any.
+            parameters: All of them; None for any.
+            agents: Names; games in which others took part are left out. None for any.
+            version: Version of the package; None for any.
 
         Yields:
             The record and the identities of its agents by seat.
@@ -277,7 +281,7 @@ class Store(StoreFile):
         offset: int = 0,
         limit: int = 100,
     ) -> list[Entry]:
-        """A page of the list of games, the newest first; `game` and `parameters` as in `results`."""
+        """Return a page of the list of games, the newest first; `game` and `parameters` as in `results`."""
         tail = f"ORDER BY games.id DESC LIMIT {int(limit)} OFFSET {int(offset)}"
         return [Entry(*found) for found in self._entries(game, parameters, None, None, tail)]
 
@@ -289,12 +293,12 @@ class Store(StoreFile):
         agents: Collection[str] | None = None,
         version: str | None = None,
     ) -> Iterator[Record]:
-        """Whole records, in the order in which they were added; the arguments are those of `results`."""
+        """Yield whole records in the order in which they were added; the arguments are those of `results`."""
         for number, *_ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
             yield self.record(number)
 
     def rows(self, game: str | None = None, parameters: Mapping[str, Any] | None = None) -> Iterator[list[Any]]:
-        """Games as lines of a table, see `store_export.COLUMNS`; the arguments are those of `results`."""
+        """Yield games as rows of a table (see `export_table.COLUMNS`); the arguments are those of `results`."""
         for number, light_one, identities, source, added in self._entries(
             game, parameters, None, None, "ORDER BY games.id"
         ):
@@ -308,19 +312,19 @@ class Store(StoreFile):
             ]
 
     def record(self, number: int) -> Record:
-        """The game of a number (`Entry.number`).
+        """Return the game of a number (`Entry.number`).
 
         Raises:
-            StoreError: there is none.
+            StoreError: There is none.
         """
         return Record.from_json(self.text(number))
 
     def text(self, number: int) -> str:
-        """The record of a number, word for word as it was added; errors are those of `record`."""
+        """Return the text of a record, word for word as it was added; it raises what `record` raises."""
         found = self._db.execute("SELECT data FROM records WHERE game = ?", (number,)).fetchone()
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
-        return decompressed(found[0])
+        return zlib.decompress(found[0]).decode()
 
     def _entries(
         self,
@@ -330,7 +334,7 @@ class Store(StoreFile):
         version: str | None,
         tail: str,
     ) -> Iterator[tuple[int, Record, tuple[str, ...], tuple[str, str], str]]:
-        """Number, light record, identities, source and time of each game."""
+        """Yield number, light record, identities, source and time of each game."""
         text = None if parameters is None else canonical(parameters)
         wanted = {"settings.game": game, "parameters": text, "version": version}
         given = {name: value for name, value in wanted.items() if value is not None}
@@ -354,12 +358,12 @@ class Store(StoreFile):
                 yield number, record, identities, (kind, place), added
 
     def _setting(self, number: int) -> tuple[str, dict[str, Any]]:
-        """Game and parameters."""
+        """Return game and parameters."""
         name, values = self._db.execute("SELECT game, parameters FROM settings WHERE id = ?", (number,)).fetchone()
         return name, json.loads(values)
 
     def _names(self, lineup: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Agents and their identities, by seat."""
+        """Return agents and their identities, by seat."""
         found = self._db.execute("SELECT agents, identities FROM lineups WHERE id = ?", (lineup,)).fetchone()
         agents, identities = (tuple(json.loads(text)) for text in found)
         return agents, identities
