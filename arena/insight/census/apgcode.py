@@ -28,11 +28,11 @@ _CODE = re.compile(r"x[spq][1-9][0-9]*_([0-9a-z]+)")
 
 
 def apgcode(phases: Collection[Collection[Cell]], moves: bool) -> str:
-    """The code of an object.
+    """Return the code of an object.
 
     Args:
-        phases: its live cells in every generation of a period, anywhere.
-        moves: whether it comes back in another place.
+        phases: Its live cells in every generation of a period, anywhere.
+        moves: True if it comes back in another place.
     """
     period, fewest = len(phases), min(map(len, phases))
     kind = "q" if moves else "s" if period == 1 else "p"
@@ -44,7 +44,7 @@ def apgcode(phases: Collection[Collection[Cell]], moves: bool) -> str:
 
 
 def orientations(cells: Collection[Cell]) -> Iterator[frozenset[Cell]]:
-    """The eight, rotated and reflected, with the top left corner of the box at (0, 0)."""
+    """Yield the eight rotations and reflections, with the top left corner of the box at (0, 0)."""
     for turned in (cells, [(col, row) for row, col in cells]):
         rows, cols = [row for row, _ in turned], [col for _, col in turned]
         top, bottom, left, right = min(rows), max(rows), min(cols), max(cols)
@@ -60,7 +60,7 @@ def _fits(cells: Iterable[Cell]) -> bool:
 
 
 def wechsler(cells: Collection[Cell]) -> str:
-    """The text of one phase in one orientation, whose box begins at (0, 0)."""
+    """Return the text of one phase in one orientation, whose box begins at (0, 0)."""
     strips: list[dict[int, int]] = [{} for _ in range(max(row for row, _ in cells) // _STRIP + 1)]
     for row, col in cells:
         columns = strips[row // _STRIP]
@@ -77,7 +77,7 @@ def _strip(columns: dict[int, int]) -> str:
 
 
 def _gap(empty: int) -> str:
-    """So many empty columns."""
+    """Return the text of this many empty columns."""
     text = ""
     while empty > 3:
         run = min(empty, _LONGEST_RUN)
@@ -86,10 +86,10 @@ def _gap(empty: int) -> str:
 
 
 def cells_of(code: str) -> frozenset[Cell]:
-    """The phase that a code holds.
+    """Return the cells of the phase that a code holds.
 
     Raises:
-        ValueError: no such code, or one that holds no cells, as those of objects that are too large.
+        ValueError: No such code, or one that holds no cells, as those of objects that are too large.
     """
     found = _CODE.fullmatch(code)
     cells: set[Cell] = set()

@@ -1,4 +1,4 @@
-"""Live cells of many boards in groups that can have to do with each other, all at once.
+"""Groups of live cells that can interact within two generations, for many boards at once.
 
 Cells one of which may see what the other does share a neighbour: they are at most two rows and two columns apart. A
 group is what is joined so over two generations, so a group and the rest of its board do not meet in between.
@@ -34,19 +34,20 @@ _NEAR = [(down, right) for down in range(3) for right in range(-2, 3) if down or
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of a batch of boards, in order of their boards.
+    """The groups of a batch of boards, in order of their boards.
 
-    live:    bool [B, H, W], now.
-    wrap:    whether the boards are tori.
-    window:  int64 [n], places (board * H * W + row * W + column) of cells live now or in the next generation.
-    label:   int64 [n], the group of each of them.
-    place:   int64 [m], of cells live now, by groups, within each by rows and columns of its box.
-    start:   int64 [G + 1], where the cells of each group begin in `place`.
-    board:   int64 [G].
-    row:     int64 [G], of the box of its live cells; the box may go on across a seam.
-    col:     int64 [G].
-    key:     uint64 [G], equal for equal patterns.
-    tangled: bool [G], whether a group is so large that rows and columns of its box say nothing, nor does its key.
+    Attributes:
+        live: Bool [B, H, W], now.
+        wrap: True if the boards are tori.
+        window: int64 [n], places (board * H * W + row * W + column) of cells live now or in the next generation.
+        label: int64 [n], the group of each of them.
+        place: int64 [m], of cells live now, by groups, within each by rows and columns of its box.
+        start: int64 [G + 1], where the cells of each group begin in `place`.
+        board: int64 [G].
+        row: int64 [G], of the box of its live cells; the box may go on across a seam.
+        col: int64 [G].
+        key: uint64 [G], equal for equal patterns.
+        tangled: Bool [G], whether a group is so large that rows and columns of its box say nothing, nor does its key.
     """
 
     live: Bools
@@ -65,24 +66,24 @@ class Groups:
         return len(self.board)
 
     def cells(self, number: int) -> list[Cell]:
-        """The live cells of a group, on the board."""
+        """Return the live cells of a group, on the board."""
         return self.on_board(self.place[self.start[number] : self.start[number + 1]])
 
     def on_board(self, places: Ints) -> list[Cell]:
-        """Rows and columns of places."""
+        """Return rows and columns of places."""
         rows, cols = self.live.shape[1:]
         within = places % (rows * cols)
         return list(zip((within // cols).tolist(), (within % cols).tolist(), strict=True))
 
 
 def next_boards(live: Bools, grid: Grid) -> Bools:
-    """Bool [B, H, W], the next generation of `live`."""
+    """Return the next generation of `live`, bool [B, H, W]."""
     packed = grid.pack(torch.from_numpy(live))
     return grid.unpack(generation(grid, packed)).numpy()
 
 
 def group(live: Bools, wrap: bool) -> Groups:
-    """The groups of boards, bool [B, H, W]."""
+    """Return the groups of boards, bool [B, H, W]."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -126,7 +127,7 @@ def group(live: Bools, wrap: bool) -> Groups:
 
 
 def _pairs(window: Ints, shape: tuple[int, int, int], wrap: bool) -> tuple[Ints, Ints, Ints, Ints]:
-    """Numbers of cells that are near each other, and how far the second is below and right of the first."""
+    """Return numbers of cells that are near each other, and how far the second is below and right of the first."""
     boards, rows, cols = shape
     number = np.full(boards * rows * cols, -1, dtype=np.int32)
     number[window] = np.arange(len(window), dtype=np.int32)
@@ -152,7 +153,7 @@ def _pairs(window: Ints, shape: tuple[int, int, int], wrap: bool) -> tuple[Ints,
 
 
 def _scrambled(values: Ints) -> npt.NDArray[np.uint64]:
-    """64 bits that look random, for each value its own (splitmix64, Steele, Lea, Flood, OOPSLA 2014)."""
+    """Return 64 bits that look random, different for each value (splitmix64, Steele, Lea, Flood, OOPSLA 2014)."""
     bits = (values.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -160,7 +161,7 @@ def _scrambled(values: Ints) -> npt.NDArray[np.uint64]:
 
 
 def unwrapped(cells: list[Cell], rows: int, cols: int) -> dict[Cell, Cell] | None:
-    """Where cells of one group lie if the torus is rolled out from the first; None if the group winds round it."""
+    """Return the places of a group's cells on the unrolled torus, by cell; None if the group winds round the torus."""
     left, rolled = set(cells), {cells[0]: cells[0]}
     fresh = [cells[0]]
     while fresh:

@@ -1,4 +1,4 @@
-"""A census of Life: which still lifes, oscillators and spaceships stand on boards, where, and whose they are.
+"""A census of Life: still lifes, oscillators and spaceships on boards, with their places and owners.
 
 What an object is, `life_objects` says; it has its usual name where it has one, and Adam P. Goucher's apgcode. Boards
 may still be in motion: what comes back to itself within 60 generations, undisturbed by the rest of its board for as
@@ -23,18 +23,18 @@ from cellgames.utils.report.model import Table
 
 from .cell_groups import MOST
 from .life_objects import Kind
-from .object_listing import COLUMNS, Listed, listed
-from .pattern_memory import Memory
+from .object_arrays import COLUMNS, ObjectArrays, find_objects
+from .pattern_cache import PatternCache
 
-__all__ = ["Census", "Found", "census"]
+__all__ = ["Census", "CensusObject", "census"]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 _CHUNK = 1 << 20  # cells at a time
-_MEMORY = Memory()
+_CACHE = PatternCache()
 
 
-class Found(NamedTuple):
+class CensusObject(NamedTuple):
     """An object of a census; see `Census`."""
 
     board: int
@@ -52,14 +52,15 @@ class Found(NamedTuple):
 class Census:
     """The objects of `B` boards, `N` of them, by boards, and by rows and columns of their boxes.
 
-    boards: `B`.
-    kinds:  all that were found, the most frequent first.
-    board:  int64 [N].
-    box:    int64 [N, 4], first row and column, rows and columns of its box now; on a torus it may go on across a seam.
-    cells:  int64 [N], live now.
-    kind:   int64 [N], which of `kinds`.
-    owner:  int64 [N], who has most of its cells, the lowest number of several; 0 for nobody.
-    share:  float64 [N], of its cells that are the owner's.
+    Attributes:
+        boards: `B`.
+        kinds: All that were found, the most frequent first.
+        board: int64 [N].
+        box: int64 [N, 4], first row and column, rows and columns of its box now; on a torus it may go on across a seam.
+        cells: int64 [N], live now.
+        kind: int64 [N], which of `kinds`.
+        owner: int64 [N], who has most of its cells, the lowest number of several; 0 for nobody.
+        share: float64 [N], of its cells that are the owner's.
     """
 
     boards: int
@@ -74,28 +75,28 @@ class Census:
     def __len__(self) -> int:
         return len(self.board)
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[CensusObject]:
         columns = (self.board, self.box, self.cells, self.kind, self.owner, self.share)
         for board, (row, col, rows, cols), cells, kind, owner, share in zip(
             *(column.tolist() for column in columns), strict=True
         ):
-            yield Found(board, row, col, rows, cols, cells, self.kinds[kind], owner, share)
+            yield CensusObject(board, row, col, rows, cols, cells, self.kinds[kind], owner, share)
 
     def counts(self) -> dict[str, int]:
-        """How many objects there are by name, the most frequent first."""
+        """Return the number of objects by name, the most frequent first."""
         return {kind.name: total for kind, total in zip(self.kinds, self.totals(), strict=True)}
 
     def totals(self) -> list[int]:
-        """How many there are of each of `kinds`."""
+        """Return the number of objects of each of `kinds`."""
         found: list[int] = np.bincount(self.kind, minlength=len(self.kinds)).tolist()
         return found
 
     def by_board(self) -> Ints:
-        """Int64 [B, kinds]: how many of each kind each board has."""
+        """Return the number of objects of each kind on each board, int64 [B, kinds]."""
         return self._counted(self.board, self.boards)
 
     def by_owner(self, owners: int) -> Ints:
-        """Int64 [owners + 1, kinds]: how many of each kind nobody, and each owner, has."""
+        """Return the number of objects of each kind that nobody and each owner has, int64 [owners + 1, kinds]."""
         return self._counted(self.owner, owners + 1)
 
     def _counted(self, rows: Ints, count: int) -> Ints:
@@ -105,11 +106,11 @@ class Census:
         return np.bincount(places, minlength=count * len(self.kinds)).reshape(count, len(self.kinds))
 
     def table(self, name: str = "census", owners: Sequence[str] = ()) -> Table:
-        """Kinds and how many there are, in all, a board, and of each owner.
+        """Return a table of the kinds: how many there are in all, a board, and of each owner.
 
         Args:
-            name: of the table.
-            owners: names of owners 1, 2, ...; without any no owner is told of.
+            name: Name of the table.
+            owners: Names of owners 1, 2, ...; without any no owner is told of.
         """
         totals = self.totals()
         each = self.by_owner(len(owners)).T.tolist() if owners else [[]] * len(self.kinds)
@@ -131,15 +132,15 @@ def census(
     wrap: bool = True,
     owners: Tensor | npt.NDArray[np.generic] | None = None,
 ) -> Census:
-    """The objects of boards.
+    """Return the objects of boards.
 
     Args:
-        boards: bool [B, H, W], or any numbers, live where not zero; `H` and `W` from 3 to 4,096.
-        wrap: on tori; otherwise nothing lies beyond the edges.
-        owners: integers [B, H, W], to whom live cells belong, from 1, and 0 for nobody. None: all to nobody.
+        boards: Bool [B, H, W], or any numbers, live where not zero; `H` and `W` from 3 to 4,096.
+        wrap: On tori; otherwise nothing lies beyond the edges.
+        owners: Integers [B, H, W], to whom live cells belong, from 1, and 0 for nobody. None: all to nobody.
 
     Raises:
-        ValueError: other shapes or numbers.
+        ValueError: Other shapes or numbers.
         ImportError: SciPy is not installed.
     """
     try:
@@ -157,7 +158,7 @@ def census(
     parts = []
     for start in range(0, len(live), step):
         chunk = slice(start, start + step)
-        part = listed(live[chunk], wrap, _MEMORY, None if whose is None else whose[chunk])
+        part = find_objects(live[chunk], wrap, _CACHE, None if whose is None else whose[chunk])
         part.objects[:, 0] += start
         parts.append(part)
     return _joined(len(live), parts)
@@ -178,18 +179,18 @@ def _owners(owners: npt.NDArray[np.generic], live: npt.NDArray[np.bool_]) -> Int
     return whose
 
 
-def _joined(boards: int, parts: Sequence[Listed]) -> Census:
+def _joined(boards: int, parts: Sequence[ObjectArrays]) -> Census:
     objects = np.concatenate([part.objects for part in parts] or [np.zeros((0, len(COLUMNS)), dtype=np.int64)])
     owner = np.concatenate([part.owner for part in parts] or [np.zeros(0, dtype=np.int64)])
     share = np.concatenate([part.share for part in parts] or [np.zeros(0)])
     board, row, col, high, wide, cells, number = objects.T
-    totals = np.bincount(number, minlength=len(_MEMORY.kinds))
+    totals = np.bincount(number, minlength=len(_CACHE.kinds))
     present = np.flatnonzero(totals).tolist()
-    present.sort(key=lambda kind: (-int(totals[kind]), _MEMORY.kinds[kind].code))
-    place = np.zeros(len(_MEMORY.kinds), dtype=np.int64)
+    present.sort(key=lambda kind: (-int(totals[kind]), _CACHE.kinds[kind].code))
+    place = np.zeros(len(_CACHE.kinds), dtype=np.int64)
     place[present] = np.arange(len(present))
     order = np.lexsort((col, row, board))
     kind = place[number] if len(number) else number
     box = np.stack((row, col, high, wide), 1)
     columns = (column[order] for column in (board, box, cells, kind, owner, share))
-    return Census(boards, tuple(_MEMORY.kinds[kind] for kind in present), *columns)
+    return Census(boards, tuple(_CACHE.kinds[kind] for kind in present), *columns)

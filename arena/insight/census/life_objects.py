@@ -1,4 +1,4 @@
-"""What a group of live cells is, left alone: still lifes, oscillators and spaceships, apart from each other.
+"""Objects of Life in a group of live cells: still lifes, oscillators and spaceships, told apart from each other.
 
 A group that comes back to itself within 60 generations, in its place or another one, is made of objects: of the ways
 to part its islands (cells joined by sides or corners) so that each part comes back by itself and all together live as
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from .apgcode import Cell, apgcode
-from .life_worlds import Board, Plane, World
 from .object_names import name_of
+from .universes import Board, Plane, Universe
 
 __all__ = ["ACTIVE", "LONGEST", "Form", "Kind", "Piece", "recognise"]
 
@@ -35,13 +35,14 @@ _MOST_PEELED = 64  # islands taken away one by one
 
 @dataclass(frozen=True)
 class Kind:
-    """A sort of objects.
+    """A kind of objects.
 
-    name:   the usual one, else the code.
-    code:   its apgcode; for what is bound to its board or active a word of our own.
-    form:   what sort of thing it is.
-    period: 0 if it has none.
-    cells:  the fewest live cells in a generation; 0 of what is active.
+    Attributes:
+        name: The usual one, else the code.
+        code: Its apgcode; for what is bound to its board or active a word of our own.
+        form: What sort of thing it is.
+        period: 0 if it has none.
+        cells: The fewest live cells in a generation; 0 of what is active.
     """
 
     name: str
@@ -58,8 +59,9 @@ ACTIVE = Kind("active", "active", "active", 0, 0)
 class Piece:
     """An object of a group.
 
-    cells: live ones now.
-    reach: all that are live at some time in a period; of what is active, now and in the next generation.
+    Attributes:
+        cells: Live ones now.
+        reach: All that are live at some time in a period; of what is active, now and in the next generation.
     """
 
     kind: Kind
@@ -71,80 +73,82 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class _Course:
-    """A pattern that comes back: boards of a period, and how far it is moved then."""
+class _Orbit:
+    """A pattern that comes back: its boards of a period, and how far it has moved by then."""
 
     boards: tuple[int, ...]
-    moved: Cell
+    offset: Cell
 
-    def at(self, world: World, generations: int) -> list[int]:
-        """Boards of generations 0 to `generations`."""
-        if self.moved == (0, 0):
+    def at(self, universe: Universe, generations: int) -> list[int]:
+        """Return the boards of generations 0 to `generations`."""
+        if self.offset == (0, 0):
             return [self.boards[number % len(self.boards)] for number in range(generations + 1)]
-        return _life(world, self.boards[0], generations)
+        return _life(universe, self.boards[0], generations)
 
 
-def _life(world: World, board: int, generations: int) -> list[int]:
+def _life(universe: Universe, board: int, generations: int) -> list[int]:
     boards = [board]
     for _ in range(generations):
-        boards.append(world.after(boards[-1]))
+        boards.append(universe.next_board(boards[-1]))
     return boards
 
 
-def _course(world: World, board: int, longest: int) -> _Course | None:
+def _orbit(universe: Universe, board: int, longest: int) -> _Orbit | None:
     boards = [board]
     while len(boards) <= longest:
-        later = world.after(boards[-1])
-        if (moved := world.moved(board, later)) is not None:
-            return _Course(tuple(boards), moved)
+        later = universe.next_board(boards[-1])
+        if (moved := universe.offset(board, later)) is not None:
+            return _Orbit(tuple(boards), moved)
         if not later:
             break
         boards.append(later)
     return None
 
 
-def recognise(cells: frozenset[Cell], world: Board | None = None) -> tuple[Piece, ...]:
-    """The objects of a group of cells that live alone, in no order that means anything.
+def recognise(cells: frozenset[Cell], universe: Board | None = None) -> tuple[Piece, ...]:
+    """Return the objects of a group of cells without others around it, in no particular order.
 
     Args:
-        cells: some; on a torus each once.
-        world: of which board the edges matter; None for the endless plane.
+        cells: Some; on a torus each once.
+        universe: The board whose edges matter; None for the endless plane.
     """
-    if world is not None:
-        return _recognised(world, world.cells(world.pack(cells)), LONGEST, world)
+    if universe is not None:
+        return _recognise_within(universe, universe.cells(universe.pack(cells)), LONGEST, universe)
     for longest in (_SOON, LONGEST):
         plane = Plane(cells, 2 * longest)
-        pieces = _recognised(plane, cells, longest, None)
+        pieces = _recognise_within(plane, cells, longest, None)
         if longest == LONGEST or all(piece.kind is not ACTIVE for piece in pieces):
             return pieces
     raise AssertionError("the last round returns")
 
 
-def _recognised(world: World, cells: frozenset[Cell], longest: int, board: Board | None) -> tuple[Piece, ...]:
-    whole = world.pack(cells)
-    course = _course(world, whole, longest)
-    after = world.after(whole)
+def _recognise_within(
+    universe: Universe, cells: frozenset[Cell], longest: int, board: Board | None
+) -> tuple[Piece, ...]:
+    whole = universe.pack(cells)
+    orbit = _orbit(universe, whole, longest)
+    after = universe.next_board(whole)
     found = None
-    if course is not None or longest == _SOON:
-        parts = [world.pack(island) for island in _islands(cells, world.cells(after & ~whole), board)]
-        found = _parted(world, whole, course, parts, longest) if len(parts) > 1 else None
+    if orbit is not None or longest == _SOON:
+        parts = [universe.pack(island) for island in _islands(cells, universe.cells(after & ~whole), board)]
+        found = _separate(universe, whole, orbit, parts, longest) if len(parts) > 1 else None
     if found is None:
-        if course is None:
-            return (Piece(ACTIVE, cells, cells | world.cells(after)),)
-        found = [course]
-    return tuple(_piece(world, part) for part in found)
+        if orbit is None:
+            return (Piece(ACTIVE, cells, cells | universe.cells(after)),)
+        found = [orbit]
+    return tuple(_piece(universe, part) for part in found)
 
 
-def _piece(world: World, course: _Course) -> Piece:
-    phases = [world.cells(board) for board in course.boards]
+def _piece(universe: Universe, orbit: _Orbit) -> Piece:
+    phases = [universe.cells(board) for board in orbit.boards]
     reach = frozenset().union(*phases)
-    if world.bound:
+    if universe.bounded:
         period, fewest = len(phases), min(map(len, phases))
         name = f"bound p{period}, {fewest} cells"
         return Piece(Kind(name, name, "bound", period, fewest), phases[0], reach)
-    if course.moved != (0, 0):
-        reach |= world.cells(world.after(course.boards[-1]))
-    return Piece(_kind(phases, course.moved != (0, 0)), phases[0], reach)
+    if orbit.offset != (0, 0):
+        reach |= universe.cells(universe.next_board(orbit.boards[-1]))
+    return Piece(_kind(phases, orbit.offset != (0, 0)), phases[0], reach)
 
 
 _KINDS: dict[frozenset[Cell], Kind] = {}
@@ -152,7 +156,7 @@ _MOST_KINDS = 1 << 16
 
 
 def _kind(phases: Sequence[frozenset[Cell]], moves: bool) -> Kind:
-    """Remembered by the first phase, as most groups are made of the same few objects."""
+    """Return the kind of an object; it is kept by the first phase, as most groups consist of the same few objects."""
     top, left = min(row for row, _ in phases[0]), min(col for _, col in phases[0])
     key = frozenset((row - top, col - left) for row, col in phases[0])
     if key not in _KINDS:
@@ -165,7 +169,7 @@ def _kind(phases: Sequence[frozenset[Cell]], moves: bool) -> Kind:
 
 
 def _islands(cells: frozenset[Cell], born: Iterable[Cell], board: Board | None) -> list[set[Cell]]:
-    """Cells joined by sides and corners; those of which a cell is born are put together, as it needs all three."""
+    """Return sets of cells joined by sides and corners; the three parents of a newborn cell are one set."""
     number: dict[Cell, int] = {}
     islands: list[set[Cell]] = []
     for first in cells:
@@ -199,37 +203,37 @@ def _neighbours(cell: Cell, board: Board | None) -> set[Cell]:
 # ---------------------------------------------------------------- apart
 
 
-def _parted(
-    world: World, whole: int, course: _Course | None, parts: Sequence[int], longest: int
-) -> list[_Course] | None:
-    """The finest way to part what is more than one object; None if there is none."""
-    if len(parts) > (_MOST_PARTED if course else _MOST_PASSING):
-        return _peeled(world, parts, longest) if course and len(parts) <= _MOST_PEELED else None
+def _separate(
+    universe: Universe, whole: int, orbit: _Orbit | None, parts: Sequence[int], longest: int
+) -> list[_Orbit] | None:
+    """Return the finest separation of several objects; None if there is none."""
+    if len(parts) > (_MOST_PARTED if orbit else _MOST_PASSING):
+        return _peel(universe, parts, longest) if orbit and len(parts) <= _MOST_PEELED else None
     full = (1 << len(parts)) - 1
-    courses: dict[int, _Course] = {}
-    for mask in range(1, full + (course is not None)):
+    orbits: dict[int, _Orbit] = {}
+    for mask in range(1, full + (orbit is not None)):
         board = sum(part for number, part in enumerate(parts) if mask >> number & 1)
-        if (found := course if mask == full else _course(world, board, longest)) is not None:
-            courses[mask] = found
-    search = _Search(world, whole, course, courses)
+        if (found := orbit if mask == full else _orbit(universe, board, longest)) is not None:
+            orbits[mask] = found
+    search = _Search(universe, whole, orbit, orbits)
     search.cover(full, [])
     return search.best
 
 
 class _Search:
-    """For the finest way to cover all parts, each once, by patterns that come back and together live as the whole.
+    """A search for the finest separation: parts that come back, each used once, and live together as the whole does.
 
     Args:
-        world: where they live.
-        whole: all cells.
-        course: of the whole, if it comes back.
-        courses: of those sets of parts that do, by their bits.
+        universe: Where the cells live.
+        whole: All cells.
+        orbit: Orbit of the whole, if it comes back.
+        orbits: Orbits of the sets of parts that come back, by their bits.
     """
 
-    def __init__(self, world: World, whole: int, course: _Course | None, courses: dict[int, _Course]) -> None:
-        self.world, self.whole, self.course, self.courses = world, whole, course, courses
-        self.masks = sorted(courses, key=int.bit_count)
-        self.best: list[_Course] | None = None
+    def __init__(self, universe: Universe, whole: int, orbit: _Orbit | None, orbits: dict[int, _Orbit]) -> None:
+        self.universe, self.whole, self.orbit, self.orbits = universe, whole, orbit, orbits
+        self.masks = sorted(orbits, key=int.bit_count)
+        self.best: list[_Orbit] | None = None
         self._codes: list[str] = []
 
     def cover(self, left: int, chosen: list[int]) -> None:
@@ -237,42 +241,42 @@ class _Search:
         if self.best is not None and len(chosen) + left.bit_count() < len(self.best):
             return
         if not left:
-            self._try([self.courses[mask] for mask in chosen])
+            self._try([self.orbits[mask] for mask in chosen])
             return
         lowest = left & -left
         for mask in self.masks:
             if mask & lowest and mask & left == mask:
                 self.cover(left ^ mask, [*chosen, mask])
 
-    def _try(self, parts: list[_Course]) -> None:
-        if len(parts) > 1 and not _independent(self.world, self.whole, self.course, parts):
+    def _try(self, parts: list[_Orbit]) -> None:
+        if len(parts) > 1 and not _independent(self.universe, self.whole, self.orbit, parts):
             return
         # Where two ways are as fine, names decide: they do not depend on how the group is turned.
-        codes = sorted(_piece(self.world, part).kind.code for part in parts)
+        codes = sorted(_piece(self.universe, part).kind.code for part in parts)
         if self.best is None or len(parts) > len(self.best) or codes < self._codes:
             self.best, self._codes = parts, codes
 
 
-def _independent(world: World, whole: int, course: _Course | None, parts: Sequence[_Course]) -> bool:
-    """Whether the parts together live as the whole does, for a period of the whole or of all parts."""
-    if course is not None:
-        generations = len(course.boards)
+def _independent(universe: Universe, whole: int, orbit: _Orbit | None, parts: Sequence[_Orbit]) -> bool:
+    """Return True if the parts together live as the whole does, for a period of the whole or of all parts."""
+    if orbit is not None:
+        generations = len(orbit.boards)
     else:
         periods = [len(part.boards) for part in parts]
-        settled = [len(part.boards) for part in parts if part.moved == (0, 0)]
+        settled = [len(part.boards) for part in parts if part.offset == (0, 0)]
         generations = max(*periods, min(math.lcm(*settled), LONGEST))
-    lives = [part.at(world, generations) for part in parts]
-    expected = course.at(world, generations) if course is not None else _life(world, whole, generations)
+    lives = [part.at(universe, generations) for part in parts]
+    expected = orbit.at(universe, generations) if orbit is not None else _life(universe, whole, generations)
     return all(board == functools.reduce(int.__or__, now) for board, *now in zip(expected, *lives, strict=True))
 
 
-def _peeled(world: World, parts: Sequence[int], longest: int) -> list[_Course] | None:
-    """For many parts: those that single parts can be taken away from, and what is left."""
+def _peel(universe: Universe, parts: Sequence[int], longest: int) -> list[_Orbit] | None:
+    """Return single parts that can be taken away from many, and what is left; None if there are none."""
     left, found = list(parts), []
     for part in parts:
         rest = sum(other for other in left if other != part)
-        one, others = _course(world, part, longest), _course(world, rest, longest) if rest else None
-        if one is not None and others is not None and _independent(world, part | rest, None, [one, others]):
+        one, others = _orbit(universe, part, longest), _orbit(universe, rest, longest) if rest else None
+        if one is not None and others is not None and _independent(universe, part | rest, None, [one, others]):
             found.append(one)
             left.remove(part)
             if len(left) <= _MOST_PARTED:
@@ -280,8 +284,8 @@ def _peeled(world: World, parts: Sequence[int], longest: int) -> list[_Course] |
     if not found:
         return None
     rest = sum(left)
-    remaining = _course(world, rest, longest)
+    remaining = _orbit(universe, rest, longest)
     if remaining is None:
         return None
-    finer = _parted(world, rest, remaining, left, longest) if 1 < len(left) <= _MOST_PARTED else None
+    finer = _separate(universe, rest, remaining, left, longest) if 1 < len(left) <= _MOST_PARTED else None
     return found + (finer or [remaining])

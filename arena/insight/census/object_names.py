@@ -88,5 +88,5 @@ NAMES: dict[str, str] = {**_named(_STILL_LIFES), **_named(_OSCILLATORS), **_name
 
 
 def name_of(code: str) -> str:
-    """The usual name, else the code itself."""
+    """Return the usual name, or the code itself if there is none."""
     return NAMES.get(code, code)

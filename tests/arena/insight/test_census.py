@@ -10,10 +10,10 @@ import torch
 from life_objects_reference import ACTIVE, DRAWINGS, canonical, drawn, find, named, next_set
 
 from cellgames.arena.insight.census.apgcode import apgcode, cells_of, orientations
-from cellgames.arena.insight.census.census import Census, Found, census
+from cellgames.arena.insight.census.census import Census, CensusObject, census
 from cellgames.arena.insight.census.life_objects import recognise
 from cellgames.arena.insight.census.object_names import NAMES
-from cellgames.arena.insight.census.pattern_memory import Memory
+from cellgames.arena.insight.census.pattern_cache import PatternCache
 from cellgames.envs.boards.life import Life
 
 Board = npt.NDArray[np.bool_]
@@ -267,8 +267,8 @@ def test_turning_and_moving_boards_changes_nothing() -> None:
 def test_memory_that_forgets_tells_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     boards = ash(12, seed=8, generations=2000)
     expected = list(census(boards))
-    monkeypatch.setattr("cellgames.arena.insight.census.pattern_memory._MOST", 3)
-    monkeypatch.setattr("cellgames.arena.insight.census.census._MEMORY", Memory())
+    monkeypatch.setattr("cellgames.arena.insight.census.pattern_cache._MOST", 3)
+    monkeypatch.setattr("cellgames.arena.insight.census.census._CACHE", PatternCache())
     monkeypatch.setattr("cellgames.arena.insight.census.census._CHUNK", 64 * 64 * 5)
     assert list(census(boards)) == expected
 
@@ -348,5 +348,5 @@ def test_without_scipy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_found_objects_read_well() -> None:
     (thing,) = census(put("OO/OO", 3, 4)[None])
-    assert isinstance(thing, Found)
+    assert isinstance(thing, CensusObject)
     assert (thing.row, thing.col, thing.kind.form) == (3, 4, "still life")

@@ -1,4 +1,4 @@
-"""Groups of cells for which it matters what else is on their board: what two generations do not show.
+"""Groups of cells that interact with others on their board after more than two generations.
 
 An oscillator may need what it seldom comes near, as the queen bee needs the blocks that it turns round at; a glider may
 be about to hit something; something may stand on the edge of a finite board, or wind round a torus. Few groups are so,
@@ -21,20 +21,21 @@ from cellgames.envs.boards.life import generation
 from .apgcode import Cell
 from .cell_groups import Groups, unwrapped
 from .life_objects import ACTIVE, LONGEST, Piece, recognise
-from .life_worlds import Board
-from .pattern_memory import Memory, boxed
+from .pattern_cache import PatternCache, bounding_box
+from .universes import Board
 
-__all__ = ["Meeting", "meetings"]
+__all__ = ["Interaction", "interactions"]
 
-_ROUNDS = 4  # of groups meeting what has come of others that met
+_ROUNDS = 4  # of groups interaction what has come of others that met
 
 
 @dataclass(frozen=True)
-class Meeting:
-    """Groups of one board, and what they are together.
+class Interaction:
+    """Groups of one board, and the objects that they are together.
 
-    pieces: on the torus rolled out.
-    links:  cells by which the groups come near each other, on the board.
+    Attributes:
+        pieces: On the torus rolled out.
+        links: Cells by which the groups come near each other, on the board.
     """
 
     groups: tuple[int, ...]
@@ -42,64 +43,66 @@ class Meeting:
     links: frozenset[Cell] = frozenset()
 
 
-def meetings(groups: Groups, careful: npt.NDArray[np.bool_], pattern: Iterable[int], memory: Memory) -> list[Meeting]:
-    """What groups are, together with the groups that they need or meet.
+def interactions(
+    groups: Groups, careful: npt.NDArray[np.bool_], pattern: Iterable[int], cache: PatternCache
+) -> list[Interaction]:
+    """Return the objects that groups form together with the groups that they need or meet.
 
     Args:
-        groups: of a batch of boards.
-        careful: bool [G], those to be looked at.
-        pattern: of each group.
-        memory: where patterns are.
+        groups: The groups of a batch of boards.
+        careful: Bool [G], those to be looked at.
+        pattern: The pattern of each group, int64 [G].
+        cache: The patterns.
     """
     patterns = np.asarray(pattern)
     boards: dict[int, list[int]] = defaultdict(list)
     for number in np.flatnonzero(careful).tolist():
         boards[int(groups.board[number])].append(number)
-    tables = {board: _Table(groups, board, numbers, patterns, memory) for board, numbers in boards.items()}
+    tables = {board: _BoardGroups(groups, board, numbers, patterns, cache) for board, numbers in boards.items()}
     _find_needed(groups, tables)
-    found: list[Meeting] = []
+    found: list[Interaction] = []
     for table in tables.values():
         table.meet()
-        found += table.meetings.values()
+        found += table.interactions.values()
     return found
 
 
-class _Table:
-    """The groups of one board that are looked at."""
+class _BoardGroups:
+    """The groups of one board that are looked at one by one."""
 
     def __init__(
-        self, groups: Groups, board: int, numbers: list[int], pattern: npt.NDArray[np.int64], memory: Memory
+        self, groups: Groups, board: int, numbers: list[int], pattern: npt.NDArray[np.int64], cache: PatternCache
     ) -> None:
-        self.groups, self.board, self.pattern, self.memory = groups, board, pattern, memory
+        self.groups, self.board, self.pattern, self.cache = groups, board, pattern, cache
         self.rows, self.cols = map(int, groups.live.shape[1:])
         self.wrap = groups.wrap
         first, last = (board * self.rows * self.cols, (board + 1) * self.rows * self.cols)
         begin, end = np.searchsorted(groups.window, (first, last))
         window = groups.window[begin:end]
         self.whose = dict(zip(groups.on_board(window), groups.label[begin:end].tolist(), strict=True))
-        self.meetings: dict[int, Meeting] = {}  # by the first group
+        self.interactions: dict[int, Interaction] = {}  # by the first group
         for number in numbers:
-            self.meetings[number] = Meeting((number,), self._alone(number))
+            self.interactions[number] = Interaction((number,), self._alone(number))
 
     def _alone(self, number: int) -> tuple[Piece, ...]:
         row, col = int(self.groups.row[number]), int(self.groups.col[number])
         if self.groups.tangled[number]:
             return self.together((number,))
-        pieces = tuple(_moved(piece, row, col) for piece in self.memory.pieces(int(self.pattern[number])))
+        pieces = tuple(_moved(piece, row, col) for piece in self.cache.pieces(int(self.pattern[number])))
         return pieces if all(map(self._fits, pieces)) else self.together((number,))
 
     def _fits(self, piece: Piece) -> bool:
-        """Whether the edges of the board have no part in what it does."""
-        top, left, high, wide = boxed(piece.reach)
+        """Return True if the board's edges play no part in what the object does."""
+        top, left, high, wide = bounding_box(piece.reach)
         if self.wrap:  # the piece must not meet itself from behind
             return high <= self.rows - 2 and wide <= self.cols - 2
         return top >= 0 and left >= 0 and top + high <= self.rows and left + wide <= self.cols
 
     def together(self, numbers: Iterable[int], reach: Iterable[Cell] = ()) -> tuple[Piece, ...]:
-        """What groups are as one; `reach` are further cells, on the board, that join them."""
+        """Return the objects of groups taken as one; `reach` are further cells, on the board, that join them."""
         chosen = set(numbers)
         cells = frozenset(cell for number in chosen for cell in self.groups.cells(number))
-        world = Board(self.rows, self.cols, self.wrap)
+        universe = Board(self.rows, self.cols, self.wrap)
         rolled: dict[Cell, Cell] | None = None
         if self.wrap:
             joined = [cell for cell, whose in self.whose.items() if whose in chosen]
@@ -110,10 +113,10 @@ class _Table:
             pieces = recognise(flat)
             if all(map(self._fits, pieces)) and (self.wrap or all(piece.kind is not ACTIVE for piece in pieces)):
                 return pieces
-        return tuple(map(self._freed, recognise(cells, world)))
+        return tuple(map(self._freed, recognise(cells, universe)))
 
     def _freed(self, piece: Piece) -> Piece:
-        """What has been found on the whole board, as what it is on the plane if that is the same."""
+        """Return an object found on the whole board as it is on the plane, if it does the same there."""
         cells = piece.cells
         if self.wrap:
             rolled = unwrapped(sorted(cells), self.rows, self.cols)
@@ -125,17 +128,17 @@ class _Table:
         return first if alike and self._fits(first) else piece
 
     def join(self, numbers: Iterable[int], reach: Iterable[Cell] = ()) -> None:
-        """Groups become one meeting, with all that they have met before."""
+        """Join groups to one interaction, with all that they have met before."""
         chosen, links = set(numbers), frozenset(map(self.on_board, reach))
-        for first, meeting in list(self.meetings.items()):
-            if not chosen.isdisjoint(meeting.groups):
-                chosen |= set(meeting.groups)
-                links |= meeting.links
-                del self.meetings[first]
-        self.meetings[min(chosen)] = Meeting(tuple(sorted(chosen)), self.together(chosen, links), links)
+        for first, interaction in list(self.interactions.items()):
+            if not chosen.isdisjoint(interaction.groups):
+                chosen |= set(interaction.groups)
+                links |= interaction.links
+                del self.interactions[first]
+        self.interactions[min(chosen)] = Interaction(tuple(sorted(chosen)), self.together(chosen, links), links)
 
     def on_board(self, cell: Cell) -> Cell:
-        """Where a cell of the torus rolled out lies."""
+        """Return the place on the board of a cell of the unrolled torus."""
         return (cell[0] % self.rows, cell[1] % self.cols) if self.wrap else cell
 
     def meet(self) -> None:
@@ -147,22 +150,22 @@ class _Table:
             first, other, reach = pairs[0]
             self.join((first, other), reach)
             for first, other, reach in pairs[1:]:
-                if not any({first, other} <= set(meeting.groups) for meeting in self.meetings.values()):
+                if not any({first, other} <= set(interaction.groups) for interaction in self.interactions.values()):
                     self.join((first, other), reach)
 
     def _near(self) -> Iterator[tuple[int, int, frozenset[Cell]]]:
-        """Two meetings, or one and a group, that come near each other, and the cells by which they do."""
+        """Yield two interactions, or one and a group, that come near each other, and the cells by which they do."""
         owner = dict(self.whose)
-        head = {number: first for first, meeting in self.meetings.items() for number in meeting.groups}
+        head = {number: first for first, interaction in self.interactions.items() for number in interaction.groups}
         reached: dict[Cell, int] = {}
-        for first, meeting in self.meetings.items():
-            reach = frozenset().union(*(piece.reach for piece in meeting.pieces if piece.kind.period > 2))
+        for first, interaction in self.interactions.items():
+            reach = frozenset().union(*(piece.reach for piece in interaction.pieces if piece.kind.period > 2))
             seen = {first}
             for cell in map(self.on_board, _around(reach)):
                 for whose in (owner.get(cell), reached.get(cell)):
                     if whose is not None and (other := head.get(whose, whose)) not in seen:
                         seen.add(other)
-                        others = self.meetings[other].pieces if other in self.meetings else ()
+                        others = self.interactions[other].pieces if other in self.interactions else ()
                         yield first, other, reach.union(*(piece.reach for piece in others))
             reached.update(dict.fromkeys(map(self.on_board, reach), first))
 
@@ -173,15 +176,19 @@ def _moved(piece: Piece, down: int, right: int) -> Piece:
 
 
 def _around(cells: Iterable[Cell]) -> set[Cell]:
-    """Cells at most two rows and two columns away."""
+    """Return the cells at most two rows and two columns away."""
     near = range(-2, 3)
     return {(row + down, col + right) for row, col in cells for down in near for right in near}
 
 
-def _find_needed(groups: Groups, tables: dict[int, _Table]) -> None:
+def _find_needed(groups: Groups, tables: dict[int, _BoardGroups]) -> None:
     """Join groups that are active by themselves, but come back on their boards, with what they come near by then."""
     active = {
-        board: [first for first, meeting in table.meetings.items() if any(p.kind is ACTIVE for p in meeting.pieces)]
+        board: [
+            first
+            for first, interaction in table.interactions.items()
+            if any(p.kind is ACTIVE for p in interaction.pieces)
+        ]
         for board, table in tables.items()
     }
     boards = [board for board, numbers in active.items() if numbers]
@@ -210,25 +217,25 @@ def _find_needed(groups: Groups, tables: dict[int, _Table]) -> None:
     for number, periods in come_back.items():
         table, column = tables[waiting[number]], place[waiting[number]]
         for period in periods:
-            if number not in table.meetings:  # joined by another
+            if number not in table.interactions:  # joined by another
                 break
             shown = grid.unpack(torch.stack([state[..., column] for state in states[: period + 1]], -1)).numpy()
             if _join_reached(table, number, shown):
                 break
 
 
-def _window_of(table: _Table, number: int) -> list[Cell]:
-    meeting = table.meetings[number]
-    return [cell for cell, whose in table.whose.items() if whose in meeting.groups]
+def _window_of(table: _BoardGroups, number: int) -> list[Cell]:
+    interaction = table.interactions[number]
+    return [cell for cell, whose in table.whose.items() if whose in interaction.groups]
 
 
-def _join_reached(table: _Table, number: int, states: npt.NDArray[np.bool_]) -> bool:
+def _join_reached(table: _BoardGroups, number: int, states: npt.NDArray[np.bool_]) -> bool:
     """Join a group with all whose cells lie in the same part of what is live at some time, if that comes back too.
 
     Args:
-        table: of the board.
-        number: of the group.
-        states: bool [T, H, W], the board until the group has come back.
+        table: The groups of the board.
+        number: Number of the group.
+        states: Bool [T, H, W], the board until the group has come back.
     """
     left = {(row, col) for row, col in np.argwhere(states.any(0)).tolist()}
     changed = {(row, col) for row, col in np.argwhere(states[0] != states[-1]).tolist()}
@@ -243,14 +250,14 @@ def _join_reached(table: _Table, number: int, states: npt.NDArray[np.bool_]) -> 
         part |= near
         fresh += near
     chosen = {table.whose[cell] for cell in part if cell in table.whose} | {number}
-    before = dict(table.meetings)
+    before = dict(table.interactions)
     table.join(chosen, part)
     if any(
         piece.kind is ACTIVE
-        for meeting in table.meetings.values()
-        for piece in meeting.pieces
-        if number in meeting.groups
+        for interaction in table.interactions.values()
+        for piece in interaction.pieces
+        if number in interaction.groups
     ):
-        table.meetings = before
+        table.interactions = before
         return False
     return True

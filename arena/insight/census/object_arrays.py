@@ -1,4 +1,4 @@
-"""The objects of a few boards as arrays: those of patterns that are known all at once, others one by one.
+"""Objects of a few boards as arrays: known patterns all at once, others one by one.
 
 Letters: `B` boards, `H, W` rows and columns, `N` objects.
 """
@@ -13,24 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from .cell_groups import Groups, group
-from .group_meetings import Meeting, meetings
-from .pattern_memory import Memory, Table, boxed
+from .interactions import Interaction, interactions
+from .pattern_cache import PatternCache, PatternTable, bounding_box
 
-__all__ = ["COLUMNS", "Listed", "listed"]
+__all__ = ["COLUMNS", "ObjectArrays", "find_objects"]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 COLUMNS = ("board", "row", "col", "rows", "cols", "cells", "kind")
-"""Of `Listed.objects`."""
+"""Of `ObjectArrays.objects`."""
 
 
 @dataclass(frozen=True)
-class Listed:
-    """Objects in no order that means anything.
+class ObjectArrays:
+    """Objects in no particular order.
 
-    objects: int64 [N, 7], `COLUMNS`; kinds are numbers of the memory.
-    owner:   int64 [N], who has most of its cells, the lowest number of several.
-    share:   float64 [N], of its cells that are the owner's.
+    Attributes:
+        objects: int64 [N, 7], `COLUMNS`; kinds are numbers of the cache.
+        owner: int64 [N], who has most of its cells, the lowest number of several.
+        share: float64 [N], of its cells that are the owner's.
     """
 
     objects: Ints
@@ -38,27 +39,27 @@ class Listed:
     share: npt.NDArray[np.float64]
 
 
-def listed(live: npt.NDArray[np.bool_], wrap: bool, memory: Memory, owners: Ints | None) -> Listed:
-    """The objects of boards, bool [B, H, W], and whose they are by owners, int64 [B, H, W]."""
+def find_objects(live: npt.NDArray[np.bool_], wrap: bool, cache: PatternCache, owners: Ints | None) -> ObjectArrays:
+    """Return the objects of boards, bool [B, H, W], and whose they are by owners, int64 [B, H, W]."""
     groups = group(live, wrap)
-    pattern, table = memory.look_up(groups)
+    pattern, table = cache.look_up(groups)
     careful = groups.tangled | table.careful[pattern] | ~_alone(groups, table.reach[pattern])
-    met = meetings(groups, careful, pattern, memory) if careful.any() else []
-    for meeting in met:
-        careful[list(meeting.groups)] = True
+    met = interactions(groups, careful, pattern, cache) if careful.any() else []
+    for interaction in met:
+        careful[list(interaction.groups)] = True
     plain = _of_patterns(groups, pattern, table, np.flatnonzero(~careful), owners is not None)
-    others = _of_meetings(met, groups, memory, len(plain[0]))
+    others = _of_interactions(met, groups, cache, len(plain[0]))
     objects, place, whose = (np.concatenate(pair) for pair in zip(plain, others, strict=True))
     if owners is None or not len(objects):
-        return Listed(objects, np.zeros(len(objects), dtype=np.int64), np.ones(len(objects)))
+        return ObjectArrays(objects, np.zeros(len(objects), dtype=np.int64), np.ones(len(objects)))
     values = owners.reshape(-1)[place]
     count = int(values.max()) + 1
     held = np.bincount(whose * count + values, minlength=len(objects) * count).reshape(len(objects), count)
-    return Listed(objects, held.argmax(1), held.max(1) / objects[:, COLUMNS.index("cells")])
+    return ObjectArrays(objects, held.argmax(1), held.max(1) / objects[:, COLUMNS.index("cells")])
 
 
 def _alone(groups: Groups, reach: Ints) -> npt.NDArray[np.bool_]:
-    """Whether what each group reaches, int64 [G, 4], keeps off the edges, or on a torus from its own back."""
+    """Return for each group, bool [G], if its reach, int64 [G, 4], keeps off the edges or, on a torus, its own back."""
     rows, cols = groups.live.shape[1:]
     top, bottom, left, right = reach.T
     if groups.wrap:
@@ -70,9 +71,9 @@ def _alone(groups: Groups, reach: Ints) -> npt.NDArray[np.bool_]:
 
 
 def _of_patterns(
-    groups: Groups, pattern: Ints, table: Table, chosen: Ints, with_cells: bool
+    groups: Groups, pattern: Ints, table: PatternTable, chosen: Ints, with_cells: bool
 ) -> tuple[Ints, Ints, Ints]:
-    """Objects of groups whose patterns say all; if asked for, their cells' places and the objects these belong to."""
+    """Return the objects of groups whose patterns are known, and if asked for the places of cells and their objects."""
     rows, cols = groups.live.shape[1:]
     pattern = pattern[chosen]
     first = table.first[pattern]
@@ -102,18 +103,22 @@ def _of_patterns(
     return objects, place, np.repeat(begin, sizes) + part
 
 
-def _of_meetings(met: Sequence[Meeting], groups: Groups, memory: Memory, number: int) -> tuple[Ints, Ints, Ints]:
-    """The same of what has been looked at one by one; `number` is that of the first object."""
+def _of_interactions(
+    met: Sequence[Interaction], groups: Groups, cache: PatternCache, number: int
+) -> tuple[Ints, Ints, Ints]:
+    """Return the same for groups that were looked at one by one; `number` is that of the first object."""
     rows, cols = groups.live.shape[1:]
     objects: list[tuple[int, ...]] = []
     place: list[int] = []
     whose: list[int] = []
-    for meeting in met:
-        board = int(groups.board[meeting.groups[0]])
-        for piece in meeting.pieces:
-            top, left, high, wide = boxed(piece.cells)
+    for interaction in met:
+        board = int(groups.board[interaction.groups[0]])
+        for piece in interaction.pieces:
+            top, left, high, wide = bounding_box(piece.cells)
             place += [(board * rows + row % rows) * cols + col % cols for row, col in piece.cells]
             whose += [number + len(objects)] * len(piece.cells)
-            objects.append((board, top % rows, left % cols, high, wide, len(piece.cells), memory.number(piece.kind)))
+            objects.append(
+                (board, top % rows, left % cols, high, wide, len(piece.cells), cache.kind_number(piece.kind))
+            )
     table = np.array(objects, dtype=np.int64).reshape(-1, len(COLUMNS))
     return table, np.array(place, dtype=np.int64), np.array(whose, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Patterns that have been recognised, so that each is looked at once: ash has few different ones."""
+"""A cache of recognised patterns, so that each is looked at once: ash has few different ones."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from .apgcode import Cell
 from .cell_groups import Groups
 from .life_objects import ACTIVE, Kind, Piece, recognise
 
-__all__ = ["Memory", "Table", "boxed"]
+__all__ = ["PatternCache", "PatternTable", "bounding_box"]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 
-_AT_EASE = 2  # a period up to which all that an object reaches is live now or in the next generation
+_SHORT_PERIOD = 2  # a period up to which all that an object reaches is live now or in the next generation
 _MOST = 1 << 18  # patterns; what is active hardly ever comes again
 
 
 @dataclass(frozen=True)
-class Table:
+class PatternTable:
     """Patterns as arrays, `N` of them with `Q` pieces and `C` cells in all.
 
-    careful: bool [N], whether what happens later or elsewhere on the board may matter.
-    reach:   int64 [N, 4], first and last row and column, from its box, that it comes to.
-    first:   int64 [N + 1], where its pieces begin.
-    kind:    int64 [Q], of a piece.
-    box:     int64 [Q, 4], its first row and column, from the pattern's box, its rows and columns.
-    cells:   int64 [Q], live ones.
-    begin:   int64 [N + 1], where its cells begin.
-    part:    int64 [C], which of its pieces each cell belongs to, by rows and columns.
+    Attributes:
+        careful: Bool [N], whether what happens later or elsewhere on the board may matter.
+        reach: int64 [N, 4], first and last row and column, from its box, that it comes to.
+        first: int64 [N + 1], where its pieces begin.
+        kind: int64 [Q], of a piece.
+        box: int64 [Q, 4], its first row and column, from the pattern's box, its rows and columns.
+        cells: int64 [Q], live ones.
+        begin: int64 [N + 1], where its cells begin.
+        part: int64 [C], which of its pieces each cell belongs to, by rows and columns.
     """
 
     careful: npt.NDArray[np.bool_]
@@ -45,40 +46,40 @@ class Table:
     part: Ints
 
 
-def boxed(cells: Sequence[Cell] | frozenset[Cell]) -> tuple[int, int, int, int]:
-    """First row and column, rows and columns of the box of some cells."""
+def bounding_box(cells: Sequence[Cell] | frozenset[Cell]) -> tuple[int, int, int, int]:
+    """Return first row and column, rows and columns of the bounding box of cells."""
     rows, cols = zip(*cells, strict=True)
     top, left = min(rows), min(cols)
     return top, left, max(rows) - top + 1, max(cols) - left + 1
 
 
-class Memory:
-    """Kinds of objects by number, and patterns by key; both only grow, but for patterns when there are very many."""
+class PatternCache:
+    """Kinds of objects by number, and patterns by key; a cache with very many patterns drops them all."""
 
     def __init__(self) -> None:
         self.kinds: list[Kind] = []
         self._numbers: dict[Kind, int] = {}
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._by_key: dict[int, int] = {}
         self._pieces: list[tuple[Piece, ...]] = []
-        self._rows: dict[str, list[Any]] = {name: [] for name in Table.__annotations__}
+        self._rows: dict[str, list[Any]] = {name: [] for name in PatternTable.__annotations__}
         self._rows["first"].append(0)
         self._rows["begin"].append(0)
-        self._table: Table | None = None
+        self._table: PatternTable | None = None
 
-    def number(self, kind: Kind) -> int:
-        """Of a kind; it gets one if it is new."""
+    def kind_number(self, kind: Kind) -> int:
+        """Return the number of a kind; a new kind gets the next one."""
         if kind not in self._numbers:
             self._numbers[kind] = len(self.kinds)
             self.kinds.append(kind)
         return self._numbers[kind]
 
-    def look_up(self, groups: Groups) -> tuple[Ints, Table]:
-        """The pattern of each group, int64 [G], and the patterns; those of tangled groups mean nothing."""
+    def look_up(self, groups: Groups) -> tuple[Ints, PatternTable]:
+        """Return the pattern of each group, int64 [G], and all patterns; entries of tangled groups mean nothing."""
         if len(self._pieces) > _MOST:
-            self._forget()
+            self._clear()
         keys, examples, whose = np.unique(groups.key, return_index=True, return_inverse=True)
         rows, cols = groups.live.shape[1:]
         known = np.empty(len(keys), dtype=np.int64)
@@ -96,18 +97,18 @@ class Memory:
         return known[whose.reshape(-1)], self.table
 
     def pieces(self, pattern: int) -> tuple[Piece, ...]:
-        """Of a pattern, from its box."""
+        """Return the pieces of a pattern, from its box."""
         return self._pieces[pattern]
 
     def _add(self, cells: frozenset[Cell], pieces: tuple[Piece, ...]) -> int:
         rows = self._rows
         whose = {cell: number for number, piece in enumerate(pieces) for cell in piece.cells}
-        rows["careful"].append(any(piece.kind is ACTIVE or piece.kind.period > _AT_EASE for piece in pieces))
-        top, left, high, wide = boxed(frozenset().union(*(piece.reach for piece in pieces)))
+        rows["careful"].append(any(piece.kind is ACTIVE or piece.kind.period > _SHORT_PERIOD for piece in pieces))
+        top, left, high, wide = bounding_box(frozenset().union(*(piece.reach for piece in pieces)))
         rows["reach"].append((top, top + high - 1, left, left + wide - 1))
         for piece in pieces:
-            rows["kind"].append(self.number(piece.kind))
-            rows["box"].append(boxed(piece.cells))
+            rows["kind"].append(self.kind_number(piece.kind))
+            rows["box"].append(bounding_box(piece.cells))
             rows["cells"].append(len(piece.cells))
         rows["part"].extend(whose[cell] for cell in sorted(cells))
         rows["first"].append(len(rows["kind"]))
@@ -117,11 +118,11 @@ class Memory:
         return len(self._pieces) - 1
 
     @property
-    def table(self) -> Table:
-        """The patterns."""
+    def table(self) -> PatternTable:
+        """All patterns as arrays."""
         if self._table is None:
             arrays = {name: np.array(values, dtype=np.int64) for name, values in self._rows.items()}
             careful = arrays.pop("careful").astype(bool)
             reach, box = arrays.pop("reach").reshape(-1, 4), arrays.pop("box").reshape(-1, 4)
-            self._table = Table(careful=careful, reach=reach, box=box, **arrays)
+            self._table = PatternTable(careful=careful, reach=reach, box=box, **arrays)
         return self._table

@@ -1,4 +1,4 @@
-"""Where cells of Life live by themselves: the endless plane, or a board with its edges or seams.
+"""Universes in which cells of Life live: the endless plane, or a board with its edges or seams.
 
 Boards are integers, a bit for each cell.
 """
@@ -10,40 +10,40 @@ from collections.abc import Collection, Iterable
 from typing import Protocol
 
 import numpy as np
-import torch
+from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.intboards import IntGrid
-from cellgames.envs.boards.life import generation
 
 from .apgcode import Cell
+from .cell_groups import next_boards
 
-__all__ = ["Board", "Plane", "World"]
+__all__ = ["Board", "Plane", "Universe"]
 
 
-class World(Protocol):
-    """Where cells live by themselves. Boards are integers, a bit for each cell."""
+class Universe(Protocol):
+    """A place where cells live without others; boards are integers, a bit for each cell."""
 
-    bound: bool
+    bounded: bool
     """Whether its edges or its wrapping have a part in what happens."""
 
     def pack(self, cells: Iterable[Cell]) -> int:
-        """A board."""
+        """Return the board with these live cells."""
 
     def cells(self, board: int) -> frozenset[Cell]:
-        """The live cells of a board."""
+        """Return the live cells of a board."""
 
-    def after(self, board: int) -> int:
-        """The next generation."""
+    def next_board(self, board: int) -> int:
+        """Return the next generation."""
 
-    def moved(self, first: int, later: int) -> Cell | None:
-        """How far `later` lies below and right of `first`, if it is the same pattern."""
+    def offset(self, first: int, later: int) -> Cell | None:
+        """Return how far `later` lies below and right of `first`; None if it is another pattern."""
 
 
-class Plane:
-    """The part of the endless plane around some cells that they can come to within some generations."""
+class Plane(Universe):
+    """The part of the endless plane that some cells can reach within some generations."""
 
-    bound = False
+    bounded = False
 
     def __init__(self, cells: Collection[Cell], generations: int) -> None:
         rows, cols = zip(*cells, strict=True)
@@ -51,13 +51,13 @@ class Plane:
         self._top, self._left = min(rows) - margin, min(cols) - margin
         self._grid = _frame(max(rows) - self._top + margin, max(cols) - self._left + margin)
 
+    @override
     def pack(self, cells: Iterable[Cell]) -> int:
-        """See `World`."""
         stride = self._grid.stride
         return sum(1 << ((row - self._top) * stride + col - self._left) for row, col in cells)
 
+    @override
     def cells(self, board: int) -> frozenset[Cell]:
-        """See `World`."""
         found, stride = [], self._grid.stride
         while board:
             low = board & -board
@@ -66,13 +66,13 @@ class Plane:
             board ^= low
         return frozenset(found)
 
-    def after(self, board: int) -> int:
-        """See `World`."""
+    @override
+    def next_board(self, board: int) -> int:
         ones, twos, fours = self._grid.neighbour_counts(board)
         return (ones | board) & twos & ~fours
 
-    def moved(self, first: int, later: int) -> Cell | None:
-        """See `World`."""
+    @override
+    def offset(self, first: int, later: int) -> Cell | None:
         if first.bit_count() != later.bit_count() or not later:
             return None
         by = (later & -later).bit_length() - (first & -first).bit_length()
@@ -87,17 +87,17 @@ def _frame(rows: int, cols: int) -> IntGrid:
     return IntGrid(rows, cols)
 
 
-class Board:
-    """A whole board, with its edges or wrapped."""
+class Board(Universe):
+    """A whole board, wrapped or with edges; patterns come back in their place only."""
 
-    bound = True
+    bounded = True
 
     def __init__(self, rows: int, cols: int, wrap: bool) -> None:
         self._grid = Grid(rows, cols, wrap)
         self.torus = (rows, cols) if wrap else None
 
+    @override
     def pack(self, cells: Iterable[Cell]) -> int:
-        """See `World`; on a torus cells may lie beyond its seams."""
         return sum({1 << (row % self._grid.rows * self._grid.cols + col % self._grid.cols) for row, col in cells})
 
     def _array(self, board: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -105,16 +105,15 @@ class Board:
         octets = np.frombuffer(board.to_bytes(-(-rows * cols // 8), "little"), dtype=np.uint8)
         return np.unpackbits(octets, bitorder="little")[: rows * cols].reshape(rows, cols)
 
+    @override
     def cells(self, board: int) -> frozenset[Cell]:
-        """See `World`."""
         return frozenset((row, col) for row, col in np.argwhere(self._array(board)).tolist())
 
-    def after(self, board: int) -> int:
-        """See `World`."""
-        packed = self._grid.pack(torch.from_numpy(self._array(board).copy())[None])
-        cells = self._grid.unpack(generation(self._grid, packed)).numpy()[0]
+    @override
+    def next_board(self, board: int) -> int:
+        cells = next_boards(self._array(board)[None].astype(bool), self._grid)
         return int.from_bytes(np.packbits(cells, bitorder="little").tobytes(), "little")
 
-    def moved(self, first: int, later: int) -> Cell | None:
-        """See `World`; only in its place."""
+    @override
+    def offset(self, first: int, later: int) -> Cell | None:
         return (0, 0) if first == later else None
