@@ -14,7 +14,20 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .checking import check_game
-    from .core import DRAW, LOSS, WIN, Game, GameInfo, Solo, Space, State, Transition, Vector, seeds
+    from .core import (
+        DRAW,
+        LOSS,
+        WIN,
+        Game,
+        GameInfo,
+        IllegalActionError,
+        Solo,
+        Space,
+        State,
+        Transition,
+        Vector,
+        seeds,
+    )
     from .registry import GameSpec
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -29,6 +42,7 @@ else:
                 "WIN",
                 "Game",
                 "GameInfo",
+                "IllegalActionError",
                 "Solo",
                 "Space",
                 "State",
@@ -47,6 +61,7 @@ __all__ = [
     "Game",
     "GameInfo",
     "GameSpec",
+    "IllegalActionError",
     "Solo",
     "Space",
     "State",

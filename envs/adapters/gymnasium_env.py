@@ -27,7 +27,7 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
     Observations are what the learner's seat may know, rewards what it earned up to its next turn. `info` holds
     "action_mask", int8 or a tuple of int8 arrays as `action_space.sample(mask)` takes it, and "player", the learner's
     seat; at the end "outcome" (1 win, 0 draw, -1 loss) and "score", the game's own measure. An illegal action ends a
-    game in turns with the lowest reward; where all act at once another choice is played (`Game.forfeit`).
+    game in turns with the lowest reward; where all act at once another choice is played (`Game.fallback`).
     "illegal_action" in `info` says which and why. What is no action at all raises `ValueError`.
 
     Args:

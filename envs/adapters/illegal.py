@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
@@ -20,7 +19,7 @@ Illegal = Literal["raise", "forfeit"]
 def check_actions(
     game: Game, state: State, players: Tensor, mask: Tensor, actions: Tensor, policy: Illegal
 ) -> tuple[Tensor, dict[int, str]]:
-    """What is to be played for the actions of one player in each env.
+    """Return the actions to play for those of one player in each env, and a text for each env with an illegal one.
 
     Args:
         game: the rules.
@@ -32,13 +31,16 @@ def check_actions(
             choice is played.
 
     Returns:
-        The actions, and for each env whose action is illegal a text. In games in turns such an env is not to be
-        played.
+        The actions and the texts by env. In games in turns an env with a text is not to be played.
 
     Raises:
-        ValueError: an illegal action, by "raise"; what is no number of the action space.
+        IllegalActionError: an illegal action, by "raise"; a number outside the action space.
+        ValueError: the actions have another shape or dtype.
     """
-    info, choices = game.info, _as_choices(game, actions, len(state)).to(state.device)
+    info, components = game.info, len(game.info.action_nvec)
+    shape = (len(state),) if components == 1 else (len(state), components)
+    game.check_integers(actions, shape, ["B", "K"][: len(shape)], "; expected one action of the learner's per env")
+    choices = actions.reshape(len(state), components).to(state.device).long()
     legal = info.admits(mask, choices)
     if legal.all():
         return actions, {}
@@ -46,55 +48,14 @@ def check_actions(
     faults: dict[int, str] = {}
     for env_id, component in (~legal).nonzero().tolist():
         choice = int(choices[env_id, component])
-        text = _why(game, state, env_id, int(players[env_id]), component, choice)
+        error = game.illegal_action(state, env_id, int(players[env_id]), component, choice)
         if policy == "raise" or not 0 <= choice < info.action_nvec[component]:
-            raise ValueError(text)
+            raise error
         if info.simultaneous:
-            choices[env_id, component] = played = _fallback(game, mask[env_id], component)
-            text = f"{text}; played {played} instead"
+            played = game.fallback(component, mask[env_id].split(list(info.action_nvec))[component])
+            choices[env_id, component] = played
+            text = f"{error}; played {played} instead"
         else:
-            text = f"{text}; the game is lost"
+            text = f"{error}; the game is lost"
         faults[env_id] = f"{faults[env_id]}\n{text}" if env_id in faults else text
     return choices.view(actions.shape), faults
-
-
-def _as_choices(game: Game, actions: Tensor, num_envs: int) -> Tensor:
-    """Integers [B] or [B, K] as int64 [B, K], whatever the numbers.
-
-    Raises:
-        ValueError: not whole numbers, or another shape.
-    """
-    components = len(game.info.action_nvec)
-    shape = (num_envs,) if components == 1 else (num_envs, components)
-    if not isinstance(actions, Tensor):
-        raise ValueError(f"{game.id}: actions must be a tensor, got {type(actions).__name__}")
-    if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
-        raise ValueError(f"{game.id}: actions must be integers, got {actions.dtype}")
-    if tuple(actions.shape) != shape:
-        letters = "[B]" if components == 1 else "[B, K]"
-        raise ValueError(
-            f"{game.id}: actions must have shape {letters} = {list(shape)}, one of the learner's per env, "
-            f"got {list(actions.shape)}"
-        )
-    return actions.reshape(num_envs, components).long()
-
-
-def _why(game: Game, state: State, env_id: int, player: int, component: int, choice: int) -> str:
-    """Why a choice is illegal, in the core's words."""
-    part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
-    reason = game.why_illegal(state[env_id], player, component, choice)
-    return f"{game.id}: illegal action {choice} of player {game.info.players[player]} in env {env_id}{part}: {reason}"
-
-
-def _fallback(game: Game, mask: Tensor, component: int) -> int:
-    """What is played instead of an illegal choice: what the game says (`Game.forfeit`), or the last legal one.
-
-    Args:
-        game: the rules.
-        mask: bool [A], of the player.
-        component: whose choice it is.
-    """
-    given = game.forfeit(component)
-    if given is not None:
-        return given
-    return int(mask.split(list(game.info.action_nvec))[component].nonzero()[-1])

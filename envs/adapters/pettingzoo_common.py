@@ -19,7 +19,8 @@ import torch
 from gymnasium import spaces
 
 from cellgames.envs.core import chance
-from cellgames.envs.core.game import Game, Space
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 

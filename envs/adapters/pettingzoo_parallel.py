@@ -28,7 +28,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     Observations are {"observation": what the player may know, "action_mask": int8, 1 is legal, or a tuple of
     such masks where an action has several components}. `infos[agent]` are the game's infos (`Solo.infos`):
     "score", its own measure for that player, and what else the game tells. An illegal choice is replaced (see
-    `_fallback`); `infos[agent]["illegal_action"]` says so.
+    `Game.fallback`); `infos[agent]["illegal_action"]` says so.
     """
 
     PARALLELIZABLE = True
@@ -91,24 +91,22 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         return {agent: self._solo.infos(seat) for agent, seat in self._seats.items()}
 
     def _chosen(self, actions: Mapping[str, Any]) -> tuple[npt.NDArray[np.int64], dict[str, str]]:
-        """Legal choices [P, K], and a text for every agent of whom one had to be replaced."""
+        """Return legal choices [P, K], and a text for every agent of whom one had to be replaced."""
         flags, nvec = self._legal.tobytes(), self.game.info.action_nvec  # bytes are quick to read one by one
-        rows, wrong, place = [], [], 0  # of a component's first choice among the flags
+        rows, place = [], 0  # of a component's first choice among the flags
+        faults: dict[str, str] = {}
         for agent, seat in self._seats.items():
             row = self._whole_numbers(agent, actions[agent])
             for component, (choice, choices) in enumerate(zip(row, nvec, strict=True)):
                 if not (0 <= choice < choices and flags[place + choice]):
-                    wrong.append((agent, component, choice))
-                    row[component] = self._fallback(self._legal[seat, self._components[component]], component)
+                    played = self.game.fallback(component, self._legal[seat, self._components[component]])
+                    row[component] = played
+                    error = self.game.illegal_action(self._solo.state(), 0, seat, component, choice)
+                    text = f"{error}; played {played} instead"
+                    faults[agent] = f"{faults[agent]}\n{text}" if agent in faults else text
                 place += choices
             rows.append(row)
-        chosen = np.array(rows, np.int64)
-        faults: dict[str, str] = {}
-        for agent, component, choice in wrong:
-            played = int(chosen[self._seats[agent], component])
-            text = f"{self._why_illegal(self._seats[agent], component, choice)}; played {played} instead"
-            faults[agent] = f"{faults[agent]}\n{text}" if agent in faults else text
-        return chosen, faults
+        return np.array(rows, np.int64), faults
 
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
         """The components of an action."""
@@ -118,19 +116,6 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
             raise ValueError(f"{self.game.id}: expected {kind} as action of player {agent}, got {action!r}")
         numbers: list[int] = given.reshape(-1).tolist()
         return numbers
-
-    def _fallback(self, legal: npt.NDArray[np.bool_], component: int) -> int:
-        """What is played instead of an illegal choice: what the game says (`Game.forfeit`), or the last legal one."""
-        given = self.game.forfeit(component)
-        return int(np.flatnonzero(legal)[-1]) if given is None else given
-
-    def _why_illegal(self, seat: int, component: int, choice: int) -> str:
-        """As the core says it."""
-        reason = self.game.why_illegal(self._solo.state(), seat, component, choice)
-        part = f", component {component}" if len(self._components) > 1 else ""
-        return (
-            f"{self.game.id}: illegal action {choice} of player {self.possible_agents[seat]} in env 0{part}: {reason}"
-        )
 
 
 def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:

@@ -93,7 +93,7 @@ class SeatVector(Generic[S]):
         seed: see `reset`.
         illegal: what an illegal action does. "raise": a `ValueError`. "forfeit": in games in turns the game ends,
             and the learner gets the lowest reward of a step; where all act at once another choice is played, as
-            `Game.forfeit` says. What is no number of the action space always raises.
+            `Game.fallback` says. What is no number of the action space always raises.
         device: where the games live.
 
     Attributes:

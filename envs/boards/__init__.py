@@ -1,4 +1,4 @@
-"""Boards as bits, and Life on them.
+"""Boards stored as bits, and Life on them.
 
 Names are imported when they are first used.
 """

@@ -1,4 +1,4 @@
-"""Boards of bits: many boards at a time, a row (or part of one) in a 64-bit word.
+"""Boards stored as bits: many boards at a time, a row (or part of one) in a 64-bit word.
 
 Letters: `B` boards, `H, W` rows and columns of a board, `S` stored rows, `N` words of a stored row.
 
@@ -33,12 +33,12 @@ GATHER = 0x0102040810204080  # times eight bytes of 0 or 1, their bits in the to
 
 
 def _low(bits: int) -> int:
-    """A word with the lowest `bits` bits set, as a signed number."""
+    """Return a word with the lowest `bits` bits set, as a signed number."""
     return ALL if bits == WORD else (1 << bits) - 1
 
 
 def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
-    """The sum of three bits at a time, as its ones and twos: words [...] of three words [...], int64."""
+    """Return the sum of three bits at a time, as its ones and twos: words [...] of three words [...], int64."""
     either = a ^ b
     twos = either & c
     twos.bitwise_or_(a & b)
@@ -47,7 +47,7 @@ def full_adder(a: Tensor, b: Tensor, c: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def majority(a: Tensor, b: Tensor, c: Tensor) -> Tensor:
-    """Where at least two of three bits are set: words [...] of three words [...], int64."""
+    """Return where at least two of three bits are set: words [...] of three words [...], int64."""
     return full_adder(a, b, c)[1]
 
 
@@ -73,7 +73,7 @@ class Grid:
 
     @functools.cached_property
     def widths(self) -> tuple[int, ...]:
-        """Columns in each word of a stored row: as many in each on a finite board, else one more in some."""
+        """The columns in each word of a stored row: equal on a finite board, else one more in some words."""
         columns = self.cols + (not self.wrap)
         words = -(-columns // WORD)
         if not self.wrap:
@@ -82,28 +82,28 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """`[S, N]` of stored boards."""
+        """The shape `[S, N]` of stored boards."""
         return self.rows + (not self.wrap), len(self.widths)
 
     @functools.cached_property
     def _width(self) -> int | None:
-        """Of every word, if they are all alike."""
+        """The columns of every word, if all words have as many, else None."""
         return self.widths[0] if len(set(self.widths)) == 1 else None
 
     def cells(self, device: torch.device) -> Tensor:
-        """int64 [S, N, 1], the bits that are cells of the board."""
+        """Return the bits that are cells of the board, int64 [S, N, 1]."""
         return _cells(self, device)
 
     def trim(self, boards: Tensor) -> Tensor:
-        """Bitboards [..., S, N, B] without what stands in the spare row and columns of a finite board."""
+        """Return bitboards [..., S, N, B] without what stands in the spare row and columns of a finite board."""
         return boards if self.wrap else boards & self.cells(boards.device)
 
     def even(self, device: torch.device) -> Tensor:
-        """int64 [S, N, 1], the cells of even row + column."""
+        """Return the cells of even row + column, int64 [S, N, 1]."""
         return _even(self, device)
 
     def pack(self, cells: Tensor) -> Tensor:
-        """Bitboards [..., S, N, B] of boards [B, ..., H, W], any dtype, live where not zero."""
+        """Return boards [B, ..., H, W], any dtype, live where not zero, as bitboards [..., S, N, B]."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
         live = cells.ne(0).to(torch.uint8)
@@ -112,7 +112,7 @@ class Grid:
         return torch.stack(words, dim=-1).movedim(0, -1).contiguous()
 
     def unpack(self, boards: Tensor) -> Tensor:
-        """Bool [B, ..., H, W] of bitboards [..., S, N, B]; the inverse of `pack`."""
+        """Return bitboards [..., S, N, B] as bool [B, ..., H, W]; the inverse of `pack`."""
         rows = self._check(boards).movedim(-1, 0)[..., : self.rows, :].contiguous()
         if rows.numel() == 0:
             return rows.new_zeros((*rows.shape[:-1], self.cols), dtype=torch.bool)
@@ -122,7 +122,7 @@ class Grid:
         return torch.cat(parts, dim=-1)[..., : self.cols]
 
     def place(self, boards: Tensor, row: Tensor, col: Tensor, board: Tensor) -> Tensor:
-        """`boards` with cells set: in board `board[i]` of each plane the one at `row[i]`, `col[i]`.
+        """Return `boards` with cells set: in board `board[i]` of each plane the one at `row[i]`, `col[i]`.
 
         Args:
             boards: bitboards [..., S, N, B].
@@ -148,7 +148,7 @@ class Grid:
     # --- moving ------------------------------------------------------------------------------------------------
 
     def rolled(self, boards: Tensor, rows: int, cols: int) -> Tensor:
-        """Every cell moved down and right on the torus of the *stored* cells: fast, for use inside of rules.
+        """Move every cell down and right on the torus of the *stored* cells: fast, for use inside of rules.
 
         On a finite board what crosses the edge comes out in the spare row and column, and by moves of more than
         one beyond them; `& grid.cells(...)` wipes off the former, `shift` both.
@@ -163,7 +163,7 @@ class Grid:
         return boards
 
     def shift(self, boards: Tensor, rows: int, cols: int) -> Tensor:
-        """Every cell moved down and right; on a finite board those that leave it are gone."""
+        """Move every cell down and right; on a finite board those that leave it are gone."""
         if self.wrap:
             return self.rolled(boards, rows, (cols + self.cols // 2) % self.cols - self.cols // 2)
         if abs(cols) >= self.cols or abs(rows) >= self.rows:
@@ -171,7 +171,7 @@ class Grid:
         return self.rolled(boards, rows, cols) & _reachable(self, rows, cols, boards.device)
 
     def _east(self, x: Tensor, n: int) -> Tensor:
-        """Columns rolled by `n` to the right, towards higher bits; `n` is less than a word's columns."""
+        """Roll columns by `n` to the right, towards higher bits; `n` is less than a word's columns."""
         before = x.roll(1, -2) if len(self.widths) > 1 else x
         width = self._width
         moved = x << n
@@ -189,7 +189,7 @@ class Grid:
         return moved
 
     def _west(self, x: Tensor, n: int) -> Tensor:
-        """Columns rolled by `n` to the left."""
+        """Roll columns by `n` to the left."""
         after = x.roll(-1, -2) if len(self.widths) > 1 else x
         width = self._width
         moved = x >> n
@@ -207,13 +207,13 @@ class Grid:
         return moved
 
     def dilate(self, boards: Tensor, footprint: Footprint) -> Tensor:
-        """Every live cell spread to the cells of a footprint around it."""
+        """Spread every live cell to the cells of a footprint around it."""
         return footprint.spread(boards, self.shift)
 
     # --- neighbours --------------------------------------------------------------------------------------------
 
     def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
-        """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+        """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
 
         With three planes, the most there are, eight neighbours look like none: B3/S23 does not tell them apart.
         On a finite board the spare row and column have counts too; wipe off what comes of them.
@@ -234,7 +234,7 @@ class Grid:
         return low, sides, fours
 
     def _vertical(self, boards: Tensor) -> tuple[Tensor, Tensor]:
-        """The cells above and below each cell, counted: ones and twos."""
+        """Return the number of cells above and below each cell: ones and twos."""
         above, below = boards.roll(1, -3), boards.roll(-1, -3)
         twos = above & below
         above.bitwise_xor_(below)
@@ -242,7 +242,7 @@ class Grid:
 
 
 def pack_word(cells: Tensor) -> Tensor:
-    """int64 [...] of up to 64 cells [..., w], uint8 0 or 1."""
+    """Return up to 64 cells [..., w], uint8 0 or 1, as int64 [...]."""
     padded = torch.nn.functional.pad(cells, (0, WORD - cells.shape[-1])).contiguous().view(torch.int64)
     octets = ((padded * GATHER) >> (WORD - 8)).to(torch.uint8)  # of eight bytes, each 0 or 1, in one word
     words: Tensor = octets.view(torch.int64)
@@ -251,7 +251,7 @@ def pack_word(cells: Tensor) -> Tensor:
 
 @table
 def _spread(device: torch.device) -> Tensor:
-    """int64 [256], the bits of each byte as eight bytes, 0 or 1."""
+    """Return the bits of each byte as eight bytes, 0 or 1: int64 [256]."""
     bits = torch.arange(256, device=device).unsqueeze(1) >> torch.arange(8, device=device) & 1
     return bits.to(torch.uint8).view(torch.int64).squeeze(1)
 
@@ -269,14 +269,14 @@ def _even(grid: Grid, device: torch.device) -> Tensor:
 
 @table
 def _parts(grid: Grid, device: torch.device) -> tuple[Tensor, Tensor]:
-    """int64 [N, 1]: columns of each word, and words with as many bits set."""
+    """Return the columns of each word, and words with as many bits set: int64 [N, 1] each."""
     widths = torch.tensor(grid.widths, device=device)
     return widths.unsqueeze(1), torch.tensor([_low(width) for width in grid.widths], device=device).unsqueeze(1)
 
 
 @table
 def _reachable(grid: Grid, rows: int, cols: int, device: torch.device) -> Tensor:
-    """int64 [S, N, 1], the cells of a finite board from which the one `rows` up and `cols` left is on it too."""
+    """Return the cells from which the one `rows` up and `cols` left is on the board too: int64 [S, N, 1]."""
     row, col = torch.arange(grid.rows, device=device), torch.arange(grid.cols, device=device)
     inside = ((row >= rows) & (row < grid.rows + rows))[:, None] & (col >= cols) & (col < grid.cols + cols)
     return grid.pack(inside.unsqueeze(0))
@@ -290,28 +290,28 @@ _PAIRS, _HALVES = 0x00FF00FF00FF00FF, 0x0000FFFF0000FFFF
 
 
 def _nibbles(x: Tensor) -> Tensor:
-    """Each four bits become the number that were set (Hacker's Delight, section 5-1)."""
+    """Replace each four bits by the number that are set (Hacker's Delight, section 5-1)."""
     x = x - ((x >> 1) & _TWOS)
     return (x & _FOURS) + ((x >> 2) & _FOURS)
 
 
 def _octets(x: Tensor) -> Tensor:
-    """Neighbouring fields of four bits added up."""
+    """Add up neighbouring fields of four bits."""
     return (x & _BYTES) + ((x >> 4) & _BYTES)
 
 
 def _pairs(x: Tensor) -> Tensor:
-    """Neighbouring fields of eight bits added up."""
+    """Add up neighbouring fields of eight bits."""
     return (x & _PAIRS) + ((x >> 8) & _PAIRS)
 
 
 def _halves(x: Tensor) -> Tensor:
-    """Neighbouring fields of 16 bits added up."""
+    """Add up neighbouring fields of 16 bits."""
     return (x & _HALVES) + ((x >> 16) & _HALVES)
 
 
 def popcount(x: Tensor) -> Tensor:
-    """int64 [...], the number of bits set in each word."""
+    """Return the number of bits set in each word: int64 [...]."""
     x = _halves(_pairs(_octets(_nibbles(x))))
     return (x + (x >> 32)) & 0xFF
 
@@ -321,7 +321,7 @@ _DIAGONAL = -0x7FBFDFEFF7FBFDFF  # bit i of byte i
 
 
 def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
-    """Where the set bit stands that has `rank` set ones below it; any number where a word has fewer.
+    """Return where the set bit stands that has `rank` set ones below it; any number where a word has fewer.
 
     Vigna, "Broadword implementation of rank/select queries", WEA 2008: counts of all bytes at once, then all bits of
     the byte that is found.
@@ -338,12 +338,12 @@ def bit_of_rank(words: Tensor, rank: Tensor) -> Tensor:
 
 
 def _passed(upto: Tensor, rank: Tensor) -> Tensor:
-    """How many bytes of `upto` are at most `rank`."""
+    """Return how many bytes of `upto` are at most `rank`."""
     return ((((rank * _EACH | _TOPS) - upto & _TOPS) >> 7) & _EACH) * _EACH >> 56
 
 
 def count(boards: Tensor) -> Tensor:
-    """Live cells of each board, int64 [..., B], of bitboards [..., S, N, B].
+    """Return the live cells of each board, int64 [..., B], of bitboards [..., S, N, B].
 
     Three words are added up bit by bit first, so that of every four three have to be counted.
     """

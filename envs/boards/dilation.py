@@ -1,4 +1,4 @@
-"""Dilation: every live cell of a board spread to a set of cells around it, by moving whole boards.
+"""Dilation: spread every live cell of a board to a set of cells around it, by moving whole boards.
 
 The same for bitboards (`bitboards.Grid`) and for boards as integers (`intboards.IntGrid`).
 """
@@ -37,7 +37,7 @@ class Footprint:
         self._spans = sorted(rows.items(), key=lambda item: item[0][1] - item[0][0])
 
     def spread(self, board: W, shift: Callable[[W, int, int], W]) -> W:
-        """The board with every live cell spread.
+        """Return the board with every live cell spread.
 
         Args:
             board: a host's boards.
@@ -66,7 +66,7 @@ class Footprint:
 
 
 def _runs(columns: set[int]) -> Iterator[tuple[int, int]]:
-    """Consecutive numbers as (first, last)."""
+    """Return consecutive numbers as (first, last)."""
     starts = sorted(c for c in columns if c - 1 not in columns)
     ends = sorted(c for c in columns if c + 1 not in columns)
     return zip(starts, ends, strict=True)

@@ -1,4 +1,4 @@
-"""One finite board as one Python integer: for single games, where calls cost more than bits.
+"""One finite board as one Python integer, for single games, where calls cost more than bits.
 
 An operation on a board of 100 x 100 takes a fraction of a microsecond, less than calling any tensor operation does.
 `IntGrid` has the operations of `bitboards.Grid` that rules need, so that a rule written with `&`, `|`, `^`, `~` and
@@ -41,7 +41,7 @@ class IntGrid:
 
     @cached_property
     def stride(self) -> int:
-        """Bits from a cell to the one below it."""
+        """The bits from a cell to the one below it."""
         return self.cols + 1
 
     @cached_property
@@ -50,21 +50,21 @@ class IntGrid:
         return self.pack(np.ones((self.rows, self.cols), dtype=bool))
 
     def bit(self, row: int, col: int) -> int:
-        """The board with one cell set."""
+        """Return the board with one cell set."""
         return 1 << (row * self.stride + col)
 
     def trim(self, board: int) -> int:
-        """The cells of the board alone; also of a complement, which has bits without end."""
+        """Return the cells of the board alone; also of a complement, which has bits without end."""
         return board & self.cells
 
     def pack(self, cells: npt.NDArray[np.bool_]) -> int:
-        """A board of bool [rows, cols]."""
+        """Return bool [rows, cols] as a board."""
         padded = np.zeros((self.rows, self.stride), dtype=bool)
         padded[:, : self.cols] = cells
         return int.from_bytes(np.packbits(padded, bitorder="little").tobytes(), "little")
 
     def unpack(self, *boards: int) -> npt.NDArray[np.uint8]:
-        """0 and 1 of each board, uint8 [boards, rows, cols]."""
+        """Return the cells of each board, uint8 [boards, rows, cols], 0 or 1."""
         size = self.rows * self.stride
         octets = -(-size // 8)
         data = b"".join([board.to_bytes(octets, "little") for board in boards])
@@ -72,7 +72,7 @@ class IntGrid:
         return bits[:, :size].reshape(len(boards), self.rows, self.stride)[:, :, : self.cols]
 
     def shift(self, board: int, rows: int, cols: int) -> int:
-        """Every cell moved down and right; those that leave the board are gone."""
+        """Move every cell down and right; those that leave the board are gone."""
         by, reachable = rows * self.stride + cols, self._reachable.get((rows, cols))
         if reachable is None:
             reachable = self._reachable[rows, cols] = self._cells_from(rows, cols)
@@ -83,17 +83,17 @@ class IntGrid:
         return {}
 
     def _cells_from(self, rows: int, cols: int) -> int:
-        """The cells from which the one `rows` up and `cols` left is on the board too."""
+        """Return the cells from which the one `rows` up and `cols` left is on the board too."""
         inside = np.zeros((self.rows, self.cols), dtype=bool)
         inside[max(rows, 0) : max(self.rows + rows, 0), max(cols, 0) : max(self.cols + cols, 0)] = True
         return self.pack(inside)
 
     def dilate(self, board: int, footprint: Footprint) -> int:
-        """Every live cell spread to the cells of a footprint around it."""
+        """Spread every live cell to the cells of a footprint around it."""
         return footprint.spread(board, self.shift)
 
     def neighbour_counts(self, board: int, bits: int = 3) -> tuple[int, ...]:
-        """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+        """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
 
         Outside of the board there are counts too; trim what comes of them.
         """

@@ -27,7 +27,7 @@ CHUNK_WORDS = 1 << 16  # half a MiB a chunk, which stays in the cache with its n
 
 
 def generation(grid: Grid, live: Tensor) -> Tensor:
-    """The next generation of bitboards [..., S, N, B]."""
+    """Return the next generation of bitboards [..., S, N, B]."""
     return _next(grid, live, grid.neighbour_counts(live))
 
 
@@ -42,7 +42,7 @@ def _next(grid: Grid, live: Tensor, counts: Sequence[Tensor]) -> Tensor:
 
 
 def inherited(grid: Grid, live: Tensor, colours: Sequence[Tensor]) -> tuple[Tensor, list[Tensor]]:
-    """The next generation, and which colour most of each cell's two or three live neighbours have.
+    """Return the next generation, and which colour most of each cell's two or three live neighbours have.
 
     Where colours tie (one of each), the parity of row + column decides among them: even the first, odd the last.
 
@@ -119,7 +119,7 @@ class Life:
         self.compile = compile
 
     def load(self, cells: Tensor) -> None:
-        """Start from boards [B, H, W], any dtype, live where not zero; a `ValueError` tells of other shapes."""
+        """Start from boards [B, H, W], any dtype, live where not zero; raise a `ValueError` for other shapes."""
         if tuple(cells.shape) != (expected := (self.boards, self.grid.rows, self.grid.cols)):
             raise ValueError(f"cells must have shape [B, H, W] = {list(expected)}, got {list(cells.shape)}")
         chunks, width = self._now.shape[0], self._now.shape[-1]
@@ -129,15 +129,15 @@ class Life:
         self.generations = 0
 
     def cells(self) -> Tensor:
-        """Bool [B, H, W]."""
+        """Return the boards, bool [B, H, W]."""
         return torch.cat([self.grid.unpack(chunk) for chunk in self._now])[: self.boards]
 
     def counts(self) -> Tensor:
-        """Live cells of each board, int64 [B]."""
+        """Return the live cells of each board, int64 [B]."""
         return torch.cat([count(chunk) for chunk in self._now])[: self.boards]
 
     def advance(self, generations: int = 1) -> None:
-        """Let every board live for some generations, a whole number of at least 0 (else a `ValueError`)."""
+        """Advance every board by some generations, a whole number of at least 0 (else a `ValueError`)."""
         check_whole("generations", generations, 0)
         grid = self.grid
 

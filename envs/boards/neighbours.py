@@ -1,4 +1,4 @@
-"""Neighbours counted on boards whose rows lie in one word, as integers or as words of tensors.
+"""Counts of neighbours on boards whose rows lie in one word, as integers or as words of tensors.
 
 Right of every row there is a spare column that is always empty, so that rows need no masks when they move sideways.
 """
@@ -15,7 +15,7 @@ W = TypeVar("W", Tensor, int)
 
 
 def counts(boards: W, above: W, below: W, bits: int) -> tuple[W, ...]:
-    """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+    """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
 
     Beside the board there are counts too; trim what comes of them.
 

@@ -47,29 +47,29 @@ class PackedGrid:
 
     @property
     def stride(self) -> int:
-        """Bits from a cell to the one below it."""
+        """The bits from a cell to the one below it."""
         return self.cols + 1
 
     @property
     def rows_a_word(self) -> int:
-        """Rows in a word; fewer may be used of the last one."""
+        """The rows in a word; fewer may be used of the last one."""
         return min(self.rows, WORD // self.stride)
 
     @property
     def words(self) -> int:
-        """`N`."""
+        """The number of words of a board, `N`."""
         return -(-self.rows // self.rows_a_word)
 
     def cells(self, device: torch.device) -> Tensor:
-        """int64 [N, 1], the bits that are cells of the board."""
+        """Return the bits that are cells of the board, int64 [N, 1]."""
         return _cells(self, device)
 
     def trim(self, boards: Tensor) -> Tensor:
-        """Boards [..., N, B] without what is no cell."""
+        """Return boards [..., N, B] without what is no cell."""
         return boards & self.cells(boards.device)
 
     def pack(self, cells: Tensor) -> Tensor:
-        """Words [..., N, B] of boards [B, ..., H, W], any dtype, live where not zero."""
+        """Return boards [B, ..., H, W], any dtype, live where not zero, as words [..., N, B]."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
         live = torch.nn.functional.pad(
@@ -79,7 +79,7 @@ class PackedGrid:
         return words.movedim(0, -1).contiguous()
 
     def unpack(self, boards: Tensor) -> Tensor:
-        """Bool [B, ..., H, W] of words [..., N, B]; the inverse of `pack`."""
+        """Return words [..., N, B] as bool [B, ..., H, W]; the inverse of `pack`."""
         if boards.dtype != torch.int64 or boards.ndim < 2 or boards.shape[-2] != self.words:
             raise ValueError(
                 f"packed boards of {self.rows} x {self.cols} are int64 [..., {self.words}, B], got {boards.dtype} "
@@ -91,21 +91,21 @@ class PackedGrid:
         return rows.flatten(-3, -2)[..., : self.rows, : self.cols].contiguous()
 
     def count(self, boards: Tensor) -> Tensor:
-        """Live cells of each board, int64 [..., B]."""
+        """Return the live cells of each board, int64 [..., B]."""
         first, *rest = popcount(boards).unbind(-2)
         for word in rest:
             first = first + word
         return first
 
     def neighbour_counts(self, boards: Tensor, bits: int = 3) -> tuple[Tensor, ...]:
-        """The number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
+        """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.
 
         Beside the board there are counts too; trim what comes of them.
         """
         return neighbours.counts(boards, self._from_above(boards), self._from_below(boards), bits)
 
     def _from_above(self, boards: Tensor) -> Tensor:
-        """Every row moved to the next one; what lies beyond the last row of a word may be anything."""
+        """Move every row to the next one; what lies beyond the last row of a word may be anything."""
         within = boards << self.stride
         if self.words == 1:
             return within
@@ -113,7 +113,7 @@ class PackedGrid:
         return within | (last_row & _all_but(self.words, 0, boards.device))
 
     def _from_below(self, boards: Tensor) -> Tensor:
-        """Every row moved to the one before."""
+        """Move every row to the one before."""
         within = boards >> self.stride
         if self.words == 1:
             return within
@@ -128,5 +128,5 @@ def _cells(grid: PackedGrid, device: torch.device) -> Tensor:
 
 @table
 def _all_but(words: int, word: int, device: torch.device) -> Tensor:
-    """int64 [N, 1], every bit of every word but one."""
+    """Return every bit of every word but one, int64 [N, 1]."""
     return -(torch.arange(words, device=device) != word).long().unsqueeze(1)

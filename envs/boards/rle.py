@@ -18,7 +18,7 @@ _RUN = re.compile(r"([0-9]*)([.A-Z$])")
 
 
 def board_to_string(board: Sequence[Sequence[int]]) -> str:
-    """The cells of rows, 0 empty, else a state from 1 to 26."""
+    """Return rows of cells, 0 empty, else a state from 1 to 26, as text."""
     lines = []
     for row in board:
         runs = [(_STATES[cell], len(list(run))) for cell, run in groupby(row)]
@@ -34,7 +34,7 @@ def _run(count: int, mark: str) -> str:
 
 
 def string_to_board(text: str, rows: int, cols: int, states: int = 26) -> list[list[int]] | None:
-    """The inverse of `board_to_string`.
+    """Return the rows of a text by `board_to_string`.
 
     None if the text is no board, larger than `rows` x `cols`, or has a cell of a state above `states`.
     """

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
-from cellgames.envs.core.game import DRAW, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.state import State
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
 
 from . import notation, observation, placement, rounds, rules
@@ -118,8 +119,8 @@ class ClothOfGold(Game[ClothState]):
         return placement.ACTS_A_UNIT * self.max_units + 2
 
     @cached_property
+    @override
     def info(self) -> GameInfo:
-        """The facts."""
         reward = 1.0 + 2 * self.shaping  # from all cells the opponent's to all of them one's own
         most = min(observation.LARGEST, max(self.cells, self.max_units, self.max_rounds))
         return GameInfo(
@@ -140,33 +141,29 @@ class ClothOfGold(Game[ClothState]):
 
     # --- the game -------------------------------------------------------------------------------------------------
 
+    @override
     def _init(self, seeds: Tensor) -> ClothState:
         num_envs, shape = len(seeds), self.grid.shape
 
-        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
-            return seeds.new_zeros((num_envs, *shape), dtype=dtype)
+        def fill(value: int, *shape: int) -> Tensor:
+            return seeds.new_full((num_envs, *shape), value, dtype=torch.int32)
 
         def planes(*kinds: int) -> Tensor:
             return seeds.new_zeros((*kinds, *shape, num_envs)).movedim(-1, 0)  # as the generations want them
 
-        return ClothState(
-            seed=seeds,
-            turn=zeros(dtype=torch.int32),
-            current_player=zeros(dtype=torch.int64),
-            rewards=zeros(2, dtype=torch.float32),
-            scores=zeros(2, dtype=torch.float32),
-            terminated=zeros(dtype=torch.bool),
-            truncated=zeros(dtype=torch.bool),
+        return ClothState.new(
+            seeds,
+            2,
             units=planes(2),
             neutral=self._scattered(seeds) if self.neutral_density else planes(),
             killed=planes(),
             territory=planes(2),
             placed=planes(),
-            live=zeros(2, dtype=torch.int32),
-            left=torch.full_like(seeds, self.max_units, dtype=torch.int32),
-            acts=zeros(dtype=torch.int32),
-            round=torch.full_like(seeds, 1 - self.initial_placement, dtype=torch.int32),
-            rounds=zeros(self.max_rounds + 1, len(COLUMNS), dtype=torch.int32),
+            live=fill(0, 2),
+            left=fill(self.max_units),
+            acts=fill(0),
+            round=fill(1 - self.initial_placement),
+            rounds=fill(0, self.max_rounds + 1, len(COLUMNS)),
         )
 
     def _scattered(self, seeds: Tensor) -> Tensor:
@@ -176,6 +173,7 @@ class ClothOfGold(Game[ClothState]):
         neutral = lots < round(self.neutral_density * (1 << 32))
         return self.grid.pack(neutral.view(-1, self.height, self.width)).movedim(-1, 0)
 
+    @override
     def _step(self, state: ClothState, actions: Tensor) -> ClothState:
         ending = actions == self.end_turn
         cell = actions.long().clamp(max=self.cells - 1)
@@ -223,14 +221,17 @@ class ClothOfGold(Game[ClothState]):
         change = (after.live - before.live).double() * (self.shaping / self.cells)
         return after.replace(rewards=(after.rewards + change - change.flip(1)).to(after.rewards.dtype))
 
+    @override
     def _legal(self, state: ClothState) -> Tensor:
         return placement.legal_actions(self.grid, state, self.max_units)
 
+    @override
     def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
         from .solo import ClothSolo
 
         return ClothSolo(self, state).why_illegal(action)
 
+    @override
     def board(self, state: ClothState) -> Tensor:
         """int8 [B, H, W]: 0 empty, 1 a's unit, 2 b's, 3 neutral, 4 killed."""
         planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
@@ -245,6 +246,7 @@ class ClothOfGold(Game[ClothState]):
         """Bool [B, k, H, W] of [B, k, S, N]."""
         return self.grid.unpack(planes.movedim(0, -1))
 
+    @override
     def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
         """int16 [B, 11, H, W], a plane for each of `observation.BOARDS` and of `observation.NUMBERS`.
 
@@ -261,10 +263,12 @@ class ClothOfGold(Game[ClothState]):
         cells = self._unpacked(torch.cat((*planes, state.territory[env_ids, order]), 1)).to(torch.int16)
         return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.height, self.width)), 1)
 
+    @override
     def outcome(self, state: ClothState) -> Tensor:
         """See `Game`; who leads has won, and both have lost where nobody does."""
         return torch.where(state.done[:, None], rounds.outcomes(state.scores[:, 0]), DRAW).to(torch.int8)
 
+    @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
         """`score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
         row = rounds.tally(self.grid, state)
@@ -276,6 +280,7 @@ class ClothOfGold(Game[ClothState]):
             "round": state.round,
         }
 
+    @override
     def summary(self, state: ClothState) -> dict[str, Any]:
         """`rounds`: lists by round of `units` and `territory` (pairs, a's and b's), `contested` and `killed` cells.
 
@@ -290,20 +295,22 @@ class ClothOfGold(Game[ClothState]):
         both = {name: pairs(name) for name in ("units", "territory")}
         return {"rounds": both | {name: columns[name] for name in ("contested", "killed")}}
 
-    def solo(self, state: State) -> ClothSolo:
-        """One game on plain integers."""
+    @override
+    def solo(self, state: ClothState) -> ClothSolo:
         from .solo import ClothSolo
 
         return ClothSolo(self, state)
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 
+    @override
     def action_to_string(self, action: int) -> str:
         """`r12c34` for the cell in row 12 and column 34, `end` for the end of the turn."""
         if not 0 <= action <= self.end_turn:
             raise ValueError(f"{self.id}: expected an action from 0 to {self.end_turn}, got {action}")
         return notation.action_to_string(action, self.height, self.width)
 
+    @override
     def string_to_action(self, text: str) -> int:
         """The inverse of `action_to_string`."""
         action = notation.string_to_action(text, self.height, self.width)
@@ -312,6 +319,7 @@ class ClothOfGold(Game[ClothState]):
             raise ValueError(f"{self.id}: expected a cell from r0c0 to {last}, or end, got {text!r}")
         return action
 
+    @override
     def state_to_string(self, state: ClothState) -> str:
         """One line, see `notation`; without the numbers of earlier rounds."""
         stage: notation.Stage = "over" if state.terminated[0] else "cut" if state.truncated[0] else "move"
@@ -329,6 +337,7 @@ class ClothOfGold(Game[ClothState]):
             )
         )
 
+    @override
     def string_to_state(self, text: str, seed: int = 0) -> ClothState:
         """The inverse of `state_to_string`; earlier rounds are zeros in `ClothState.rounds`.
 
@@ -390,20 +399,21 @@ class ClothOfGold(Game[ClothState]):
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
         return position
 
+    @override
     def draw(self, state: ClothState) -> Picture:
-        """See `Game`."""
         from . import scenes
 
         return scenes.draw(self, state)
 
+    @override
     def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
         """See `Game`; where a round has ended, some of its generations."""
         from . import scenes
 
         return scenes.frames(self, before, after)
 
+    @override
     def text(self, state: ClothState) -> str:
-        """See `Game`."""
         from . import scenes
 
         return scenes.text(self, state)

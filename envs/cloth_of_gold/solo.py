@@ -8,8 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.core.solo import Solo, one
 
 from . import observation, rules
 from .placement import ACTS_A_UNIT
@@ -25,15 +27,14 @@ NOWHERE = 0
 EVERYWHERE = -1  # all bits of an integer
 
 
-class ClothSolo:
-    """See `core.solo.Solo`; also `generation`, one step of the world alone."""
+class ClothSolo(Solo):
+    """One game of Cloth of Gold on integers; `generation` steps the world alone."""
 
-    def __init__(self, game: ClothOfGold, state: Any) -> None:
-        if len(state) != 1:
-            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
-        self._game = game
+    _game: ClothOfGold
+
+    def __init__(self, game: ClothOfGold, state: ClothState) -> None:
+        super().__init__(game, state)
         self.grid = IntGrid(game.height, game.width)
-        self._seed = int(state.seed)
         self._units = self._packed(state.units[0])
         self._neutral, self._killed, self._placed = self._packed(
             torch.stack((state.neutral[0], state.killed[0], state.placed[0]))
@@ -41,11 +42,6 @@ class ClothSolo:
         self._territory = self._packed(state.territory[0])
         self._left, self._acts, self._round = int(state.left), int(state.acts), int(state.round)
         self._rounds: list[list[int]] = state.rounds[0].tolist()
-        self.turn = int(state.turn)
-        self.current_player = int(state.current_player)
-        self.rewards: list[float] = state.rewards[0].tolist()
-        self.scores: list[float] = state.scores[0].tolist()
-        self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
 
     def _packed(self, planes: Tensor) -> list[int]:
         """Integers of bitboards [k, S, N]."""
@@ -54,8 +50,8 @@ class ClothSolo:
 
     # --- the game -------------------------------------------------------------------------------------------------
 
+    @override
     def step(self, actions: Any) -> None:
-        """See `Solo`."""
         self.rewards = [0.0, 0.0]
         if self.terminated or self.truncated:
             return
@@ -158,8 +154,8 @@ class ClothSolo:
     def _tired(self) -> bool:
         return self._acts >= ACTS_A_UNIT * self._game.max_units
 
+    @override
     def legal_actions(self) -> npt.NDArray[np.bool_]:
-        """See `Solo`."""
         legal = np.zeros(self._game.cells + 1, dtype=bool)
         if self.terminated or self.truncated:
             return legal
@@ -196,8 +192,8 @@ class ClothSolo:
 
     # --- what is seen ---------------------------------------------------------------------------------------------
 
+    @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
-        """See `Solo`."""
         game, units, field = self._game, self._units, self._territory
         seen = np.empty(game.info.observation.shape, dtype=np.int16)
         own = max(-observation.LARGEST, min(observation.LARGEST, int(self.scores[player])))
@@ -214,8 +210,8 @@ class ClothSolo:
         seen[len(observation.BOARDS) :] = numbers[:, None, None]
         return seen
 
+    @override
     def board(self) -> npt.NDArray[np.int8]:
-        """See `Solo`."""
         planes = self.grid.unpack(*self._world()).astype(np.int8)
         cells: npt.NDArray[np.int8] = (planes * np.arange(1, 5, dtype=np.int8)[:, None, None]).sum(0, dtype=np.int8)
         return cells
@@ -230,8 +226,8 @@ class ClothSolo:
         cells: npt.NDArray[np.bool_] = self.grid.unpack(self._placed)[0] == 1
         return cells
 
+    @override
     def infos(self, player: int) -> dict[str, Any]:
-        """See `Solo`."""
         *territory, contested = self._sizes()
         return {
             "score": self.scores[player],
@@ -242,22 +238,12 @@ class ClothSolo:
             "round": self._round,
         }
 
+    @override
     def state(self) -> ClothState:
-        """See `Solo`."""
-
-        def one(value: Any, dtype: torch.dtype) -> Tensor:
-            return torch.tensor([value], dtype=dtype)
-
         planes = self.grid.unpack(*self._world(), self._placed, *self._territory)
         packed = self._game.grid.pack(torch.from_numpy(planes.copy())[None]).movedim(-1, 0)
         return ClothState(
-            seed=one(self._seed, torch.int64),
-            turn=one(self.turn, torch.int32),
-            current_player=one(self.current_player, torch.int64),
-            rewards=torch.tensor([self.rewards], dtype=torch.float32),
-            scores=torch.tensor([self.scores], dtype=torch.float32),
-            terminated=one(self.terminated, torch.bool),
-            truncated=one(self.truncated, torch.bool),
+            **self._fields(),
             units=packed[:, :2].clone(),
             neutral=packed[:, 2].clone(),
             killed=packed[:, 3].clone(),

@@ -1,7 +1,9 @@
-"""What all games share: the contract, chance, vectorized stepping, drawing."""
+"""The core that all games share: the contract, states, chance, vectorized stepping, drawing."""
 
 from .chance import seeds
-from .game import DRAW, LOSS, WIN, Game, GameInfo, Space
+from .errors import IllegalActionError
+from .game import Game
+from .info import DRAW, LOSS, WIN, GameInfo, Space
 from .solo import Solo
 from .state import State
 from .vector import Transition, Vector
@@ -12,6 +14,7 @@ __all__ = [
     "WIN",
     "Game",
     "GameInfo",
+    "IllegalActionError",
     "Solo",
     "Space",
     "State",

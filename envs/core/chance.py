@@ -28,7 +28,7 @@ _WORDS = [np.array(word, dtype=np.uint32) for word in range(33)]  # in calls, tw
 
 
 def _threefry(key_low: Tensor, key_high: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """Threefry-2x32-20 on 32-bit values held in int64, so that no operation overflows."""
+    """Return Threefry-2x32-20 of 32-bit values held in int64, so that no operation overflows."""
     keys = (key_low, key_high, key_low ^ key_high ^ 0x1BD11BDA)
     x, y = (x + keys[0]) & _MASK, (y + keys[1]) & _MASK
     for block in range(5):
@@ -41,7 +41,7 @@ def _threefry(key_low: Tensor, key_high: Tensor, x: Tensor, y: Tensor) -> tuple[
 
 
 def _threefry_numpy(seed: Tensor, counter: Tensor, purpose: int) -> Tensor:
-    """`draw` on the CPU: real 32-bit words, and calls that cost a tenth of a tensor operation's."""
+    """Return `draw` on the CPU: real 32-bit words, and calls that cost a tenth of a tensor operation's."""
     words = np.ascontiguousarray(seed.numpy()).reshape(-1, 1).view(np.uint32)  # low, high
     keys = [words[:, 0], words[:, 1]]
     keys.append(keys[0] ^ keys[1] ^ np.uint32(0x1BD11BDA))
@@ -62,7 +62,7 @@ def _threefry_numpy(seed: Tensor, counter: Tensor, purpose: int) -> Tensor:
 
 
 def _plain(*tensors: Tensor) -> bool:
-    """Whether the numbers themselves are at hand, on a machine that stores the low half of a word first."""
+    """Return True if the numbers are at hand, on a machine that stores the low half of a word first."""
     return (
         sys.byteorder == "little"
         and not torch.compiler.is_compiling()
@@ -71,7 +71,7 @@ def _plain(*tensors: Tensor) -> bool:
 
 
 def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
-    """63 random bits for each element.
+    """Return 63 random bits for each element.
 
     Args:
         seed: int64 [...], an env's seed.
@@ -90,7 +90,7 @@ def draw(seed: Tensor, purpose: int, counter: Tensor) -> Tensor:
 
 
 def uniform_int(bits: Tensor, high: Tensor | int) -> Tensor:
-    """Whole numbers from 0 to `high` - 1 out of `draw`'s bits; `high` at most 2^31 (bias below 2^-31 * high)."""
+    """Return whole numbers from 0 to `high` - 1, at most 2^31, of `draw`'s bits (bias below 2^-31 * high)."""
     return ((bits & 0xFFFFFFFF) * high) >> 32
 
 
@@ -98,7 +98,7 @@ Seed = TypeVar("Seed", int, Tensor)
 
 
 def next_seed(seed: Seed) -> Seed:
-    """The seed of the game that follows in the same env: a Weyl sequence of period 2^61.
+    """Return the seed of the game that follows in the same env: a Weyl sequence of period 2^61.
 
     Seeds are keys of Threefry, for which neighbouring keys are as good as random ones. A plain integer may stand
     for a tensor of one.
@@ -107,7 +107,7 @@ def next_seed(seed: Seed) -> Seed:
 
 
 def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
-    """Seeds for `count` envs out of one: int64 [count]. The first k are the same for every count >= k."""
+    """Return seeds for `count` envs of one seed: int64 [count]. The first k are the same for every count >= k."""
     if count < 0:
         raise ValueError(f"expected a count of at least 0, got {count}")
     root = torch.tensor(_as_int64(seed), dtype=torch.int64, device=device)
@@ -115,5 +115,5 @@ def seeds(seed: int, count: int, device: torch.device | str = "cpu") -> Tensor:
 
 
 def _as_int64(seed: int) -> int:
-    """Any Python integer folded into the range of int64."""
+    """Return any Python integer folded into the range of int64."""
     return (int(seed) + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
@@ -36,6 +36,7 @@ __all__ = [
     "Rectangle",
     "Shape",
     "Text",
+    "draw_board",
     "frame_times",
     "grid",
     "mix",
@@ -147,13 +148,15 @@ class Picture:
 
 
 def mix(first: str, second: str, share: float) -> str:
-    """The colour that is `share` (0 to 1) of `second` and the rest of `first`."""
+    """Return the colour that is `share` (0 to 1) of `second` and the rest of `first`."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
 
 
-def grid(pictures: Sequence[Picture], columns: int, *, gap: float = 12.0, title: str = "") -> Picture:
-    """Several pictures as one, row by row, `columns` in a row, `gap` units between them and around them.
+def grid(
+    pictures: Sequence[Picture], columns: int, *, gap: float = 12.0, title: str = "", scale: float = 1.0
+) -> Picture:
+    """Return several pictures as one, row by row, `columns` in a row, `gap` units between them and around them.
 
     Every picture gets a place of the largest one's size, and the first picture's background lies beneath all.
     """
@@ -161,19 +164,33 @@ def grid(pictures: Sequence[Picture], columns: int, *, gap: float = 12.0, title:
         raise ValueError(f"expected 1 or more pictures and columns, got {len(pictures)} and {columns}")
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
-    wide = max(picture.width for picture in pictures) + gap
-    high = max(picture.height for picture in pictures) + gap
+    wide = max(picture.width for picture in pictures) * scale + gap
+    high = max(picture.height for picture in pictures) * scale + gap
     insets = tuple(
-        Inset(gap + wide * (i % columns), gap + high * (i // columns), picture) for i, picture in enumerate(pictures)
+        Inset(gap + wide * (i % columns), gap + high * (i // columns), picture, scale)
+        for i, picture in enumerate(pictures)
     )
     return Picture(gap + wide * columns, gap + high * rows, pictures[0].background, insets, title)
+
+
+def draw_board(board: npt.NDArray[Any], title: str) -> Picture:
+    """Return an array of numbers as rows of cells, each with its number; numbers other than 0 are coloured."""
+    rows = board.reshape(-1, board.shape[-1])
+    shapes: list[Shape] = []
+    for y, row in enumerate(rows.tolist()):
+        for x, number in enumerate(row):
+            fill = mix("#24506e", "#e0a030", (abs(number) - 1) % 5 / 4) if number else "#e7e2d6"
+            shapes.append(Rectangle(8 + 24 * x, 8 + 24 * y, 22, 22, fill))
+            ink = "#ffffff" if number else "#857d70"
+            shapes.append(Text(19 + 24 * x, 23 + 24 * y, f"{number:g}", 10, ink, "middle"))
+    return Picture(16 + 24 * rows.shape[1], 16 + 24 * len(rows), "#ffffff", tuple(shapes), title)
 
 
 # ---------------------------------------------------------------- SVG
 
 
 def to_svg(picture: Picture) -> str:
-    """The picture as a standalone SVG document, which HTML pages can hold as it is."""
+    """Return the picture as a standalone SVG document, which HTML pages can hold as it is."""
     size = f'width="{_number(picture.width)}" height="{_number(picture.height)}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" stroke-linejoin="round" '
@@ -187,18 +204,18 @@ def _number(value: float) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text for XML, which has no way to hold most control characters."""
+    """Return text for XML, which has no way to hold most control characters."""
     return escape("".join(c if c.isprintable() else " " for c in text))
 
 
 def _attributes(**values: float | str | None) -> str:
-    """Attributes as ` name="value"`; None is left out, `_` in a name stands for `-`."""
+    """Return attributes as ` name="value"`; None is left out, `_` in a name stands for `-`."""
     written = ((name, _number(v) if isinstance(v, float | int) else v) for name, v in values.items())
     return "".join(f" {name.replace('_', '-')}={quoteattr(v)}" for name, v in written if v is not None)
 
 
 def _svg_content(picture: Picture) -> str:
-    """The rest of an <svg> tag from its viewBox on, and all that is inside."""
+    """Return the rest of an <svg> tag from its viewBox on, and all that is inside."""
     parts = [f'viewBox="0 0 {_number(picture.width)} {_number(picture.height)}">\n']
     if picture.title:
         parts.append(f"<title>{_escaped(picture.title)}</title>\n")
@@ -251,7 +268,7 @@ def _svg_points(points: Iterable[Point]) -> str:
 
 
 def to_rgb(picture: Picture, scale: float = 1.0) -> RGB:
-    """The picture as a uint8 array [H, W, 3], `scale` pixels a unit, with smooth edges.
+    """Return the picture as a uint8 array [H, W, 3], `scale` pixels a unit, with smooth edges.
 
     A see-through background becomes white.
 
@@ -310,7 +327,7 @@ def _paint(canvas: Image.Image, picture: Picture, scale: float) -> None:
 def _bounds(
     shape: Polygon | Rectangle | Circle | Polyline, scale: float, width: int, height: int
 ) -> tuple[int, int, int, int] | None:
-    """The pixels a shape may touch as (left, top, right, bottom), None where it lies outside."""
+    """Return the pixels a shape may touch as (left, top, right, bottom), None where it lies outside."""
     match shape:
         case Circle(x, y, radius):
             corners: tuple[Point, ...] = ((x - radius, y - radius), (x + radius, y + radius))
@@ -372,7 +389,7 @@ def _draw_line(draw: ImageDraw.ImageDraw, points: Sequence[Point], stroke: str, 
 
 
 def _dashes(points: Sequence[Point], drawn: float, left_out: float) -> Iterator[list[Point]]:
-    """The pieces of a line that are drawn, starting with a drawn one."""
+    """Yield the pieces of a line that are drawn, starting with a drawn one."""
     if drawn <= 0 or left_out <= 0:
         raise ValueError(f"expected dashes and gaps longer than 0, got {drawn} and {left_out}")
     piece, rest, pen_down = [points[0]], drawn, True
@@ -415,7 +432,7 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
 
 
 def frame_times(last: int, most: int) -> list[int]:
-    """Which of the moments 0 to `last` an animation shows: up to `most` and the last one, denser at the beginning."""
+    """Return up to `most` of the moments 0 to `last` for an animation, and `last`, denser at the beginning."""
     return sorted({round(last * (i / most) ** 1.5) for i in range(most)} | {last})
 
 
@@ -474,7 +491,7 @@ def save_gif(frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int 
 
 
 def _packed(colours: RGB) -> npt.NDArray[np.int32]:
-    """[..., 3] to [...]: one number a colour."""
+    """Return colours [..., 3] as one number each, [...]."""
     red, green, blue = np.moveaxis(colours.astype(np.int32), -1, 0)
     packed: npt.NDArray[np.int32] = red << 16 | green << 8 | blue
     return packed
@@ -485,7 +502,7 @@ def _unpacked(codes: npt.NDArray[np.int32]) -> RGB:
 
 
 def _shared_palette(frames: Sequence[RGB]) -> RGB:
-    """Up to 255 colours [C, 3] from at most 16 of the frames, the first and the last among them.
+    """Return up to 255 colours [C, 3] of at most 16 of the frames, the first and the last among them.
 
     The most frequent ones are exact; the rest, mostly mixtures of them on the edges of shapes, are clustered.
     """

@@ -1,4 +1,4 @@
-"""What an analysis says of a position, for games to draw on their boards."""
+"""Notes: an analysis of a position, for games to draw on their boards."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Notes:
 
 
 def headed(picture: Picture, title: str) -> Picture:
-    """The picture below a line of text."""
+    """Return the picture below a line of text."""
     size = min(17.0, picture.width / (0.56 * max(1, len(title))))  # letters are about half as wide as high
     line = Text(picture.width / 2, 24, title, size, _INK, "middle", bold=True)
     spoken = f"{title}. {picture.title}" if picture.title else title

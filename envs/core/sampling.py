@@ -26,7 +26,7 @@ WORD = 1 << WORD_SHIFT
 
 
 def pack(mask: Tensor) -> Tensor:
-    """Bool [B, A] to int64 [B, W]."""
+    """Return a mask, bool [B, A], as bits, int64 [B, W]."""
     if torch.compiler.is_compiling() or (mask.t().is_contiguous() and not mask.is_contiguous()):
         return _pack_envs(mask)
     words = -(-mask.shape[1] // WORD)
@@ -36,7 +36,7 @@ def pack(mask: Tensor) -> Tensor:
 
 
 def _pack_envs(mask: Tensor) -> Tensor:
-    """`pack` without turning a mask whose batch is innermost, and for the compiler, which wants numbers of one size."""
+    """Pack a mask whose batch is innermost without turning it; also for the compiler, which wants one size."""
     batch, actions = mask.shape
     words = -(-actions // WORD)
     flags = torch.nn.functional.pad(mask.view(torch.uint8).t(), (0, 0, 0, words * WORD - actions))
@@ -45,12 +45,12 @@ def _pack_envs(mask: Tensor) -> Tensor:
 
 
 def _joined(parts: Iterable[Tensor], width: int) -> Tensor:
-    """Numbers of `width` bits each, the lowest first, in one."""
+    """Return numbers of `width` bits each, the lowest first, joined in one."""
     return functools.reduce(operator.or_, (part << place * width for place, part in enumerate(parts)))
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
-    """What `random_legal` consumes: int64 [count], 0 to 2^31 - 1, from a generator on any device.
+    """Return bits for `random_legal`, int64 [count], 0 to 2^31 - 1, from a generator on any device.
 
     Many are spread out of a single number of the generator's, which is about as good and much quicker.
     """
@@ -62,7 +62,7 @@ def random_bits(count: int, generator: torch.Generator, device: torch.device | s
 
 
 def _spread(root: Tensor, count: int) -> Tensor:
-    """SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", OOPSLA 2014), upper bits."""
+    """Spread one number to many by the upper bits of SplitMix64."""
 
     def fill(root: Tensor, out: Tensor) -> None:
         state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
@@ -77,7 +77,7 @@ def _spread(root: Tensor, count: int) -> Tensor:
 
 
 def random_legal(words: Tensor, bits: Tensor) -> Tensor:
-    """One action a row, uniform over the legal ones (bias below 2^-31 a choice).
+    """Return one legal action for each row, all equally likely (bias below 2^-31 a choice).
 
     Args:
         words: int64 [B, W], a packed mask; a row without a legal action gives action 0.
@@ -102,17 +102,17 @@ def random_legal(words: Tensor, bits: Tensor) -> Tensor:
 
 
 def _rank(bits: Tensor, total: Tensor) -> Tensor:
-    """How many legal actions stand before the one wanted."""
+    """Return how many legal actions stand before the one wanted."""
     return (bits * total) >> 31
 
 
 def _counts(octets: Tensor) -> Tensor:
-    """Legal actions of words by their `_octets`."""
+    """Return the number of legal actions of words by their `_octets`."""
     return (octets * 0x01010101) >> 24 & 0x3F
 
 
 def _look_up(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """The word with the action wanted, its octets, its first action, the rank in it, and how many are legal; [B]."""
+    """Return the word with the action wanted, its octets, its first action, the rank in it, and the total; [B]."""
     octets = _octets(words)
     counts = _counts(octets)
     upto = counts.cumsum(1)
@@ -124,7 +124,7 @@ def _look_up(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tenso
 
 
 def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """The same, word by word: so a compiler keeps an env's words on one core."""
+    """Return the same as `_look_up`, word by word, so that a compiler keeps an env's words on one core."""
     each = words.unbind(1)
     octets = list(map(_octets, each))
     counts = list(map(_counts, octets))
@@ -143,7 +143,7 @@ def _walk(words: Tensor, bits: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, 
 
 
 def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
-    """Uniformly random legal choices of each component for itself: int64 [B, K].
+    """Return uniformly random legal choices of each component for itself: int64 [B, K].
 
     Args:
         mask: bool [B, A] with A the sum of `nvec`; components one after the other.
@@ -155,7 +155,7 @@ def random_parts(mask: Tensor, nvec: Sequence[int], bits: Tensor) -> Tensor:
 
 
 def _octets(words: Tensor) -> Tensor:
-    """Bits set in each of a word's four lower bytes, kept in place."""
+    """Return the number of bits set in each of a word's four lower bytes, kept in place."""
     pairs = words - ((words >> 1) & 0x55555555)
     nibbles = (pairs & 0x33333333) + ((pairs >> 2) & 0x33333333)
     return (nibbles + (nibbles >> 4)) & 0x0F0F0F0F
@@ -163,6 +163,6 @@ def _octets(words: Tensor) -> Tensor:
 
 @table
 def _bit_of_rank(device: torch.device) -> Tensor:
-    """int64 [256 * 8]: at 8 * byte + r, where the set bit with r set bits below it stands (0 if there is none)."""
+    """Return at 8 * byte + r where the set bit with r set bits below it stands, else 0: int64 [256 * 8]."""
     rows = [([bit for bit in range(8) if byte >> bit & 1] + [0] * 8)[:8] for byte in range(256)]
     return torch.tensor(rows, device=device).flatten()

@@ -7,87 +7,125 @@ plain integers; it must run the same rules (see `torus.solo`). `BatchOfOne` serv
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+from typing_extensions import override
 
-from .game import Game
+from .base_game import BaseGame
 from .state import State
 
-__all__ = ["BatchOfOne", "Solo"]
+__all__ = ["BatchOfOne", "Solo", "one"]
 
 
-class Solo(Protocol):
+def one(value: Any, dtype: torch.dtype | None = None) -> Tensor:
+    """Return a number, or lists of numbers, as a batch of one."""
+    return torch.tensor([value], dtype=dtype)
+
+
+class Solo(ABC):
     """A game in progress that is changed by its steps.
 
-    current_player: who acts next.
-    rewards:        [P], of the last step.
-    scores:         [P].
+    Args:
+        game: the rules.
+        state: the game to go on with, a batch of one.
+
+    Attributes:
+        turn: steps played.
+        current_player: who acts next.
+        rewards: [P], of the last step.
+        scores: [P].
+        terminated: True once the game has ended by the rules.
+        truncated: True once the game has been cut off by a limit.
     """
 
-    current_player: int
-    rewards: list[float]
-    scores: list[float]
-    terminated: bool
-    truncated: bool
-
-    def step(self, actions: Any) -> None:
-        """One step with legal actions (an integer, or an array [P] or [P, K]); a finished game stays as it is."""
-
-    def legal_actions(self) -> np.ndarray:
-        """Bool [A] or [P, A]; a fresh array."""
-
-    def observe(self, player: int) -> np.ndarray:
-        """What the player may know, as `info.observation` says; a fresh array."""
-
-    def board(self) -> np.ndarray:
-        """As `info.board` says; a fresh array."""
-
-    def infos(self, player: int) -> dict[str, Any]:
-        """`Game.infos` as plain numbers, and lists of them."""
-
-    def state(self) -> State:
-        """The same game as a batch of one."""
-
-
-class BatchOfOne:
-    """A `Solo` that steps a batch of one."""
-
-    def __init__(self, game: Game, state: State) -> None:
+    def __init__(self, game: BaseGame, state: State) -> None:
         if len(state) != 1:
             raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
         self._game = game
-        self._set(state)
+        self._seed = int(state.seed)
+        self._read(state)
 
-    def _set(self, state: State) -> None:
-        self._state = state
+    def _read(self, state: State) -> None:
+        """Take over the fields that every state has, but for the seed."""
+        self.turn = int(state.turn)
         self.current_player = int(state.current_player)
         self.rewards: list[float] = state.rewards[0].tolist()
         self.scores: list[float] = state.scores[0].tolist()
         self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
 
+    def _fields(self) -> dict[str, Tensor]:
+        """Return the fields that every state has."""
+        return {
+            "seed": one(self._seed),
+            "turn": one(self.turn, torch.int32),
+            "current_player": one(self.current_player),
+            "rewards": one(self.rewards),
+            "scores": one(self.scores),
+            "terminated": one(self.terminated),
+            "truncated": one(self.truncated),
+        }
+
+    @abstractmethod
     def step(self, actions: Any) -> None:
-        """See `Solo`."""
-        batch = torch.tensor(np.asarray(actions), device=self._state.device)[None]
-        self._set(self._game.step(self._state, batch, checked=False))
+        """Play one step with legal actions: an integer, or an array [P], [K] or [P, K].
 
+        A finished game stays as it is.
+        """
+
+    @abstractmethod
     def legal_actions(self) -> np.ndarray:
-        """See `Solo`."""
-        return self._game.legal_actions(self._state)[0].numpy(force=True).copy()
+        """Return the mask as a fresh array, bool [A] or [P, A]."""
 
+    @abstractmethod
     def observe(self, player: int) -> np.ndarray:
-        """See `Solo`."""
-        return self._game.observe(self._state, player)[0].numpy(force=True).copy()
+        """Return what the player may know as a fresh array, as `info.observation` says."""
 
+    @abstractmethod
     def board(self) -> np.ndarray:
-        """See `Solo`."""
-        return self._game.board(self._state)[0].numpy(force=True).copy()
+        """Return the position as a fresh array, as `info.board` says."""
 
     def infos(self, player: int) -> dict[str, Any]:
-        """See `Solo`."""
+        """Return `Game.infos` as plain numbers and lists of them."""
+        return {"score": self.scores[player]}
+
+    @abstractmethod
+    def state(self) -> State:
+        """Return the same game as a batch of one."""
+
+
+class BatchOfOne(Solo):
+    """A single game that steps a batch of one."""
+
+    @override
+    def _read(self, state: State) -> None:
+        super()._read(state)
+        self._state = state
+
+    @override
+    def step(self, actions: Any) -> None:
+        batch = torch.tensor(np.asarray(actions), device=self._state.device)[None]
+        self._read(self._game.step(self._state, batch, checked=False))
+
+    @override
+    def legal_actions(self) -> np.ndarray:
+        return self._game.legal_actions(self._state)[0].numpy(force=True).copy()
+
+    @override
+    def observe(self, player: int) -> np.ndarray:
+        return self._game.observe(self._state, player)[0].numpy(force=True).copy()
+
+    @override
+    def board(self) -> np.ndarray:
+        return self._game.board(self._state)[0].numpy(force=True).copy()
+
+    @override
+    def infos(self, player: int) -> dict[str, Any]:
         return {name: value[0].tolist() for name, value in self._game.infos(self._state, player).items()}
 
+    @override
     def state(self) -> State:
-        """See `Solo`."""
         return self._state

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 import torch
 from torch import Tensor
@@ -22,9 +22,11 @@ from torch import Tensor
 from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
 
 from .chance import next_seed, seeds
-from .game import Game
 from .sampling import random_bits
 from .state import S, State, choose_envs
+
+if TYPE_CHECKING:
+    from .game import Game
 
 __all__ = ["Transition", "Vector"]
 
@@ -43,7 +45,7 @@ AUTO_NUM_ENVS = 1024  # fewer envs are not worth seconds of compiling unless ask
 
 @dataclass(frozen=True)
 class Transition:
-    """What one step did. The tensors are overwritten by the next step; clone what should last.
+    """The result of one step. The tensors are overwritten by the next step; clone what should last.
 
     actions:     int64, [B] (or [B, P], [B, P, K]), what was played.
     rewards:     [B, P] float32.
@@ -58,7 +60,7 @@ class Transition:
 
 
 class Vector(Generic[S]):
-    """`num_envs` games of one kind. An env's games depend on its seed alone, not on the others or on the compiler.
+    """A batch of games of one kind that is stepped in place.
 
     Args:
         game: the rules.
@@ -114,7 +116,7 @@ class Vector(Generic[S]):
 
     @property
     def legal_actions(self) -> Tensor:
-        """Bool [B, A] (or [B, P, A]) for `state`; read it anew after every step, as the state."""
+        """The mask for `state`, bool [B, A] or [B, P, A]; read it anew after every step, as the state."""
         mask = self._legal
         if mask is None or self._stale:
             with planned(*self._plan):
@@ -131,7 +133,7 @@ class Vector(Generic[S]):
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:
-        """Like `step`, with uniformly random legal actions (`Game.random_actions`) in every env."""
+        """Play a step of uniformly random legal actions (`Game.random_actions`) in every env, as `step` does."""
         shape = (self.num_envs, *self.game.info.action_shape)
         with planned(*self._plan):
             bits = random_bits(math.prod(shape), generator, self.state.device)
@@ -158,13 +160,17 @@ class Vector(Generic[S]):
         how = "compiled" if self.compiled else "eager"
         return f"Vector({self.game!r}, {self.num_envs} envs on {self.state.device}, {how})"
 
+    def _repr_html_(self) -> str:
+        """Return the first games as SVG, for notebooks."""
+        return self.game.draw_batch(self.state)._repr_html_()
+
 
 def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
     return game.random_actions(state, given) if random else given
 
 
 def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
-    """A step of the contract's; only the envs that ended start over."""
+    """Play a step by the contract's hooks; only the envs that ended start over."""
     actions = _actions(game, state, random, given)
     after = game._step(state, actions)
     done = after.done
@@ -182,7 +188,7 @@ def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, 
 def _compiled(
     game: Game, num_envs: int, device: torch.device, random: bool
 ) -> Callable[[tuple[Tensor, ...], Tensor, Tensor], tuple[Tensor, Tensor, Tensor, Tensor]]:
-    """One graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
+    """Return one graph that overwrites the state and the mask; cached, since every shape is compiled anew."""
     kind: type[State] = type(game.init(torch.zeros(1, dtype=torch.int64, device=device)))
     names = [field.name for field in dataclasses.fields(kind)]
 
@@ -209,5 +215,5 @@ def _compiled(
 
 
 def _flag_bytes(flags: Tensor) -> Tensor:
-    """Bool as bytes of 0 and 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
+    """Return bool as bytes, 0 or 1; the compiler vectorizes neither storing bools nor narrowing from 64 bits."""
     return flags.to(torch.int32).to(torch.uint8)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.boards.packedboards import PackedGrid
-from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
-from cellgames.envs.core.state import State, along_envs
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
+from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_int
 
 from . import ending, legality, matches, notation, observation, rules
@@ -105,8 +107,8 @@ class GridAdaptation(Game[GridState]):
         return bought
 
     @cached_property
+    @override
     def info(self) -> GameInfo:
-        """The facts."""
         space, most = self.spaces + 1, 3.0 * self.spaces
         gained = self.garnet_value * (3 * self.spaces * self.rounds // ending.GARNETS_EACH)
         spent = self.garnet_value * self.starting_garnets
@@ -131,12 +133,15 @@ class GridAdaptation(Game[GridState]):
 
     # --- the game -------------------------------------------------------------------------------------------------
 
+    @override
     def _init(self, seeds: Tensor) -> GridState:
         return matches.begin(self, seeds)
 
+    @override
     def _step(self, state: GridState, actions: Tensor) -> GridState:
         return matches.step(self, state, actions)
 
+    @override
     def _restart(self, state: GridState, done: Tensor) -> GridState:
         return matches.restart(self, state, done)
 
@@ -148,6 +153,7 @@ class GridAdaptation(Game[GridState]):
                 now = now | (round == number)
         return now
 
+    @override
     def is_last_turn(self, state: GridState) -> Tensor:
         """See `Game`; after the vote nothing follows."""
         return (state.round > self.rounds) & ~state.done
@@ -159,29 +165,35 @@ class GridAdaptation(Game[GridState]):
         """
         return legality.free_spaces(self, state)
 
+    @override
     def _legal(self, state: GridState) -> Tensor:
         return legality.mask(self, state)
 
+    @override
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
         return legality.mask(self, state, mask)
 
+    @override
     def random_actions(self, state: GridState, bits: Tensor) -> Tensor:
-        """See `Game`."""
         return legality.random_actions(self, state, bits)
 
-    def forfeit(self, component: int) -> int:
-        """See `Game`; "none"."""
+    @override
+    def fallback(self, component: int, legal: Any) -> int:
+        """Return "none", legal by the mask or not."""
         return 0 if component in (FLIP, BUY) else self.info.action_nvec[component] - 1
 
+    @override
     def _why_illegal(self, state: GridState, seat: int, component: int, action: int) -> str:
         return legality.reason(self, state, seat, component, action)
 
+    @override
     def board(self, state: GridState) -> Tensor:
         """int8 [B, H, W]: -1 where there is no tile, else its sequence."""
         tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
         sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
         return torch.where(tiles, sequence, -1).to(torch.int8)
 
+    @override
     def observe(self, state: GridState, player: Tensor | int) -> Tensor:
         """int16 [B, C, H, W], the planes of `observation.PLANES` and two for each player.
 
@@ -215,6 +227,7 @@ class GridAdaptation(Game[GridState]):
         cells = self.grid.unpack(state.planes.movedim(0, -1)).to(torch.int16)
         return torch.cat((cells, numbers[:, :, None, None].expand(-1, -1, self.size, self.size)), 1)
 
+    @override
     def outcome(self, state: GridState) -> Tensor:
         """See `Game`; who won a Token has won, the Elimination Candidate has lost, for the others it is a draw."""
         seats = torch.arange(self.players, device=state.device)
@@ -222,6 +235,7 @@ class GridAdaptation(Game[GridState]):
         result = torch.where(seats == state.candidate[:, None], LOSS, result)
         return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
+    @override
     def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
         """The player's `score`, `sequence`, `reserves`, `garnets`, [B]; and what the match came to, when it is over.
 
@@ -237,6 +251,7 @@ class GridAdaptation(Game[GridState]):
             "candidate": torch.where(done, state.candidate, -1),
         }
 
+    @override
     def summary(self, state: GridState) -> dict[str, Any]:
         """Of everybody: `sequence` in the end, `tokens`, `garnets`; and the seat of the Elimination `candidate`."""
         return {
@@ -246,14 +261,15 @@ class GridAdaptation(Game[GridState]):
             "candidate": int(state.candidate[0]),
         }
 
-    def solo(self, state: State) -> GridSolo:
-        """One match on plain integers."""
+    @override
+    def solo(self, state: GridState) -> GridSolo:
         from .solo import GridSolo
 
         return GridSolo(self, state)
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 
+    @override
     def action_to_string(self, action: int) -> str:
         """`r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`, see `notation`.
 
@@ -262,6 +278,7 @@ class GridAdaptation(Game[GridState]):
         """
         return notation.action_to_string(action, self.info.action_nvec)
 
+    @override
     def string_to_action(self, text: str) -> int:
         """The inverse of `action_to_string`."""
         action = notation.string_to_action(text, self.info.action_nvec)
@@ -272,10 +289,12 @@ class GridAdaptation(Game[GridState]):
             )
         return action
 
+    @override
     def choice_to_string(self, component: int, choice: int) -> str:
         """One component's choice by itself."""
         return notation.choice_to_string(component, choice, self.info.action_nvec)
 
+    @override
     def state_to_string(self, state: GridState) -> str:
         """One line with all that the players hold, see `notation`."""
         number = int(state.round[0])
@@ -297,6 +316,7 @@ class GridAdaptation(Game[GridState]):
             )
         )
 
+    @override
     def string_to_state(self, text: str, seed: int = 0) -> GridState:
         """The inverse of `state_to_string`, but for which tiles were placed last.
 
@@ -344,20 +364,22 @@ class GridAdaptation(Game[GridState]):
             raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
         return position
 
+    @override
     def draw(self, state: GridState) -> Picture:
         """See `Game`; with births and deaths of the last round where the position before is known, as in animations."""
         from . import scenes
 
         return scenes.draw(self, state)
 
+    @override
     def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
         """See `Game`; a round as two pictures, the tiles placed and the generation."""
         from . import scenes
 
         return scenes.frames(self, before, after)
 
+    @override
     def text(self, state: GridState) -> str:
-        """See `Game`."""
         from . import scenes
 
         return scenes.text(self, state)

@@ -13,8 +13,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.core.solo import Solo, one
 
 from . import ending, observation, rules
 from .state import BUY, FLIP, MOST_TILES, RESERVE, VOTE, GridState
@@ -37,19 +39,17 @@ def _grid(size: int) -> tuple[IntGrid, list[int]]:
     return grid, [grid.bit(row, col) for row in range(size) for col in range(size)] + [0]
 
 
-class GridSolo:
-    """See `core.solo.Solo`."""
+class GridSolo(Solo):
+    """One match of Grid Adaptation on integers."""
 
-    current_player = 0  # all act at once
+    _game: GridAdaptation
 
-    def __init__(self, game: GridAdaptation, state: Any) -> None:
-        if len(state) != 1:
-            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
-        self._game = game
+    def __init__(self, game: GridAdaptation, state: GridState) -> None:
+        super().__init__(game, state)
         self.grid, self._bits = _grid(game.size)
         boards = torch.cat((state.planes[0], state.placed)).unsqueeze(-1)
         *self._planes, self._placed = map(self.grid.pack, game.grid.unpack(boards)[0].numpy(force=True))
-        self._seed, self._round, self._candidate = int(state.seed), int(state.round), int(state.candidate)
+        self._round, self._candidate = int(state.round), int(state.candidate)
         self._sequence: list[int] = state.sequence.tolist()[0]
         self._reserves: list[int] = state.reserves.tolist()[0]
         self._bought: list[int] = state.bought.tolist()[0]
@@ -57,10 +57,6 @@ class GridSolo:
         self._public: list[int] = state.public.tolist()[0]
         self._tied: list[bool] = state.tied.tolist()[0]
         self._tokens: list[int] = state.tokens.tolist()[0]
-        self.turn = int(state.turn)
-        self.rewards: list[float] = state.rewards.tolist()[0]
-        self.scores: list[float] = state.scores.tolist()[0]
-        self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
         self._prepare()
 
     def _prepare(self) -> None:
@@ -73,8 +69,8 @@ class GridSolo:
 
     # --- the game -------------------------------------------------------------------------------------------------
 
+    @override
     def step(self, actions: Any) -> None:
-        """See `Solo`."""
         self.rewards = [0.0] * self._game.players
         if self._done:
             return
@@ -150,7 +146,7 @@ class GridSolo:
     def _end(self, among: Tensor) -> None:
         """The Elimination Candidate is one of bool [P, 1]."""
         seats = among.flatten().nonzero().flatten().tolist()  # a lot among one would take as long as a round
-        candidate = seats[0] if len(seats) == 1 else int(ending.by_lot(among, self._tensor(self._seed)))
+        candidate = seats[0] if len(seats) == 1 else int(ending.by_lot(among, one(self._seed)))
         self._candidate, self.terminated = candidate, True
         if self._game.reward_scheme == "outcome":
             garnets = np.array(self._garnets) - self._game.starting_garnets
@@ -162,11 +158,6 @@ class GridSolo:
     def _column(values: list[Any]) -> Tensor:
         """What players have, as `ending` takes it: [P, 1]."""
         return torch.tensor(values).unsqueeze(1)
-
-    @staticmethod
-    def _tensor(value: Any, dtype: torch.dtype | None = None) -> Tensor:
-        """A number or a list of them as a batch of one."""
-        return torch.tensor([value], dtype=dtype)
 
     # --- what may be done -----------------------------------------------------------------------------------------
 
@@ -186,8 +177,8 @@ class GridSolo:
         wallets = zip(self._garnets, self._bought, strict=True)
         return [not self._voting and garnets >= rules.price(bought) for garnets, bought in wallets]
 
+    @override
     def legal_actions(self) -> Flags:
-        """See `Solo`."""
         game = self._game
         legal = np.zeros((game.players, game.info.num_actions), dtype=bool)
         if self._done:
@@ -213,8 +204,8 @@ class GridSolo:
 
     # --- what is seen ---------------------------------------------------------------------------------------------
 
+    @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
-        """See `Solo`."""
         if self._view is None:
             self._view = self._public_planes(), self._numbers([self._own(seat) for seat in range(self._game.players)])
         planes, own = self._view
@@ -243,16 +234,16 @@ class GridSolo:
         numbers: npt.NDArray[np.int16] = np.minimum(values, observation.LARGEST).astype(np.int16)
         return numbers
 
+    @override
     def board(self) -> npt.NDArray[np.int8]:
-        """See `Solo`."""
         tiles, *digits = self._cells.astype(np.int8)
         board: npt.NDArray[np.int8] = tiles - np.int8(1)
         for digit, value in zip(digits, rules.DIGITS, strict=True):
             board += digit * np.int8(value)
         return board
 
+    @override
     def infos(self, player: int) -> dict[str, Any]:
-        """See `Solo`."""
         done, unknown = self._done, [-1] * self._game.players
         return {
             "score": self.scores[player],
@@ -265,19 +256,12 @@ class GridSolo:
             "candidate": self._candidate if done else -1,
         }
 
+    @override
     def state(self) -> GridState:
-        """See `Solo`."""
         cells = torch.from_numpy(self.grid.unpack(*self._planes, self._placed).copy())
         packed = self._game.grid.pack(cells[None]).movedim(-1, 0)
-        one = self._tensor
         return GridState(
-            seed=one(self._seed),
-            turn=one(self.turn, torch.int32),
-            current_player=one(self.current_player),
-            rewards=one(self.rewards),
-            scores=one(self.scores),
-            terminated=one(self.terminated),
-            truncated=one(self.truncated),
+            **self._fields(),
             planes=packed[:, :-1].clone(),
             placed=packed[:, -1].clone(),
             sequence=one(self._sequence),

@@ -1,1 +1,1 @@
-"""What compiled code stands on: the compiler, checked parameters and lookup tables."""
+"""The base of compiled code: the compiler, checked parameters and lookup tables."""

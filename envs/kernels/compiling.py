@@ -39,7 +39,7 @@ class Kernel:
         self.compiled = compiled
 
     def __call__(self, arguments: list[Tensor]) -> None:
-        """Run it; results are written into some of the arguments."""
+        """Run the code; results are written into some of the arguments."""
         self._function(arguments)
 
 
@@ -67,27 +67,27 @@ _ALWAYS: dict[str, Any] = {
 
 
 def check_compile(compile: str) -> None:
-    """Raise a `ValueError` unless `compile` is one of the three words."""
+    """Raise a `ValueError` unless `compile` is "auto", "always" or "never"."""
     if compile not in ("auto", "always", "never"):
         raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
 
 
 @lru_cache(maxsize=8)
 def compiler_found(device: str) -> bool:
-    """Whether compiling can work on a type of device; on CUDA the compiler comes with torch."""
+    """Return True if compiling can work on a type of device; on CUDA the compiler comes with torch."""
     if device != "cpu":
         return True
     return any(map(shutil.which, filter(None, (os.environ.get("CXX"), "g++", "clang++", "cl"))))
 
 
 def is_compile_error(error: Exception) -> bool:
-    """Whether the compiler failed, or the disk that it writes to, and not the code that was compiled."""
+    """Return True if the compiler failed, or the disk that it writes to, and not the code that was compiled."""
     return isinstance(error, OSError) or type(error).__module__.startswith(("torch._dynamo", "torch._inductor"))
 
 
 @contextmanager
 def planned(compile: Compile, calls: int) -> Iterator[None]:
-    """What `kernel` takes inside where it is told nothing else: for those who know how often rules will be called."""
+    """Set what `kernel` takes inside where it is told nothing else, for callers who know how often rules are called."""
     check_compile(compile)
     token = _PLANNED.set((compile, calls))
     try:
@@ -105,7 +105,7 @@ def kernel(
     fused: bool = True,
     key: Hashable = None,
 ) -> Kernel:
-    """`function` as a callable of one list of tensors, of the shapes, strides and device of `examples`.
+    """Return `function` as a callable of one list of tensors, of the shapes, strides and device of `examples`.
 
     Args:
         function: tensor code without branches on values; it writes its results into some of its arguments, by one
@@ -148,12 +148,12 @@ def kernel(
 
 
 def _blank(example: Tensor) -> Tensor:
-    """Zeros that lie in memory like the example, also where it is a part of something larger."""
+    """Return zeros that lie in memory like the example, also where it is a part of something larger."""
     return torch.empty_strided(example.shape, example.stride(), dtype=example.dtype, device=example.device).zero_()
 
 
 def _place(function: Callable[..., None], examples: list[Tensor]) -> Hashable:
-    """What a compiled function depends on."""
+    """Return all that a compiled function depends on."""
     around = tuple(cell.cell_contents for cell in function.__closure__ or ())
     shapes = tuple((x.shape, x.stride(), x.dtype, x.device) for x in examples)
     return (function.__module__, function.__code__, around, shapes, torch.get_num_threads())
@@ -167,7 +167,7 @@ def _pays(place: Hashable, device: torch.device, compile: Compile, calls: int, e
 
 
 def _tried(function: Callable[..., None], examples: list[Tensor], compile: Compile, fused: bool) -> Kernel | None:
-    """The function compiled; None where that fails and need not be."""
+    """Return the function compiled; None where that fails and need not work."""
     with torch.no_grad():
         function(*examples)  # its own errors are no compiler's; and the tables it looks up must not be traced
     try:

@@ -1,4 +1,4 @@
-"""Tables that the rules look things up in: made once for their arguments, constants to the compiler."""
+"""Lookup tables of the rules: made once for their arguments, constants to the compiler."""
 
 from __future__ import annotations
 

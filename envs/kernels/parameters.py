@@ -1,4 +1,4 @@
-"""Checks of whole numbers, with one way to complain."""
+"""Checks of whole numbers, all with the same wording."""
 
 from __future__ import annotations
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.envs.core.game import DRAW, LOSS, WIN, Compilation, Game, GameInfo, Space
+from cellgames.envs.core.game import Game
+from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
@@ -113,8 +115,8 @@ class ToroidalCup(Game[CupState]):
         return placement.Lattice(self.rows, self.cols // self.teams, self.stride)
 
     @cached_property
+    @override
     def info(self) -> GameInfo:
-        """The facts."""
         longest = max(dealing.most_shapes(pattern, self.shapes) for pattern in self.patterns)
         return GameInfo(
             id=self.id,
@@ -134,27 +136,21 @@ class ToroidalCup(Game[CupState]):
 
     # --- the game -------------------------------------------------------------------------------------------------
 
+    @override
     def _init(self, seeds: Tensor) -> CupState:
         pattern, queue = dealing.deal(seeds, self.patterns, self.teams, self.shapes)
-
-        def zeros(*shape: int, dtype: torch.dtype) -> Tensor:
-            return seeds.new_zeros((len(seeds), *shape), dtype=dtype)
-
-        return CupState(
-            seed=seeds,
-            turn=zeros(dtype=torch.int32),
-            current_player=zeros(dtype=torch.int64),
-            rewards=zeros(self.teams, dtype=torch.float32),
-            scores=zeros(self.teams, dtype=torch.float32),
-            terminated=zeros(dtype=torch.bool),
-            truncated=zeros(dtype=torch.bool),
+        empty = seeds.new_zeros((len(seeds), self.rows, self.cols), dtype=torch.int8)
+        return CupState.new(
+            seeds,
+            self.teams,
             pattern=pattern,
             queue=queue,
-            start=zeros(self.rows, self.cols, dtype=torch.int8),
-            board=zeros(self.rows, self.cols, dtype=torch.int8),
-            generations=zeros(dtype=torch.int32),
+            start=empty,
+            board=empty.clone(),
+            generations=torch.zeros_like(seeds, dtype=torch.int32),
         )
 
+    @override
     def _step(self, state: CupState, actions: Tensor) -> CupState:
         stamp = state.queue[:, :, 0].long().clamp(min=0)  # of a finished game any, as what comes of it is dropped
         start = self._placed(state.start, stamp, actions.long())
@@ -211,10 +207,12 @@ class ToroidalCup(Game[CupState]):
             compile=compile,
         )
 
+    @override
     def _legal(self, state: CupState) -> Tensor:
         mask = placement.legal(self.lattice, self.stamps, self._bands(state), state.queue[:, :, 0].flatten())
         return mask.view(len(state), self.teams, self.lattice.actions)
 
+    @override
     def is_last_turn(self, state: CupState) -> Tensor:
         """See `Game`; the last shapes are in hand, and Life follows."""
         return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.done
@@ -225,10 +223,12 @@ class ToroidalCup(Game[CupState]):
         inside = state.start[:, :, : self.teams * band].reshape(len(state), self.rows, self.teams, band)
         return (inside == numbers[:, None]).transpose(1, 2).flatten(0, 1)
 
+    @override
     def board(self, state: CupState) -> Tensor:
         """int8 [B, rows, cols]: 0 empty, else the team's number."""
         return state.board.clone()
 
+    @override
     def observe(self, state: CupState, player: Tensor | int) -> Tensor:
         """int8 [B, P + 2, rows, cols], the columns rolled so that one's own band comes first.
 
@@ -249,10 +249,12 @@ class ToroidalCup(Game[CupState]):
     def _drawings(self, device: torch.device) -> Tensor:
         return observation.drawings(self.stamps, self.rows, self.cols, self.lattice.band, device)
 
+    @override
     def outcome(self, state: CupState) -> Tensor:
         """See `Game`; a team that leads wins and all others lose, a level lead is a draw of all."""
         return torch.where(state.done[:, None], _outcomes(state.scores), DRAW).to(torch.int8)
 
+    @override
     def infos(self, state: CupState, player: int) -> dict[str, Tensor]:
         """Of every game: `score` [B], all teams' `scores` [B, P], `generations` [B], `victory` [B, P].
 
@@ -266,6 +268,7 @@ class ToroidalCup(Game[CupState]):
             "victory": share,
         }
 
+    @override
     def _why_illegal(self, state: CupState, seat: int, component: int, action: int) -> str:
         stamp = self.stamps[int(state.queue[0, seat, 0])]
         name = self.action_to_string(action)
@@ -275,12 +278,14 @@ class ToroidalCup(Game[CupState]):
 
     # --- text and pictures ----------------------------------------------------------------------------------------
 
+    @override
     def action_to_string(self, action: int) -> str:
         """`r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
         if not 0 <= action < self.lattice.actions:
             raise ValueError(f"{self.id}: expected an action from 0 to {self.lattice.actions - 1}, got {action}")
         return notation.placement_to_string(*self.lattice.centre(action))
 
+    @override
     def string_to_action(self, text: str) -> int:
         """The inverse of `action_to_string`."""
         placed = notation.string_to_placement(text)
@@ -293,12 +298,14 @@ class ToroidalCup(Game[CupState]):
             )
         return action
 
+    @override
     def state_to_string(self, state: CupState) -> str:
         """Pattern, turn, arrangement and shapes to come, as `notation` says; the end of Life follows from them."""
         queues = [[self.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
         pattern = self.patterns[int(state.pattern[0])]
         return notation.position_to_string(Position(pattern, int(state.turn[0]), state.start[0].tolist(), queues))
 
+    @override
     def string_to_state(self, text: str, seed: int = 0) -> CupState:
         """The inverse of `state_to_string`; where no shape is to come, Life runs to its end.
 
@@ -354,20 +361,22 @@ class ToroidalCup(Game[CupState]):
             )
         return position
 
+    @override
     def draw(self, state: CupState) -> Picture:
         """See `Game`; after the end with each team's share of the live cells from generation to generation."""
         from . import rendering
 
         return rendering.draw(rendering.view(self, state))
 
+    @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """See `Game`; where Life has run, up to `rendering.FRAMES` of its generations."""
         from . import rendering
 
         return rendering.frames(self, before, after)
 
+    @override
     def text(self, state: CupState) -> str:
-        """See `Game`."""
         from . import rendering
 
         return rendering.text(rendering.view(self, state, course=False))

@@ -28,7 +28,7 @@ from cellgames.envs.core.drawing import (
     frame_times,
     mix,
 )
-from cellgames.envs.core.game import DRAW, LOSS, WIN
+from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from cellgames.envs.core.sampling import pack
+from cellgames.envs.core.solo import Solo, one
 
 from . import rules
 from .observation import PLANES, planes
@@ -25,27 +27,21 @@ def _slots(size: int) -> list[list[tuple[int, int]]]:
     return rules.slots(size)
 
 
-class TorusSolo:
-    """See `core.solo.Solo`; also `place`, which puts any stone anywhere."""
+class TorusSolo(Solo):
+    """One game of Torus on integers; `place` puts any stone anywhere."""
 
-    def __init__(self, game: Torus, state: Any) -> None:
-        if len(state) != 1:
-            raise ValueError(f"{game.id}: expected a state of one game, got {len(state)}")
-        self._game = game
+    _game: Torus
+
+    def __init__(self, game: Torus, state: TorusState) -> None:
+        super().__init__(game, state)
         self._slots = _slots(game.size)
         self._codes: list[int] = state.codes[0].tolist()
         self._losing = int(state.losing)
-        self._seed = int(state.seed)
         self._board = game.board(state)[0].numpy(force=True).copy()
-        self.turn = int(state.turn)
         self.last = int(state.last)
-        self.current_player = int(state.current_player)
-        self.rewards: list[float] = state.rewards[0].tolist()
-        self.scores: list[float] = state.scores[0].tolist()
-        self.terminated, self.truncated = bool(state.terminated), bool(state.truncated)
 
+    @override
     def step(self, actions: Any) -> None:
-        """See `Solo`."""
         self.rewards = [0.0, 0.0]
         if not self.terminated:
             self.place(int(actions), self.current_player)
@@ -53,7 +49,7 @@ class TorusSolo:
             self.turn += 1
 
     def place(self, cell: int, player: int) -> None:
-        """Put a stone of `player` on a free cell and judge it."""
+        """Put a stone of `player` on a free cell, and end the game if it wins."""
         codes, colour = self._codes, player + 1
         around = [codes[near] + shift for near, shift in self._slots[cell]]
         frames = [rules.frame(around[slot], around[slot + 1], colour, rules.choose) for slot in (0, 2, 4, 6)]
@@ -72,41 +68,27 @@ class TorusSolo:
                 self.rewards = [-1.0, -1.0]
                 self.rewards[player] = 1.0
 
+    @override
     def legal_actions(self) -> np.ndarray:
-        """See `Solo`."""
         mask: np.ndarray = self._board == 0
         return np.zeros_like(mask) if self.terminated else mask
 
+    @override
     def observe(self, player: int) -> np.ndarray:
-        """See `Solo`."""
         n = self._game.size
         seen = np.empty((PLANES, n, n), np.int8)
         seen[0:2], seen[2:4], seen[4] = planes(self._board.reshape(2, n, n), player)
         return seen
 
+    @override
     def board(self) -> np.ndarray:
-        """See `Solo`."""
         return self._board.copy()
 
-    def infos(self, player: int) -> dict[str, float]:
-        """See `Solo`."""
-        return {"score": self.scores[player]}
-
+    @override
     def state(self) -> TorusState:
-        """See `Solo`."""
-        codes = torch.tensor([self._codes], dtype=torch.int32)
-
-        def one(value: float, dtype: torch.dtype) -> torch.Tensor:
-            return torch.tensor([value], dtype=dtype)
-
+        codes = one(self._codes, torch.int32)
         return TorusState(
-            seed=one(self._seed, torch.int64),
-            turn=one(self.turn, torch.int32),
-            current_player=one(self.current_player, torch.int64),
-            rewards=torch.tensor([self.rewards]),
-            scores=torch.tensor([self.scores]),
-            terminated=one(self.terminated, torch.bool),
-            truncated=one(self.truncated, torch.bool),
+            **self._fields(),
             codes=codes,
             free=pack(codes == 0),
             losing=one(self._losing, torch.int32),

@@ -14,7 +14,7 @@ from cellgames.agents.loading import NETWORKS
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, seeds
-from cellgames.envs.core.game import WIN
+from cellgames.envs.core.info import WIN
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 

@@ -76,7 +76,6 @@ UPWARD = {
     "agents.search.evaluators -> agents.loading",
 }
 CIRCLES = [
-    {"envs.core.game", "envs.core.solo", "envs.core.vector"},
     {"agents.base", "agents.by_game"},
     {
         "agents.loading",

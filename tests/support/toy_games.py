@@ -8,11 +8,10 @@ is the same with a second component.
 from __future__ import annotations
 
 import dataclasses
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -29,24 +28,6 @@ def bars(title: str, lengths: list[int]) -> Picture:
     """A picture of some numbers."""
     shapes = tuple(Rectangle(4, 4 + 12 * i, 4 + 8 * n, 8, "#336699") for i, n in enumerate(lengths))
     return Picture(120, 8 + 12 * len(lengths), "#ffffff", shapes, title)
-
-
-def to_line(state: State, *names: str) -> str:
-    """Some fields of a batch of one as JSON without spaces."""
-    fields = {name: getattr(state, name)[0].tolist() for name in names}
-    return json.dumps(fields, separators=(",", ":"))
-
-
-def from_line(game: Game, text: str, state: Any, *names: str) -> Any:
-    """`state` with the fields of a line."""
-    try:
-        fields = json.loads(text)
-        assert sorted(fields) == sorted(names)
-        new = {name: torch.tensor([fields[name]], dtype=getattr(state, name).dtype) for name in names}
-        assert all(value.shape == getattr(state, name).shape for name, value in new.items())
-    except (AssertionError, TypeError, ValueError):
-        raise ValueError(f"{game.id}: expected a line such as {to_line(state, *names)!r}, got {text!r}") from None
-    return state.replace(**new)
 
 
 # ---------------------------------------------------------------- all at once
@@ -104,21 +85,14 @@ class Sealed(Game[SealedState]):
         return 1 + chance.uniform_int(chance.draw(seed, _DIE, turn.long()), 5)
 
     def _init(self, seeds: Tensor) -> SealedState:
-        batch, none = len(seeds), seeds.new_zeros(len(seeds), dtype=torch.bool)
-        turn = seeds.new_zeros(batch, dtype=torch.int32)
-        points = torch.zeros(batch, 3, device=seeds.device)
+        batch = len(seeds)
         bits = chance.draw(seeds[:, None], _SECRET, torch.arange(3, device=seeds.device))
-        return SealedState(
-            seed=seeds,
-            turn=turn,
-            current_player=torch.zeros_like(seeds),
-            rewards=points,
-            scores=points.clone(),
-            terminated=none,
-            truncated=none.clone(),
+        return SealedState.new(
+            seeds,
+            3,
             secret=chance.uniform_int(bits, 2),
             spent=seeds.new_zeros(batch, 3, self.cards, dtype=torch.bool),
-            prize=self._prize(seeds, turn),
+            prize=self._prize(seeds, torch.zeros_like(seeds)),
             shown=seeds.new_full((batch, 3, 2), -1),
         )
 
@@ -180,15 +154,6 @@ class Sealed(Game[SealedState]):
             raise ValueError(f"{self.id}: expected an action such as {names[0]!r}, got {text!r}")
         return names.index(text)
 
-    _LINE = ("turn", "scores", "terminated", "secret", "spent", "prize", "shown")
-
-    def state_to_string(self, state: SealedState) -> str:
-        return to_line(state, *self._LINE)
-
-    def string_to_state(self, text: str, seed: int = 0) -> SealedState:
-        state: SealedState = from_line(self, text, self.init(torch.tensor([seed])), *self._LINE)
-        return state
-
     def draw(self, state: SealedState) -> Picture:
         return bars("Sealed", state.spent[0].sum(1).tolist())
 
@@ -240,18 +205,12 @@ class Race(Game[RaceState]):
         )
 
     def _init(self, seeds: Tensor) -> RaceState:
-        batch, none = len(seeds), seeds.new_zeros(len(seeds), dtype=torch.bool)
-        points = torch.zeros(batch, 2, device=seeds.device)
-        return RaceState(
-            seed=seeds,
-            turn=seeds.new_zeros(batch, dtype=torch.int32),
+        return RaceState.new(
+            seeds,
+            2,
             current_player=chance.uniform_int(chance.draw(seeds, _FIRST, torch.zeros_like(seeds)), 2),
-            rewards=points,
-            scores=points.clone(),
-            terminated=none,
-            truncated=none.clone(),
-            place=seeds.new_zeros(batch, 2),
-            chosen=seeds.new_full((batch, 2), -1),
+            place=seeds.new_zeros(len(seeds), 2),
+            chosen=seeds.new_full((len(seeds), 2), -1),
         )
 
     def _step(self, state: RaceState, actions: Tensor) -> RaceState:
@@ -307,15 +266,6 @@ class Race(Game[RaceState]):
         if text not in ("rest", "walk", "run"):
             raise ValueError(f"{self.id}: expected rest, walk or run, got {text!r}")
         return ("rest", "walk", "run").index(text)
-
-    _LINE = ("turn", "current_player", "scores", "terminated", "truncated", "place", "chosen")
-
-    def state_to_string(self, state: RaceState) -> str:
-        return to_line(state, *self._LINE)
-
-    def string_to_state(self, text: str, seed: int = 0) -> RaceState:
-        state: RaceState = from_line(self, text, self.init(torch.tensor([seed])), *self._LINE)
-        return state
 
     def draw(self, state: RaceState) -> Picture:
         return bars("Race", state.place[0].tolist())

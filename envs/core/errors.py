@@ -1,0 +1,41 @@
+"""Errors that tell what is wrong in fields, so that nothing has to read their messages."""
+
+from __future__ import annotations
+
+__all__ = ["IllegalActionError"]
+
+
+class IllegalActionError(ValueError):
+    """An action that the rules do not allow in the position.
+
+    Attributes:
+        game: the game's id.
+        env_id: the game's place in its batch.
+        player: the name of the player who chose the action.
+        action: the number that is illegal; the choice of one component if the action has several.
+        reason: why it is illegal.
+        component: which component of the action is illegal; None if the action has only one.
+    """
+
+    def __init__(
+        self, game: str, env_id: int, player: str, action: int, reason: str, component: int | None = None
+    ) -> None:
+        super().__init__(game, env_id, player, action, reason, component)
+        self.game = game
+        self.env_id = env_id
+        self.player = player
+        self.action = action
+        self.reason = reason
+        self.component = component
+
+    @property
+    def brief(self) -> str:
+        """The message without the game and the place in the batch, for callers that name the game in their own way."""
+        return self._message("")
+
+    def __str__(self) -> str:
+        return f"{self.game}: {self._message(f' in env {self.env_id}')}"
+
+    def _message(self, place: str) -> str:
+        part = "" if self.component is None else f", component {self.component}"
+        return f"illegal action {self.action} of player {self.player}{place}{part}: {self.reason}"

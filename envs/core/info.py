@@ -1,0 +1,104 @@
+"""Facts about games: what agents, adapters, records and docs ask a game instead of its name.
+
+Letters: `P` players, `A` actions (the sum over the action's components), `K` components of an action.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+__all__ = ["DRAW", "LOSS", "WIN", "Compilation", "GameInfo", "Space"]
+
+Compilation = Literal["whole", "stages", "none"]
+"""How much of a step a `Vector` can compile.
+
+"whole": the step is one graph. "stages": the rules call `compiling.kernel`s, which are compiled for the shapes of the
+batch. "none": the work depends on the data, as the end of Life does; the rules compile what they repeat.
+"""
+
+WIN = 1
+"""A value of `Game.outcome`: the player has won."""
+DRAW = 0
+"""A value of `Game.outcome`: nobody has won; also that of games that go on."""
+LOSS = -1
+"""A value of `Game.outcome`: the player has lost. A game that all players lose has it for each of them."""
+
+
+@dataclass(frozen=True)
+class Space:
+    """The shape, dtype and bounds of a tensor that a game shows.
+
+    Attributes:
+        shape: without the batch.
+        dtype: of the numbers.
+        low: the least number.
+        high: the largest number.
+    """
+
+    shape: tuple[int, ...]
+    dtype: torch.dtype
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class GameInfo:
+    """Facts about a game with its parameters.
+
+    Attributes:
+        id: `name-vN`.
+        title: the game's name for people.
+        credit: who designed the game.
+        players: the players' names by seat; PettingZoo's agent ids.
+        simultaneous: True if all players act in every step (actions [B, P] or [B, P, K]), False if one acts in turn
+            (actions [B] or [B, K]).
+        perfect_information: True if every player sees the whole position.
+        stochastic: True if chance plays a part.
+        zero_sum: True if outcomes and rewards add up to 0.
+        max_turns: the most steps a game can take.
+        reward_range: the lowest and the highest reward of one player in one step.
+        action_nvec: the number of choices of each component of an action; one number for a plain integer action.
+        observation: what `Game.observe` returns.
+        board: what `Game.board` returns.
+    """
+
+    id: str
+    title: str
+    credit: str
+    players: tuple[str, ...]
+    simultaneous: bool
+    perfect_information: bool
+    stochastic: bool
+    zero_sum: bool
+    max_turns: int
+    reward_range: tuple[float, float]
+    action_nvec: tuple[int, ...]
+    observation: Space
+    board: Space
+
+    @property
+    def num_players(self) -> int:
+        """The number of players, `P`."""
+        return len(self.players)
+
+    @property
+    def num_actions(self) -> int:
+        """The width of a mask, `A`."""
+        return sum(self.action_nvec)
+
+    @property
+    def action_shape(self) -> tuple[int, ...]:
+        """The shape of one step's actions in one game: (), (P,), (K,) or (P, K)."""
+        components = len(self.action_nvec)
+        return (self.num_players,) * self.simultaneous + (components,) * (components > 1)
+
+    def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
+        """Return which components of `chosen`, integers [..., K], the mask, bool [..., A], allows: bool [..., K]."""
+        choices = torch.tensor(self.action_nvec, device=chosen.device)
+        inside = (chosen >= 0) & (chosen < choices)
+        places = chosen.clamp(min=0).minimum(choices - 1) + choices.cumsum(0) - choices
+        return inside & mask.gather(-1, places.long())
