@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.errors import brief
 from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Outcome, Record, RecordError, read_records
@@ -30,8 +30,7 @@ def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: i
         try:
             state = game.step(state, parse_move(game, move)[None])
         except ValueError as error:
-            reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
-            raise ValueError(f"move {number}, {move!r}: {reason}") from None
+            raise ValueError(f"move {number}, {move!r}: {brief(error)}") from None
     return state
 
 

@@ -6,7 +6,6 @@ Letters: `B` games, `P` players, `K` components of an action.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice, pairwise, zip_longest
 
@@ -16,7 +15,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.play_loop import parse_move
-from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.registry import make
 from cellgames.utils.run_folders import PathLike
 
@@ -190,15 +189,14 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
         chosen = torch.stack([actions[number][turn] for number in env_ids])
         try:
             state = game.step(state, chosen)
-        except ValueError:
+        except IllegalActionError:
             going = []
             for env_id, number in enumerate(env_ids):
                 try:
                     game.check(state[env_id], chosen[env_id : env_id + 1])
                     going.append(env_id)
-                except ValueError as error:
-                    reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
-                    messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {reason}"
+                except IllegalActionError as error:
+                    messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {error.brief}"
             state, env_ids = _keep(state, env_ids, going)
             if not env_ids:
                 return messages

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.core import chance
+from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
@@ -307,7 +308,7 @@ class ClothOfGold(Game[ClothState]):
     def action_to_string(self, action: int) -> str:
         """`r12c34` for the cell in row 12 and column 34, `end` for the end of the turn."""
         if not 0 <= action <= self.end_turn:
-            raise ValueError(f"{self.id}: expected an action from 0 to {self.end_turn}, got {action}")
+            raise GameError(self.id, f"expected an action from 0 to {self.end_turn}, got {action}")
         return notation.action_to_string(action, self.height, self.width)
 
     @override
@@ -316,7 +317,7 @@ class ClothOfGold(Game[ClothState]):
         action = notation.string_to_action(text, self.height, self.width)
         if action is None:
             last = self.action_to_string(self.cells - 1)
-            raise ValueError(f"{self.id}: expected a cell from r0c0 to {last}, or end, got {text!r}")
+            raise GameError(self.id, f"expected a cell from r0c0 to {last}, or end, got {text!r}")
         return action
 
     @override
@@ -377,7 +378,7 @@ class ClothOfGold(Game[ClothState]):
         """What the line tells, if this game can hold it."""
         position = notation.string_to_position(text, self.height, self.width)
         if position is None:
-            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
         first = 1 - self.initial_placement
         turns = 2 * (position.round - first) + position.player
         most = turns * self.longest_turn + (position.acts if position.stage == "move" else self.longest_turn)
@@ -396,7 +397,7 @@ class ClothOfGold(Game[ClothState]):
             and position.round < self.max_rounds,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
+            raise GameError(self.id, f"expected {found[0]}, got {text!r}")
         return position
 
     @override

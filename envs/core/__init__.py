@@ -1,7 +1,7 @@
 """The core that all games share: the contract, states, chance, vectorized stepping, drawing."""
 
 from .chance import seeds
-from .errors import IllegalActionError
+from .errors import GameError, IllegalActionError
 from .game import Game
 from .info import DRAW, LOSS, WIN, GameInfo, Space
 from .solo import Solo
@@ -13,6 +13,7 @@ __all__ = [
     "LOSS",
     "WIN",
     "Game",
+    "GameError",
     "GameInfo",
     "IllegalActionError",
     "Solo",

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-__all__ = ["IllegalActionError"]
+__all__ = ["GameError", "IllegalActionError", "brief"]
 
 
-class IllegalActionError(ValueError):
+class GameError(ValueError):
+    """Something that is wrong with what a game was given, such as a line that is no position.
+
+    Attributes:
+        game: the game's id.
+        reason: what is wrong.
+    """
+
+    def __init__(self, game: str, reason: str) -> None:
+        super().__init__(game, reason)
+        self.game = game
+        self.reason = reason
+
+    @property
+    def brief(self) -> str:
+        """The message without the game and the place in the batch, for callers that name both in their own way."""
+        return self.reason
+
+    def __str__(self) -> str:
+        return f"{self.game}: {self.brief}"
+
+
+class IllegalActionError(GameError):
     """An action that the rules do not allow in the position.
 
     Attributes:
@@ -20,17 +42,16 @@ class IllegalActionError(ValueError):
     def __init__(
         self, game: str, env_id: int, player: str, action: int, reason: str, component: int | None = None
     ) -> None:
-        super().__init__(game, env_id, player, action, reason, component)
-        self.game = game
+        super().__init__(game, reason)
+        self.args = (game, env_id, player, action, reason, component)  # by which a copy is made
         self.env_id = env_id
         self.player = player
         self.action = action
-        self.reason = reason
         self.component = component
 
     @property
     def brief(self) -> str:
-        """The message without the game and the place in the batch, for callers that name the game in their own way."""
+        """The message without the game and the place in the batch, for callers that name both in their own way."""
         return self._message("")
 
     def __str__(self) -> str:
@@ -39,3 +60,8 @@ class IllegalActionError(ValueError):
     def _message(self, place: str) -> str:
         part = "" if self.component is None else f", component {self.component}"
         return f"illegal action {self.action} of player {self.player}{place}{part}: {self.reason}"
+
+
+def brief(error: Exception) -> str:
+    """Return an error's message without the game and the place in the batch, where the error has them as fields."""
+    return error.brief if isinstance(error, GameError) else str(error)

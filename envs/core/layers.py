@@ -16,6 +16,7 @@ from torch import Tensor
 from .base_game import BaseGame
 from .chance import seeds
 from .drawing import Picture, draw_board, grid, to_svg
+from .errors import GameError
 from .notes import Notes, headed
 from .solo import BatchOfOne, Solo
 from .state import S, State
@@ -35,14 +36,14 @@ class Notation(BaseGame[S]):
         """
         most = math.prod(self.info.action_nvec)
         if not 0 <= action < most:
-            raise ValueError(f"{self.id}: expected an action from 0 to {most - 1}, got {action}")
+            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {action}")
         return str(action)
 
     def string_to_action(self, text: str) -> int:
         """Return the action of a text by `action_to_string`; a `ValueError` says what was expected."""
         most = math.prod(self.info.action_nvec)
         if not (text.isdecimal() and text.isascii() and int(text) < most):
-            raise ValueError(f"{self.id}: expected an action from 0 to {most - 1}, got {text!r}")
+            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {text!r}")
         return int(text)
 
     def choice_to_string(self, component: int, choice: int) -> str:
@@ -67,8 +68,8 @@ class Notation(BaseGame[S]):
         except (AttributeError, KeyError, RuntimeError, TypeError, ValueError):
             same = False
         if not same:
-            raise ValueError(
-                f"{self.id}: expected a position such as {self.state_to_string(state)!r}, got {text!r}"
+            raise GameError(
+                self.id, f"expected a position such as {self.state_to_string(state)!r}, got {text!r}"
             ) from None
         return state.replace(**fields)
 

@@ -12,6 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.boards.packedboards import PackedGrid
+from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.core.state import along_envs
@@ -283,9 +284,10 @@ class GridAdaptation(Game[GridState]):
         """The inverse of `action_to_string`."""
         action = notation.string_to_action(text, self.info.action_nvec)
         if action is None:
-            raise ValueError(
-                f"{self.id}: expected an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1 on a "
-                f"board of {self.size} x {self.size}, got {text!r}"
+            raise GameError(
+                self.id,
+                f"expected an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1 on a "
+                f"board of {self.size} x {self.size}, got {text!r}",
             )
         return action
 
@@ -349,7 +351,7 @@ class GridAdaptation(Game[GridState]):
         """What the line tells, if this match can hold it."""
         position = notation.string_to_position(text, self.size, self.players)
         if position is None:
-            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
         last = self.rounds + (position.stage != "play")
         first = {"play": 1, "vote": last, "over": self.rounds}[position.stage]
         most_points = 3 * self.spaces * self.rounds
@@ -361,7 +363,7 @@ class GridAdaptation(Game[GridState]):
             f"at most {self.most_bought} extra tiles": max(position.bought) > self.most_bought,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise ValueError(f"{self.id}: expected {found[0]}, got {text!r}")
+            raise GameError(self.id, f"expected {found[0]}, got {text!r}")
         return position
 
     @override

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.kernels.compiling import Compile
@@ -282,7 +283,7 @@ class ToroidalCup(Game[CupState]):
     def action_to_string(self, action: int) -> str:
         """`r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
         if not 0 <= action < self.lattice.actions:
-            raise ValueError(f"{self.id}: expected an action from 0 to {self.lattice.actions - 1}, got {action}")
+            raise GameError(self.id, f"expected an action from 0 to {self.lattice.actions - 1}, got {action}")
         return notation.placement_to_string(*self.lattice.centre(action))
 
     @override
@@ -292,9 +293,10 @@ class ToroidalCup(Game[CupState]):
         action = None if placed is None else self.lattice.action(*placed)
         if action is None:
             last = self.action_to_string(self.lattice.actions - 1)
-            raise ValueError(
-                f"{self.id}: expected a placement from {self.action_to_string(0)} to {last}, every {self.stride} rows "
-                f"and columns of the band, got {text!r}"
+            raise GameError(
+                self.id,
+                f"expected a placement from {self.action_to_string(0)} to {last}, every {self.stride} rows "
+                f"and columns of the band, got {text!r}",
             )
         return action
 
@@ -329,12 +331,13 @@ class ToroidalCup(Game[CupState]):
         )
         bands = self._bands(state)
         if int(bands.sum()) != int((start > 0).sum()):
-            raise ValueError(f"{self.id}: expected every cell in the band of its team, got {text!r}")
+            raise GameError(self.id, f"expected every cell in the band of its team, got {text!r}")
         for seat, names in enumerate(position.queues):
             if not placement.always_room(self.lattice, PLACEABLE[position.pattern].stamps, bands[seat], names):
-                raise ValueError(
-                    f"{self.id}: expected an arrangement that leaves room for all shapes of "
-                    f"{self.info.players[seat]}, got {text!r}"
+                raise GameError(
+                    self.id,
+                    f"expected an arrangement that leaves room for all shapes of "
+                    f"{self.info.players[seat]}, got {text!r}",
                 )
         state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
         if left:
@@ -346,18 +349,18 @@ class ToroidalCup(Game[CupState]):
         """What the line tells, if this game can hold it."""
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
-            raise ValueError(f"{self.id}: expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
         known = PLACEABLE[position.pattern].stamps
         left = len(position.queues[0])
         if any(len(names) != left or not set(names) <= set(known) for names in position.queues):
-            raise ValueError(
-                f"{self.id}: expected a position with equally many shapes to come for all teams, all of them "
-                f"{' or '.join(known)}, got {text!r}"
+            raise GameError(
+                self.id,
+                f"expected a position with equally many shapes to come for all teams, all of them "
+                f"{' or '.join(known)}, got {text!r}",
             )
         if position.turn + left > self.info.max_turns:
-            raise ValueError(
-                f"{self.id}: expected a position of {self.info.max_turns} steps at most, played or to come, "
-                f"got {text!r}"
+            raise GameError(
+                self.id, f"expected a position of {self.info.max_turns} steps at most, played or to come, got {text!r}"
             )
         return position
 

@@ -5,7 +5,6 @@ Letters: `L` positions, `P` players, `A` actions (mask width), `G` groups of com
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, start
-from cellgames.envs.core import Game, State
+from cellgames.envs.core import Game, IllegalActionError, State
 
 __all__ = ["Answers", "Positions", "ask", "draw_positions"]
 
@@ -144,11 +143,8 @@ def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence
         raise ReplayError(f"game {numbers[done[0]] + 1}: the game is over after move {ply}, but more follow")
     try:
         after: State = game.step(state, torch.stack(actions))
-    except ValueError as error:
-        row = re.search(r" in env (\d+)", str(error))
-        which = f"game {numbers[int(row[1])] + 1}" if row else "a game"
-        reason = re.sub(r" in env \d+", "", str(error).removeprefix(f"{game.id}: "))
-        raise ReplayError(f"{which}, move {ply + 1}: {reason}") from None
+    except IllegalActionError as error:
+        raise ReplayError(f"game {numbers[error.env_id] + 1}, move {ply + 1}: {error.brief}") from None
     return after
 
 

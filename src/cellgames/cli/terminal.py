@@ -12,6 +12,7 @@ from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.errors import GameError
 from cellgames.utils.version import __version__
 
 __all__ = ["HELP", "VERBS", "Table"]
@@ -144,7 +145,7 @@ class Table:
             action = self._game.string_to_action(line)
             self._game.check(self.state, torch.tensor([action]))
         except ValueError as error:
-            reason = str(error).rsplit(" in env 0: ", 1)[-1]
+            reason = error.reason if isinstance(error, GameError) else error
             self._show(f"{line!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words.")
             return None
         return action
