@@ -21,13 +21,15 @@ from cellgames.agents.base import AnyAgent, StateAgent, acting, draw_seeds, take
 from cellgames.agents.loading import AGENTS, load
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import check_unfinished
-from cellgames.arena.report.report_parts import percent, plain_table, rounded
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.drawing import Picture, to_png, to_svg
+from cellgames.envs.core.notes import Notes
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import percent, plain_table, rounded
 from cellgames.utils.run_folders import PathLike
 
 if TYPE_CHECKING:
     from cellgames.agents.search import SearchResult
-    from cellgames.envs.core.drawing import Picture
 
 __all__ = [
     "DEFAULT_AGENTS",
@@ -226,15 +228,15 @@ def summary(analysis: Analysis) -> str:
 
 def table(analysis: Analysis, top: int = 8) -> str:
     """The most visited moves as columns of text, and a line on the others."""
-    return "\n".join([plain_table(_rows(analysis, top)), *_others(analysis, top)])
+    return "\n".join([plain_table(_moves_table(analysis, top)), *_others(analysis, top)])
 
 
-def _rows(analysis: Analysis, top: int) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = [("move", "visits", "visits %", "win chance %", "policy %")]
+def _moves_table(analysis: Analysis, top: int) -> Table:
+    rows = []
     for move in analysis.moves[:top]:
         won = "-" if math.isnan(move.win_chance) else percent(move.win_chance)
         rows.append((move.name, str(move.visits), percent(move.share), won, percent(move.policy)))
-    return rows
+    return Table("", ("move", "visits", "visits %", "win chance %", "policy %"), rows)
 
 
 def _others(analysis: Analysis, top: int) -> list[str]:
@@ -281,8 +283,6 @@ def to_data(analysis: Analysis) -> dict[str, Any]:
 
 def draw(game: Game, state: State, analysis: Analysis) -> Picture:
     """The position with shares of visits, win chances and the line on its board, as far as the game can draw them."""
-    from cellgames.envs.core.notes import Notes
-
     seen = [move for move in analysis.moves if move.visits]
     mover = analysis.mover.capitalize()
     return game.draw_annotated(
@@ -308,11 +308,7 @@ def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int 
     check_suffix(f"file{suffix}")
     shown = draw(game, state, analysis)
     if suffix == ".png":
-        from cellgames.arena.season.bracket_picture import png
-
-        return png(shown)
-    from cellgames.envs.core.drawing import to_svg
-
+        return to_png(shown)
     return to_svg(shown) if suffix == ".svg" else _page(analysis, to_svg(shown), top)
 
 
@@ -324,8 +320,8 @@ def check_suffix(path: PathLike) -> None:
 
 def _page(analysis: Analysis, svg: str, top: int) -> str:
     """One page without links: the drawing, the table, the line, the position."""
-    header, *rows = _rows(analysis, top)
-    cells = ["".join(f"<td>{html.escape(text)}</td>" for text in row) for row in rows]
+    moves = _moves_table(analysis, top)
+    cells = ["".join(f"<td>{html.escape(str(text))}</td>" for text in row) for row in moves.rows]
     body = "\n".join(f"<tr>{row}</tr>" for row in cells)
     title = html.escape(summary(analysis))
     texts = [*_others(analysis, top), f"Line: {line_text(analysis)}", f"Position: {analysis.position}"]
@@ -335,7 +331,7 @@ def _page(analysis: Analysis, svg: str, top: int) -> str:
         "<style>body { font-family: sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }\n"
         "svg { max-width: 100%; height: auto } th, td { padding: 0.15em 0.8em; text-align: right }</style>\n"
         f"<h1>{title}</h1>\n{svg}"
-        f"<table>\n<tr>{''.join(f'<th>{name}</th>' for name in header)}</tr>\n{body}\n</table>\n"
+        f"<table>\n<tr>{''.join(f'<th>{name}</th>' for name in moves.columns)}</tr>\n{body}\n</table>\n"
         + "".join(f"<p>{html.escape(text)}</p>\n" for text in texts)
         + "</html>\n"
     )

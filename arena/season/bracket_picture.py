@@ -5,15 +5,14 @@ Lengths are the units of `envs.core.drawing`.
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
 
-from cellgames.envs.core.drawing import Picture, Polyline, Rectangle, Shape, Text, mix, to_rgb
+from cellgames.envs.core.drawing import Picture, Polyline, Rectangle, Shape, Text, mix
 
 from .playoffs import ROUNDS, Bracket, Series
 from .standings import GameResult
 
-__all__ = ["bracket_picture", "png", "score_text"]
+__all__ = ["bracket_picture", "score_text"]
 
 _INK, _GREY, _FAINT, _GROUND, _BOX = "#262626", "#8a8a8a", "#c9c9c9", "#ffffff", "#fafafa"
 _WON = "#0072b2"  # blue of Okabe and Ito, told from grey in every kind of colour vision
@@ -55,16 +54,6 @@ def bracket_picture(bracket: Bracket, title: str) -> Picture:
             Text(x, y + 24, _clipped(bracket.champion), 18, _WON, bold=True),
         ]
     return Picture(layout.width, layout.height, _GROUND, tuple(shapes), title)
-
-
-def png(picture: Picture, scale: float = 2.0) -> bytes:
-    """The picture as a file; needs Pillow."""
-    pixels = to_rgb(picture, scale)
-    from PIL import Image
-
-    data = io.BytesIO()
-    Image.fromarray(pixels).save(data, "PNG", optimize=True)
-    return data.getvalue()
 
 
 def _clipped(name: str) -> str:

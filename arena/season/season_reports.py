@@ -16,10 +16,10 @@ from typing import Any
 from cellgames.arena.report.report_parts import forfeited
 from cellgames.arena.report.reports import escape, markdown_table, plain_table
 from cellgames.arena.stats.tables import Forfeits
-from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.core.drawing import to_png, to_svg
 from cellgames.utils.run_folders import write_atomic
 
-from .bracket_picture import bracket_picture, png, score_text
+from .bracket_picture import bracket_picture, score_text
 from .playoffs import Bracket, Series
 from .schedule import SeasonSchedule, league_counts
 from .standings import GameResult, Line
@@ -273,7 +273,7 @@ def write_reports(folder: Path, season: Summary, warn: Callable[[str], None]) ->
         "bracket.svg": to_svg(picture),
     }
     try:
-        contents["bracket.png"] = png(picture)
+        contents["bracket.png"] = to_png(picture)
     except ImportError as error:
         warn(f"no bracket.png: {error}")
         (folder / "bracket.png").unlink(missing_ok=True)  # left from a run with Pillow

@@ -10,6 +10,7 @@ when one is asked for: `pip install "cellgames[render]"`.
 
 from __future__ import annotations
 
+import io
 import itertools
 import math
 import os
@@ -41,6 +42,7 @@ __all__ = [
     "grid",
     "mix",
     "save_gif",
+    "to_png",
     "to_rgb",
     "to_svg",
 ]
@@ -283,6 +285,16 @@ def to_rgb(picture: Picture, scale: float = 1.0) -> RGB:
     canvas = Image.new("RGB", (width * samples, height * samples), "#ffffff")
     _paint(canvas, picture, scale * samples)
     return np.array(canvas.reduce(samples), dtype=np.uint8)
+
+
+def to_png(picture: Picture, scale: float = 2.0) -> bytes:
+    """Return the picture as a PNG file; it raises what `to_rgb` raises."""
+    pixels = to_rgb(picture, scale)
+    from PIL import Image
+
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, "PNG", optimize=True)
+    return data.getvalue()
 
 
 def _require_pillow() -> None:

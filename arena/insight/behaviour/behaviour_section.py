@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.report_parts import escape
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.plots import matrix, scatter
+from cellgames.utils.report.text import escape
 
 from .behaviour import DRAWS, NOISY, POSITIONS, Behaviour, Numbers, compare, embed, ordered
 from .queries import draw_positions
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-__all__ = ["section", "to_data"]
+__all__ = ["distance_plot", "percent_cell", "section", "to_data"]
 
 
 def section(
@@ -46,26 +45,33 @@ def section(
     places, kept = embed(found.distance)
     names = [found.agents[place] for place in order]
     turned = np.ix_(order, order)
-    plots = [
-        Plot(
-            "behaviour_distance",
-            "How differently agents behave: 0 is alike, 100 never the same; grey where more draws are needed.",
-            _matrix_of(names, found.distance[turned]),
-        )
-    ]
+    caption = "How differently agents behave: 0 is alike, 100 never the same; grey where more draws are needed."
+    parts = [distance_plot("behaviour_distance", caption, names, found.distance[turned])]
     if len(agents) > 2:
         note = f"distances of behaviour in the plane ({kept:.0%} of the variance)"
         caption = "A map of the agents: the nearer, the more alike they behave (classical scaling)."
-        plots.append(Plot("behaviour_map", caption, _scatter_of(names, places[order], note)))
+        draw = partial(scatter, title="A map of behaviour", names=names, places=places[order], note=note)
+        parts.append(Plot("behaviour_map", caption, draw))
     table = Table("behaviour", _COLUMNS, list(_rows(found)))
-    return Section("Behaviour", (_told(found), table, *plots), to_data(found))
+    return Section("Behaviour", (_text(found), table, *parts), to_data(found))
+
+
+def distance_plot(name: str, caption: str, agents: Sequence[str], distance: Numbers) -> Plot:
+    """Return a plot of distances between agents, float [K, K]."""
+    title = "Distance of behaviour"
+    return Plot(name, caption, partial(matrix, title=title, rows=agents, columns=agents, values=distance))
+
+
+def percent_cell(share: float) -> float | None:
+    """Return a share in percent with one decimal; None for NaN."""
+    return _rounded(100 * float(share), 1)
 
 
 def to_data(found: Behaviour) -> dict[str, Any]:
     """As JSON holds it; null where nothing is known."""
 
     def plain(numbers: Numbers) -> Any:
-        return [plain(row) for row in numbers] if numbers.ndim else _known(float(numbers), 6)
+        return [plain(row) for row in numbers] if numbers.ndim else _rounded(float(numbers), 6)
 
     data = {name: plain(getattr(found, name)) for name in ("distance", "low", "high", "agreement", "noise", "entropy")}
     places, kept = embed(found.distance)
@@ -76,14 +82,14 @@ def to_data(found: Behaviour) -> dict[str, Any]:
         **data,
         "order": ordered(found.distance),
         "map": plain(places),
-        "map keeps": _known(kept, 6),
+        "map keeps": _rounded(kept, 6),
     }
 
 
 _COLUMNS = ("agent", "other", "distance %", "low %", "high %", "chance to choose alike %")
 
 
-def _known(value: float, digits: int) -> float | None:
+def _rounded(value: float, digits: int) -> float | None:
     return None if math.isnan(value) else round(value, digits) + 0.0
 
 
@@ -92,13 +98,11 @@ def _rows(found: Behaviour) -> Iterator[tuple[Cell, ...]]:
         combinations(range(len(found.agents)), 2), key=lambda pair: -np.nan_to_num(found.distance[pair], nan=-1)
     )
     for pair in pairs:
-        numbers: list[Cell] = [
-            _known(100 * float(part[pair]), 1) for part in (found.distance, found.low, found.high, found.agreement)
-        ]
+        numbers = [percent_cell(part[pair]) for part in (found.distance, found.low, found.high, found.agreement)]
         yield found.agents[pair[0]], found.agents[pair[1]], *numbers
 
 
-def _told(found: Behaviour) -> str:
+def _text(found: Behaviour) -> str:
     rows = [row for row in _rows(found) if row[2] is not None]
     lines = [
         f"{len(found.agents)} agents were asked about the same {found.positions} positions of these games. Their "
@@ -121,21 +125,3 @@ def _told(found: Behaviour) -> str:
 
 def _pair(row: Sequence[Cell]) -> str:
     return f"{escape(str(row[0]))} and {escape(str(row[1]))} ({row[2]} %, interval {row[3]} to {row[4]})"
-
-
-def _matrix_of(names: Sequence[str], distance: Numbers) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import matrix
-
-        matrix(figure, "Distance of behaviour", names, names, distance)
-
-    return draw
-
-
-def _scatter_of(names: Sequence[str], places: Numbers, note: str) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import scatter
-
-        scatter(figure, "A map of behaviour", names, places, note)
-
-    return draw

@@ -9,17 +9,20 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.report_parts import escape
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.plots import Curve, curves
+from cellgames.utils.report.text import escape
 
 from .behaviour import DRAWS, POSITIONS, Behaviour, Numbers, compare
+from .behaviour_section import distance_plot, percent_cell
 from .network_checkpoints import Checkpoint, first_steps, games_between, load
 from .queries import draw_positions
 
@@ -58,71 +61,72 @@ def drift_section(
     selves = load(found)
     sources = list(records) or games_between(game, selves, 2 * math.ceil(positions / 12), seed)
     asked = draw_positions(game, sources, positions, seed)
-    told = compare(game, {**selves, **references}, asked, draws=draws, seed=seed, shown=shown)
-    begun = [first_steps(game, agent, _STARTS, seed) for agent in selves.values()]
+    behaviour = compare(game, {**selves, **references}, asked, draws=draws, seed=seed, shown=shown)
+    starts = [first_steps(game, agent, _STARTS, seed) for agent in selves.values()]
     steps = [checkpoint.steps for checkpoint in found]
-    rows = _rows(told, steps, list(references))
+    rows = _rows(behaviour, steps, list(references))
     columns = ("steps", *(name for name, _ in rows[0]))
     table = Table(
         "drift", columns, [(at, *(value for _, value in row)) for at, row in zip(steps, rows, strict=True)], 25
     )
-    favourites = [name for name, _ in sum(begun, Counter()).most_common(_FAVOURITES)]
-    shares = np.array([[part[name] / part.total() for name in favourites] for part in begun])
+    favourites = [name for name, _ in sum(starts, Counter()).most_common(_FAVOURITES)]
+    shares = np.array([[part[name] / part.total() for name in favourites] for part in starts])
     openings = Table(
         "drift_openings",
         ("steps", *favourites),
-        [(at, *_percents(row)) for at, row in zip(steps, shares, strict=True)],
+        [(at, *map(percent_cell, row)) for at, row in zip(steps, shares, strict=True)],
         25,
     )
     plots = (
         Plot(
             "drift",
             "Behaviour over steps of training, with 95 % intervals over positions.",
-            _plot(told, steps, list(references)),
+            partial(_draw_course, behaviour=behaviour, steps=steps, references=list(references)),
         ),
-        Plot("drift_distance", "Distance of behaviour between all checkpoints and references.", _matrix(told)),
-        Plot("drift_openings", "How games of each checkpoint with itself begin.", _openings(steps, favourites, shares)),
+        distance_plot(
+            "drift_distance",
+            "Distance of behaviour between all checkpoints and references.",
+            behaviour.agents,
+            behaviour.distance,
+        ),
+        Plot(
+            "drift_openings",
+            "How games of each checkpoint with itself begin.",
+            partial(_draw_openings, steps=steps, names=favourites, shares=shares),
+        ),
     )
     source = "these games" if records else f"{len(sources)} games of the run's first, middle and last network"
     data = {
         "steps": steps,
         "references": list(references),
-        "positions": told.positions,
+        "positions": behaviour.positions,
         "rows": [dict(row) for row in rows],
-        "openings": [dict(sorted(part.items(), key=lambda item: (-item[1], item[0]))) for part in begun],
+        "openings": [dict(sorted(part.items(), key=lambda item: (-item[1], item[0]))) for part in starts],
     }
-    text = _text(told, steps, list(references), favourites, shares, source)
+    text = _text(behaviour, steps, list(references), favourites, shares, source)
     return Section("From checkpoint to checkpoint", (text, table, openings, *plots), data)
 
 
-def _percents(row: Numbers) -> tuple[float, ...]:
-    return tuple(round(100 * float(share), 1) for share in row)
-
-
-def _rows(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> list[list[tuple[str, Cell]]]:
+def _rows(behaviour: Behaviour, steps: Sequence[int], references: Sequence[str]) -> list[list[tuple[str, Cell]]]:
     """Of each checkpoint the names and values of its numbers, in percent."""
     last = len(steps) - 1
-
-    def percent(values: Numbers, a: int, b: int) -> Cell:
-        return None if math.isnan(values[a, b]) else round(100 * float(values[a, b]), 1)
-
     rows: list[list[tuple[str, Cell]]] = []
     for at in range(len(steps)):
         row: list[tuple[str, Cell]] = [
-            ("from the one before %", percent(told.distance, at, at - 1) if at else None),
-            ("from the first %", percent(told.distance, at, 0)),
-            ("from the last %", percent(told.distance, at, last)),
+            ("from the one before %", percent_cell(behaviour.distance[at, at - 1]) if at else None),
+            ("from the first %", percent_cell(behaviour.distance[at, 0])),
+            ("from the last %", percent_cell(behaviour.distance[at, last])),
         ]
         for place, name in enumerate(references, len(steps)):
-            row += [(f"from {name} %", percent(told.distance, at, place))]
-            row += [(f"like {name} %", percent(told.agreement, at, place))]
-        entropy = float(told.entropy[at])
+            row += [(f"from {name} %", percent_cell(behaviour.distance[at, place]))]
+            row += [(f"like {name} %", percent_cell(behaviour.agreement[at, place]))]
+        entropy = float(behaviour.entropy[at])
         rows.append([*row, ("entropy, nats", None if math.isnan(entropy) else round(entropy, 4))])
     return rows
 
 
 def _text(
-    told: Behaviour,
+    behaviour: Behaviour,
     steps: Sequence[int],
     references: Sequence[str],
     favourites: Sequence[str],
@@ -130,11 +134,11 @@ def _text(
     source: str,
 ) -> str:
     last = len(steps) - 1
-    moved = [float(told.distance[at, at - 1]) for at in range(1, len(steps))]
+    moved = [float(behaviour.distance[at, at - 1]) for at in range(1, len(steps))]
     lines = [
-        f"{len(steps)} networks of the run, from step {steps[0]:,} to {steps[-1]:,}, were asked about {told.positions} "
-        f"positions of {source}."
-        + ("" if math.isnan(far := told.distance[last, 0]) else f" The last one is {far:.0%} away from the first.")
+        f"{len(steps)} networks of the run, from step {steps[0]:,} to {steps[-1]:,}, were asked about "
+        f"{behaviour.positions} positions of {source}."
+        + ("" if math.isnan(far := behaviour.distance[last, 0]) else f" The last one is {far:.0%} away from the first.")
     ]
     if np.isfinite(moved).any():
         place = int(np.nanargmax(moved))
@@ -142,72 +146,54 @@ def _text(
             f"Play changed most from step {steps[place]:,} to {steps[place + 1]:,} ({moved[place]:.0%})"
             + ("." if math.isnan(moved[-1]) else f", and {moved[-1]:.0%} in the last stretch.")
         )
-    if np.isfinite(told.entropy[[0, last]]).all():
+    first, final = behaviour.entropy[[0, last]]
+    if math.isfinite(first + final):
         lines.append(
-            f"The entropy of its decisions went from {told.entropy[0]:.2f} to {told.entropy[last]:.2f} nats, that of "
-            f"{math.exp(told.entropy[0]):.1f} and {math.exp(told.entropy[last]):.1f} equally likely choices."
+            f"The entropy of its decisions went from {first:.2f} to {final:.2f} nats, that of "
+            f"{math.exp(first):.1f} and {math.exp(final):.1f} equally likely choices."
         )
     for place, name in enumerate(references, len(steps)):
         lines.append(
-            f"It chose like {escape(name)} with chance {told.agreement[0, place]:.0%} at first and "
-            f"{told.agreement[last, place]:.0%} in the end."
+            f"It chose like {escape(name)} with chance {behaviour.agreement[0, place]:.0%} at first and "
+            f"{behaviour.agreement[last, place]:.0%} in the end."
         )
-    first, final = (int(shares[at].argmax()) for at in (0, last))
+    early, late = (int(shares[at].argmax()) for at in (0, last))
     lines.append(
-        f"Of the openings that are frequent in its games with itself, `{favourites[first]}` led at first "
-        f"({shares[0, first]:.0%}) and `{favourites[final]}` in the end ({shares[last, final]:.0%})."
+        f"Of the openings that are frequent in its games with itself, `{favourites[early]}` led at first "
+        f"({shares[0, early]:.0%}) and `{favourites[late]}` in the end ({shares[last, late]:.0%})."
     )
     return "\n\n".join(lines)
 
 
-def _plot(told: Behaviour, steps: Sequence[int], references: Sequence[str]) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import Curve, curves
+def _draw_course(figure: Figure, behaviour: Behaviour, steps: Sequence[int], references: Sequence[str]) -> None:
+    many = range(len(steps))
 
-        many, percent = range(len(steps)), 100.0
+    def line(name: str, other: Any) -> Curve:
+        pairs = [(at, other(at)) for at in many]
+        parts = [
+            [math.nan if b < 0 else 100 * float(part[a, b]) for a, b in pairs]
+            for part in (behaviour.distance, behaviour.low, behaviour.high)
+        ]
+        return Curve(name, *parts)
 
-        def line(name: str, other: Any) -> Curve:
-            pairs = [(at, other(at)) for at in many]
-            parts = [
-                [math.nan if b < 0 else percent * float(part[a, b]) for a, b in pairs]
-                for part in (told.distance, told.low, told.high)
-            ]
-            return Curve(name, *parts)
-
-        distances = [line("the one before", lambda at: at - 1), line("the last", lambda at: len(steps) - 1)]
-        others = [line(name, lambda at, place=place: place) for place, name in enumerate(references, len(steps))]
-        parts: list[tuple[str, Sequence[Curve]]] = [("distance from, %", distances)]
-        parts += [("distance from, %", others)] if others else []
-        if np.isfinite(told.entropy[: len(steps)]).any():
-            spread = told.entropy_interval[: len(steps)]
-            entropy = Curve(
-                "of its decisions", list(told.entropy[: len(steps)]), list(spread[:, 0]), list(spread[:, 1])
-            )
-            parts.append(("entropy, nats", [entropy]))
-        curves(figure, "From checkpoint to checkpoint", steps, parts, "steps of training")
-
-    return draw
+    distances = [line("the one before", lambda at: at - 1), line("the last", lambda at: len(steps) - 1)]
+    others = [line(name, lambda at, place=place: place) for place, name in enumerate(references, len(steps))]
+    parts: list[tuple[str, Sequence[Curve]]] = [("distance from, %", distances)]
+    parts += [("distance from, %", others)] if others else []
+    if np.isfinite(behaviour.entropy[: len(steps)]).any():
+        spread = behaviour.entropy_interval[: len(steps)]
+        entropy = Curve(
+            "of its decisions", list(behaviour.entropy[: len(steps)]), list(spread[:, 0]), list(spread[:, 1])
+        )
+        parts.append(("entropy, nats", [entropy]))
+    curves(figure, "From checkpoint to checkpoint", steps, parts, "steps of training")
 
 
-def _matrix(told: Behaviour) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import matrix
-
-        matrix(figure, "Distance of behaviour", told.agents, told.agents, told.distance)
-
-    return draw
-
-
-def _openings(steps: Sequence[int], names: Sequence[str], shares: Numbers) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import Curve, curves
-
-        lines = []
-        for place, name in enumerate(names):
-            share = shares[:, place]
-            margin = 1.96 * np.sqrt(share * (1 - share) / _STARTS)
-            values = [list(100 * np.clip(part, 0, 1)) for part in (share, share - margin, share + margin)]
-            lines.append(Curve(name, *values))
-        curves(figure, "How games of the checkpoints begin", steps, [("share, %", lines)], "steps of training")
-
-    return draw
+def _draw_openings(figure: Figure, steps: Sequence[int], names: Sequence[str], shares: Numbers) -> None:
+    lines = []
+    for place, name in enumerate(names):
+        share = shares[:, place]
+        margin = 1.96 * np.sqrt(share * (1 - share) / _STARTS)
+        values = [list(100 * np.clip(part, 0, 1)) for part in (share, share - margin, share + margin)]
+        lines.append(Curve(name, *values))
+    curves(figure, "How games of the checkpoints begin", steps, [("share, %", lines)], "steps of training")

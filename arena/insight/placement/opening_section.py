@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,8 +13,11 @@ from cellgames.arena.insight.readers.reader import Reader, make_reader
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
+from cellgames.envs.core.drawing import to_rgb
 from cellgames.utils.report.model import Plot, Section, Table
+from cellgames.utils.report.plots import Dot, Scale, dots, escape_math, matrix
 
+from .heat_maps import boards
 from .openings import Branch, Openings, find_openings
 
 if TYPE_CHECKING:
@@ -36,7 +40,7 @@ def section(game: Game, records: Sequence[Record], reader: Reader | None = None)
     chosen = [branch for branch in found.firsts if len(branch.steps) == 1]
     answers = [branch for branch in found.firsts if len(branch.steps) > 1]
     forced = [branch for branch in found.branches if branch.forced and _is_whole(branch, found)]
-    lines = [reader.about, *_told(found, chosen, answers, forced)]
+    lines = [reader.about, *_paragraphs(found, chosen, answers, forced)]
     tables = [
         Table(name, _COLUMNS, [_row(branch, players) for branch in branches], shown)
         for name, branches, shown in (
@@ -52,20 +56,28 @@ def section(game: Game, records: Sequence[Record], reader: Reader | None = None)
         ("openings_forced", "Forced openings", forced),
     ):
         if branches:
-            plots.append(Plot(name, _caption(branches is forced), _dots_of(title, branches)))
+            plots.append(Plot(name, _caption(branches is forced), partial(_draw_dots, title=title, branches=branches)))
     if first := chosen or answers:
         shares, agents = _shares(first, agents_of(records))
         words = "Who opens with what" if chosen else "Who answers what to forced openings"
         many = [branch.name for branch in first[:_SHOWN]]
         caption = f"{words}: share of the agent's own first steps."
-        plots.append(Plot("openings_by_agent", caption, _matrix_of(words, agents, many, shares)))
+        scale = Scale(max(float(shares.max()), 0.01))
+        draw = partial(matrix, title=words, rows=agents, columns=many, values=shares, scale=scale)
+        plots.append(Plot("openings_by_agent", caption, draw))
     for name, title, branches in (
         ("openings_drawn", "How games began, and the mover's score", _deepest(chosen, found)),
         ("openings_forced_drawn", "Forced openings, and the score of who made the last step", forced),
     ):
         if branches and reader.draw(branches[0].steps) is not None:
             most = sorted(branches, key=lambda branch: -branch.times)[:_DRAWN]
-            plots.append(Plot(name, f"{title}; the number of times in brackets.", _boards_of(title, reader, most)))
+            plots.append(
+                Plot(
+                    name,
+                    f"{title}; the number of times in brackets.",
+                    partial(_draw_boards, title=title, reader=reader, branches=most),
+                )
+            )
     data = {
         "openings": found.openings,
         "with forced steps": found.forced,
@@ -111,7 +123,9 @@ def _seat(branch: Branch, players: Sequence[str]) -> str:
     return players[branch.seat] if branch.seat >= 0 else "all"
 
 
-def _told(found: Openings, chosen: Sequence[Branch], answers: Sequence[Branch], forced: Sequence[Branch]) -> list[str]:
+def _paragraphs(
+    found: Openings, chosen: Sequence[Branch], answers: Sequence[Branch], forced: Sequence[Branch]
+) -> list[str]:
     if not found.openings:
         return ["No game began at the usual start."]
     lines = []
@@ -187,35 +201,19 @@ def _caption(forced: bool) -> str:
     )
 
 
-def _dots_of(title: str, branches: Sequence[Branch]) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import Dot, dots
-
-        most = sorted(branches, key=lambda branch: -branch.times)[:_SHOWN]
-        rows = [
-            Dot(branch.name, branch.score, branch.low, branch.high, branch.usual, str(branch.times)) for branch in most
-        ]
-        dots(figure, title, rows, "score, and | the usual one", "times")
-
-    return draw
+def _draw_dots(figure: Figure, title: str, branches: Sequence[Branch]) -> None:
+    most = sorted(branches, key=lambda branch: -branch.times)[:_SHOWN]
+    rows = [Dot(branch.name, branch.score, branch.low, branch.high, branch.usual, str(branch.times)) for branch in most]
+    dots(figure, title, rows, "score, and | the usual one", "times")
 
 
-def _boards_of(title: str, reader: Reader, branches: Sequence[Branch]) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.envs.core.drawing import to_rgb
-        from cellgames.utils.report.plots import escape_math
-
-        from .heat_maps import boards
-
-        drawn = []
-        for branch in branches:
-            picture = reader.draw(branch.steps)
-            if picture is not None:
-                words = f"{escape_math(branch.name)}\n{branch.score:.0%} ({branch.times})"
-                drawn.append((words, to_rgb(picture, 400 / picture.width)))
-        boards(figure, title, drawn)
-
-    return draw
+def _draw_boards(figure: Figure, title: str, reader: Reader, branches: Sequence[Branch]) -> None:
+    drawn = []
+    for branch in branches:
+        if (picture := reader.draw(branch.steps)) is not None:
+            words = f"{escape_math(branch.name)}\n{branch.score:.0%} ({branch.times})"
+            drawn.append((words, to_rgb(picture, 400 / picture.width)))
+    boards(figure, title, drawn)
 
 
 def _shares(branches: Sequence[Branch], agents: Sequence[str]) -> tuple[Any, list[str]]:
@@ -227,12 +225,3 @@ def _shares(branches: Sequence[Branch], agents: Sequence[str]) -> tuple[Any, lis
     chose = sorted(sorted(chose, key=lambda agent: -totals[agent])[:_AGENTS])
     rows = [[branch.agents.get(agent, 0) / totals[agent] for branch in branches[:_SHOWN]] for agent in chose]
     return np.array(rows, dtype=np.float64).reshape(len(chose), -1), chose
-
-
-def _matrix_of(title: str, agents: Sequence[str], names: Sequence[str], shares: Any) -> Any:
-    def draw(figure: Figure) -> None:
-        from cellgames.utils.report.plots import Scale, matrix
-
-        matrix(figure, title, agents, names, shares, Scale(max(float(shares.max()), 0.01)))
-
-    return draw

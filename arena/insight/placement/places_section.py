@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +12,11 @@ import numpy.typing as npt
 
 from cellgames.arena.insight.readers.reader import Reader
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.report_parts import escape
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.text import escape
 
+from .heat_maps import Panel, maps
 from .places import Counts, Places, count_places, effective, share
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def section(game: Game, records: Sequence[Record], reader: Reader | None = None)
     lines = [
         "Shares of all cells that a seat claimed of its own choice; forced openings do not count. *Effective cells* "
         "are as many as would be equally varied if all were equally frequent (exp of the entropy).",
-        *(_told(found) for found in places),
+        *(_text(found) for found in places),
     ]
     tables = (
         Table("places_by_agent", _COLUMNS, [row for found in places for row in _rows(found)], shown=16),
@@ -99,7 +101,7 @@ def _summary(found: Places, agent: int) -> dict[str, Any]:
     }
 
 
-def _told(found: Places) -> str:
+def _text(found: Places) -> str:
     total = found.claims()
     parts = [
         f"{escape(agent)} {effective(found.counts[place].sum((0, 1))):.1f}"
@@ -110,14 +112,14 @@ def _told(found: Places) -> str:
     start = f"On {frame.title}" if frame.marked < 0 else f"As {frame.title} (at {names[frame.marked]})"
     text = (
         f"{start}: {int(total.sum())} claims of {len(names)} cells, most of {_top(found, total)} %. "
-        f"Effective cells: {', '.join(parts)}. {_ahead_told(found)}"
+        f"Effective cells: {', '.join(parts)}. {_lead_text(found)}"
     )
     if total.sum() < _enough(found):
         text += f" A map takes {_enough(found)} claims."
     return text.strip()
 
 
-def _ahead_told(found: Places) -> str:
+def _lead_text(found: Places) -> str:
     """Which cells those ahead and those behind claimed more often than chance explains, in a sentence."""
     lead, apart, names = found.lead(), found.striking(), found.frame.layout.names
     if not lead.any():
@@ -159,7 +161,7 @@ def _plots(found: Places) -> Iterable[Plot]:
             yield Plot(
                 f"places_{name}_by_{who.removesuffix('s')}",
                 f"Where {who} place ({title}), by phase. {scale}",
-                _maps_of(found, f"Where {who} place: {title}", shown, phases),
+                partial(_draw_maps, found=found, title=f"Where {who} place: {title}", rows=shown, phases=phases),
             )
     if shown := _with_maps([("", _lead_of(found))], phases):
         note = (
@@ -170,7 +172,14 @@ def _plots(found: Places) -> Iterable[Plot]:
         yield Plot(
             f"places_{name}_lead",
             note,
-            _maps_of(found, f"Those ahead minus those behind: {title}", shown, phases, signed=True),
+            partial(
+                _draw_maps,
+                found=found,
+                title=f"Those ahead minus those behind: {title}",
+                rows=shown,
+                phases=phases,
+                signed=True,
+            ),
         )
 
 
@@ -210,34 +219,29 @@ def _some_phases(found: Places) -> list[int]:
     return sorted({phases[round(place)] for place in np.linspace(0, len(phases) - 1, _PHASES)})
 
 
-def _maps_of(
+def _draw_maps(
+    figure: Figure,
     found: Places,
     title: str,
     rows: Sequence[_Row],
     phases: Sequence[int],
-    *,
     signed: bool = False,
-) -> Any:
-    def draw(figure: Figure) -> None:
-        from .heat_maps import Panel, maps
-
-        kept = [phase for phase in phases if any(values(phase) is not None for _, values in rows)]
-        columns: list[tuple[str, int | None]] = [(found.phases[phase], phase) for phase in kept]
-        if found.counts.any((0, 1, 3)).sum() > 1:
-            columns = [("all", None), *columns]
-        panels = [
-            Panel(row, column, name if row == 0 else "", values(phase))
-            for row, (_, values) in enumerate(rows)
-            for column, (name, phase) in enumerate(columns)
-        ]
-        maps(
-            figure,
-            title,
-            found.frame.layout,
-            [name for name, _ in rows],
-            panels,
-            signed=signed,
-            marked=found.frame.marked,
-        )
-
-    return draw
+) -> None:
+    kept = [phase for phase in phases if any(values(phase) is not None for _, values in rows)]
+    columns: list[tuple[str, int | None]] = [(found.phases[phase], phase) for phase in kept]
+    if found.counts.any((0, 1, 3)).sum() > 1:
+        columns = [("all", None), *columns]
+    panels = [
+        Panel(row, column, name if row == 0 else "", values(phase))
+        for row, (_, values) in enumerate(rows)
+        for column, (name, phase) in enumerate(columns)
+    ]
+    maps(
+        figure,
+        title,
+        found.frame.layout,
+        [name for name, _ in rows],
+        panels,
+        signed=signed,
+        marked=found.frame.marked,
+    )
