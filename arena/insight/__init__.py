@@ -1,1 +1,1 @@
-"""What strategies emerge: openings, places, courses, Life objects and behaviour, out of records of games."""
+"""Analyses of recorded games: openings, places, time series, Life objects, score flows and behaviour."""

@@ -1,4 +1,4 @@
-"""Games of given agents, for an analysis of them."""
+"""Games that agents play for an analysis of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["opening_plies", "play_some"]
 
 
 def opening_plies(game: Game) -> int:
-    """Random moves before the agents take over, unless others are asked for.
+    """Return the number of random moves before the agents take over, unless the caller asks for another.
 
     None where all act at once, where dice make games differ, and none where turns are several actions
     (`registry.RANDOM`): chance makes no turns there.
@@ -35,21 +35,21 @@ def play_some(
     plies: int | None = None,
     shown: bool = False,
 ) -> list[Record]:
-    """Games of agents with each other; one agent alone plays itself.
+    """Return games of agents with each other; one agent alone plays itself.
 
     In a game for two each pair plays a match: random openings, each in both seats. In larger ones, and alone, the
     agents take turns on all seats.
 
     Args:
-        game: the rules.
-        agents: by name, one or more.
-        games: of each pair in a game for two, and then even; else in all.
-        seed: all chance follows from it.
-        plies: random moves before the agents take over; None for `opening_plies`.
-        shown: whether to report progress on standard error.
+        game: The game with its parameters.
+        agents: One or more agents by name.
+        games: Games of each pair in a game for two, an even number; else of all agents.
+        seed: Seed that all random draws follow from.
+        plies: Random moves before the agents take over; None for `opening_plies`.
+        shown: True to report progress on standard error.
 
     Raises:
-        ValueError: a number of games that cannot be played.
+        ValueError: A number of games that cannot be played.
     """
     forced = opening_plies(game) if plies is None else plies
     if game.info.num_players == 2 and len(agents) > 1:

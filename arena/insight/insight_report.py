@@ -1,4 +1,4 @@
-"""Reports on how games were played: all sections for a set of games, and the files.
+"""Reports on recorded games: all sections for a set of games, and their files.
 
     report.md     what was found, with tables and plots
     report.json   the same for programs
@@ -36,14 +36,15 @@ PARTS = ("openings", "places", "courses", "flows", "behaviour")
 
 @dataclass(frozen=True)
 class Report:
-    """What was found.
+    """The sections on a set of games.
 
-    game:     the rules of all the games.
-    games:    how many.
-    distinct: different sequences of moves among them.
-    sources:  where they came from, in words.
-    agents:   who played, and how many seats of these games each of them had.
-    sections: the parts.
+    Attributes:
+        game: The game with its parameters.
+        games: Number of games.
+        distinct: Number of different sequences of moves among them.
+        sources: Sentences on where they came from.
+        agents: Number of seats in these games by agent.
+        sections: The sections, in the order of the page.
     """
 
     game: Game
@@ -55,12 +56,12 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Of the page."""
+        """The title of the page."""
         return f"How {self.game.info.title} was played"
 
     @property
     def counted(self) -> str:
-        """How many games, and whether they are enough to trust intervals."""
+        """The number of games, and a remark if too few of them differ."""
         words = f"{self.games} games, {self.distinct} of them different"
         few = self.distinct < self.games / 2
         return f"{words}: the same ones again tell nothing new, so that intervals are too narrow" if few else words
@@ -77,20 +78,20 @@ def analyse_games(
     step: Callable[[str], None] = lambda part: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Report:
-    """Look at games from all sides.
+    """Analyse games and return the sections on them.
 
     Args:
-        game: the rules of all of them.
-        records: the games, at least one unless there are `extra` parts.
-        only: out of `PARTS`; parts that say nothing about this game are left out.
-        behaviour: makes that section, since agents have to be asked; None leaves it out.
-        extra: more sections, for the end.
-        sources: where the games came from, in words.
-        step: called with the name of each part before its work begins.
-        warn: gets a line for each part left out since a library is missing.
+        game: The game with its parameters.
+        records: The games, at least one unless there are `extra` parts.
+        only: Out of `PARTS`; parts that say nothing about this game are left out.
+        behaviour: Makes that section, since agents have to be asked; None leaves it out.
+        extra: More sections, for the end.
+        sources: Sentences on where the games came from.
+        step: Called with the name of each part before its work begins.
+        warn: Gets a line for each part left out since a library is missing.
 
     Raises:
-        ValueError: no games, games of other rules, or an unknown part.
+        ValueError: No games, games of other rules, or an unknown part.
     """
     if unknown := sorted(set(only) - set(PARTS)):
         raise ValueError(f"expected parts out of {', '.join(PARTS)}, got {', '.join(unknown)}")
@@ -135,7 +136,7 @@ def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[
 
 
 def to_data(report: Report) -> dict[str, Any]:
-    """The content of report.json."""
+    """Return the content of report.json."""
     return {
         "format": FORMAT,
         "cellgames": __version__,

@@ -1,4 +1,4 @@
-"""What a search says of one position: as numbers, as a table, drawn on the board.
+"""A search's view of one position: as numbers, as a table, drawn on the board.
 
 A win chance is (value + 1) / 2 for a value from -1 (lost) to 1 (won); a draw counts half.
 
@@ -50,32 +50,33 @@ __all__ = [
 ]
 
 DEFAULT_AGENTS = ("gumbel:256", "mcts:1000")
-"""Specs of who analyses if nobody is named: the first that can in the game."""
+"""Agents that analyse unless the caller names one: the first that can search in the game."""
 
 SUFFIXES = (".svg", ".png", ".html")
-"""Of files of a drawn analysis."""
+"""Suffixes of files that hold a drawn analysis."""
 
 _SEARCHING = ("gumbel", "mcts")  # names of the agents that search trees
 
 
 @runtime_checkable
 class Searcher(StateAgent, Protocol):
-    """An agent that says what it has found, not only what it plays."""
+    """An agent that returns what its search has found, not only the action that it plays."""
 
     def search(self, state: Any, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
-        """The arguments are those of `StateAgent.act_on_state`."""
+        """Search positions; the arguments are those of `StateAgent.act_on_state`."""
 
 
 @dataclass(frozen=True)
 class MoveReport:
-    """A move that the search knows of.
+    """A move that the search has looked at.
 
-    name:       as the game writes it.
-    action:     its number.
-    visits:     simulations that began with it.
-    share:      of all visits, 0 to 1.
-    policy:     the chance that the search would give it, 0 to 1.
-    win_chance: of the player to move, 0 to 1; NaN where it was never visited.
+    Attributes:
+        name: As the game writes it.
+        action: Its number.
+        visits: Simulations that began with it.
+        share: Share of all visits, 0 to 1.
+        policy: Probability that the search gives it, 0 to 1.
+        win_chance: Win chance of the player to move, 0 to 1; NaN if it was never visited.
     """
 
     name: str
@@ -88,7 +89,7 @@ class MoveReport:
 
 @dataclass(frozen=True)
 class LineMove:
-    """A move to come: its name and number, and the seat that makes it."""
+    """A move of the expected line: its name and number, and the seat that makes it."""
 
     name: str
     action: int
@@ -97,17 +98,18 @@ class LineMove:
 
 @dataclass(frozen=True)
 class Analysis:
-    """Of one position.
+    """The analysis of one position.
 
-    agent:    who searched.
-    position: as the game writes positions.
-    player:   the seat to move.
-    mover:    its name.
-    turn:     steps played before.
-    value:    [P], what each player can expect, -1 to 1.
-    chosen:   the move that the agent would play.
-    moves:    the most visited first.
-    line:     the moves that the search expects, beginning with `chosen`.
+    Attributes:
+        agent: Name of the agent that searched.
+        position: As the game writes positions.
+        player: The seat to move.
+        mover: Its name.
+        turn: Steps played before.
+        value: [P], what each player can expect, -1 to 1.
+        chosen: The move that the agent would play.
+        moves: The most visited first.
+        line: The moves that the search expects, beginning with `chosen`.
     """
 
     agent: str
@@ -122,12 +124,12 @@ class Analysis:
 
     @property
     def win_chance(self) -> float:
-        """Of the player to move, 0 to 1."""
+        """The chance that the player to move wins, 0 to 1."""
         return _chance(self.value[self.player])
 
     @property
     def visits(self) -> int:
-        """Of all moves."""
+        """The number of visits of all moves."""
         return sum(move.visits for move in self.moves)
 
 
@@ -139,7 +141,7 @@ def _chance(value: float) -> float:
 
 
 def default_agent(game: Game) -> AnyAgent:
-    """The first of `DEFAULT_AGENTS` that can search in the game; a `ValueError` by the last one if none can."""
+    """Return the first of `DEFAULT_AGENTS` that can search in the game; raise a `ValueError` if none can."""
     *better, last = DEFAULT_AGENTS
     for spec in better:
         try:
@@ -153,13 +155,13 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
     """Let an agent search a position, as if the game began there.
 
     Args:
-        game: in turns, with perfect information.
-        state: one unfinished game, a batch of one; not changed.
-        agent: one with a method `search`, such as `mcts:400`; it is started.
-        seed: of the search's chance. In games of chance the dice to come are drawn from it.
+        game: A game in turns, with perfect information.
+        state: One unfinished game, a batch of one; not changed.
+        agent: An agent with a method `search`, such as `mcts:400`; it is started.
+        seed: Seed of the search. In games of chance the dice to come are drawn from it.
 
     Raises:
-        ValueError: the game is over, the agent does not search, or it cannot play the game.
+        ValueError: The game is over, the agent does not search, or it cannot play the game.
     """
     if len(state) != 1:
         raise ValueError(f"expected one position, a batch of one, got {len(state)}; state[env_id : env_id + 1] is one")
@@ -179,7 +181,7 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
 
 
 def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analysis:
-    """The result of a search of one position in words."""
+    """Return the analysis of a search of one position."""
     player, chosen = int(state.current_player), int(found.chosen)
     return Analysis(
         agent=agent,
@@ -195,7 +197,7 @@ def _report(game: Game, state: State, agent: str, found: SearchResult) -> Analys
 
 
 def _moves(game: Game, found: SearchResult, chosen: int) -> tuple[MoveReport, ...]:
-    """The edges; of equally visited ones first the one to play, then the likelier ones."""
+    """Return the root's edges; among equally visited ones the move to play comes first, then the more probable ones."""
     columns = (found.actions[0], found.visits[0], found.policy[0], found.values[0])  # [E] each
     edges = [edge for edge in zip(*(column.tolist() for column in columns), strict=True) if edge[0] >= 0]
     total = max(1, sum(visits for _, visits, _, _ in edges))
@@ -207,7 +209,7 @@ def _moves(game: Game, found: SearchResult, chosen: int) -> tuple[MoveReport, ..
 
 
 def _line(game: Game, state: State, actions: Sequence[int]) -> tuple[LineMove, ...]:
-    """The moves with those who make them, played by checked steps."""
+    """Return the moves and who makes them, played by checked steps."""
     moves = []
     for action in actions:
         moves.append(LineMove(game.action_to_string(action), action, int(state.current_player)))
@@ -219,7 +221,7 @@ def _line(game: Game, state: State, actions: Sequence[int]) -> tuple[LineMove, .
 
 
 def summary(analysis: Analysis) -> str:
-    """Whose move it is and what it is worth, in one line without the final stop."""
+    """Return one line, without the final stop: who moves, the win chance and the best move."""
     return (
         f"{analysis.mover} to move, win chance {percent(analysis.win_chance)} %, best {analysis.chosen} "
         f"({analysis.agent}, {analysis.visits} visits)"
@@ -227,7 +229,7 @@ def summary(analysis: Analysis) -> str:
 
 
 def table(analysis: Analysis, top: int = 8) -> str:
-    """The most visited moves as columns of text, and a line on the others."""
+    """Return the most visited moves as columns of text, and a line on the others."""
     return "\n".join([plain_table(_moves_table(analysis, top)), *_others(analysis, top)])
 
 
@@ -248,12 +250,12 @@ def _others(analysis: Analysis, top: int) -> list[str]:
 
 
 def line_text(analysis: Analysis) -> str:
-    """The moves that the search expects."""
+    """Return the moves that the search expects."""
     return " ".join(move.name for move in analysis.line)
 
 
 def to_data(analysis: Analysis) -> dict[str, Any]:
-    """As JSON takes it; shares and chances from 0 to 1, null where there is none."""
+    """Return the analysis as JSON takes it; shares and chances are from 0 to 1, null if there are none."""
     return {
         "agent": analysis.agent,
         "position": analysis.position,
@@ -282,7 +284,7 @@ def to_data(analysis: Analysis) -> dict[str, Any]:
 
 
 def draw(game: Game, state: State, analysis: Analysis) -> Picture:
-    """The position with shares of visits, win chances and the line on its board, as far as the game can draw them."""
+    """Draw the position with shares of visits, win chances and the line, as far as the game can draw them."""
     seen = [move for move in analysis.moves if move.visits]
     mover = analysis.mover.capitalize()
     return game.draw_annotated(
@@ -299,10 +301,10 @@ def draw(game: Game, state: State, analysis: Analysis) -> Picture:
 
 
 def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int = 8) -> str | bytes:
-    """What a file of a drawn analysis holds, by its suffix, one of `SUFFIXES`.
+    """Return the content of a file of a drawn analysis, by its suffix, one of `SUFFIXES`.
 
     Raises:
-        ValueError: another suffix.
+        ValueError: Another suffix.
         ImportError: .png, and Pillow is not installed.
     """
     check_suffix(f"file{suffix}")
@@ -313,13 +315,13 @@ def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int 
 
 
 def check_suffix(path: PathLike) -> None:
-    """Raise a `ValueError` unless `content` knows how to fill a file of this name."""
+    """Raise a `ValueError` unless `content` can fill a file of this name."""
     if PurePath(path).suffix not in SUFFIXES:
         raise ValueError(f"expected a file that ends in {', '.join(SUFFIXES)}, got {path}")
 
 
 def _page(analysis: Analysis, svg: str, top: int) -> str:
-    """One page without links: the drawing, the table, the line, the position."""
+    """Return one HTML page without links: the drawing, the table, the line, the position."""
     moves = _moves_table(analysis, top)
     cells = ["".join(f"<td>{html.escape(str(text))}</td>" for text in row) for row in moves.rows]
     body = "\n".join(f"<tr>{row}</tr>" for row in cells)

@@ -1,4 +1,4 @@
-"""How differently agents behave: all of them asked about the same positions.
+"""Distances between agents: all of them are asked about the same positions.
 
 The distance of two agents in a position is the total variation of what they do, half the sum of |p - q|: 0 if they do
 the same with the same chances, 1 if they never do the same. It is the mean over positions. Agents that do not tell
@@ -44,17 +44,19 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True)
 class Behaviour:
-    """What was found.
+    """Distances, agreement and entropy of agents.
 
-    agents:     names, `K`.
-    distance:   float [K, K], NaN where samples are too few to tell it or its interval; low, high: ends of its 95 %
-                intervals, by resampling the positions.
-    agreement:  float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its choice.
-    noise:      float [K], mean total variation of two samples of an agent; 0 where it told its chances.
-    entropy:    float [K], mean entropy of its decisions in nats, with its interval [K, 2]; NaN where it is not known.
-    entropy_interval: see there.
-    positions:  `L`.
-    draws:      of each of the two samples.
+    Attributes:
+        agents: Names, `K`.
+        distance: Float [K, K], NaN where samples are too few to tell it or its interval; low, high: ends of its 95 %
+            intervals, by resampling the positions.
+        agreement: Float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its
+            choice.
+        noise: Float [K], mean total variation of two samples of an agent; 0 where it told its chances.
+        entropy: Float [K], mean entropy of its decisions in nats, with its interval [K, 2]; NaN where it is not known.
+        entropy_interval: See there.
+        positions: `L`.
+        draws: Number of draws in each of the two samples.
     """
 
     agents: tuple[str, ...]
@@ -81,12 +83,12 @@ def compare(
     """Ask all agents about the same positions.
 
     Args:
-        game: the rules.
-        agents: by name; what one of them answers does not depend on the others.
-        positions: where they are asked.
-        draws: samples for each of two answers, of agents that do not tell their chances.
-        seed: all chance follows from it.
-        shown: whether to report progress on standard error.
+        game: The game with its parameters.
+        agents: Agents by name; what one of them answers does not depend on the others.
+        positions: The positions that they are asked about.
+        draws: Samples for each of two answers, of agents that do not tell their chances.
+        seed: Seed that all random draws follow from.
+        shown: True to report progress on standard error.
     """
     with progress(len(agents) * len(positions), label="behaviour", unit="positions", shown=shown) as finished:
         answers = [
@@ -98,7 +100,7 @@ def compare(
 
 
 def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chance: np.random.Generator) -> Behaviour:
-    """The distances of what agents answered; the generator, which resamples positions, is consumed."""
+    """Return the distances between answers; the generator, which resamples positions, is consumed."""
     count, positions = len(agents), answers[0].shares.shape[1]
     apart, alike = np.zeros((2, count, count, positions))
     known = np.zeros((count, count), dtype=bool)
@@ -134,13 +136,13 @@ def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chanc
 
 
 def _interval(resampled: Numbers) -> tuple[Numbers, Numbers]:
-    """Along the first axis."""
+    """Return both ends of an interval, along the first axis."""
     tail = (1 - _LEVEL) / 2
     return np.quantile(resampled, tail, axis=0), np.quantile(resampled, 1 - tail, axis=0)
 
 
 def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
-    """Float [L]: total variation, mean over the groups in which there is a choice, and over pairs of samples."""
+    """Return the total variation, float [L]: mean over groups in which there is a choice, and over pairs of samples."""
     total: Tensor = torch.zeros(len(like.weights))
     for a, b in halves:
         apart = [part.sum(1) / 2 for part in (p[a] - q[b]).abs().split(list(like.widths), 1)]
@@ -149,7 +151,7 @@ def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, 
 
 
 def _agreement(one: Answers, other: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:
-    """Float [L]: the chance of a choice in common."""
+    """Return the chance of a choice in common, float [L]."""
     total: Tensor = torch.zeros(len(one.weights))
     for a, b in halves:
         alike = [part.sum(1) for part in (one.shares[a] * other.shares[b]).split(list(one.widths), 1)]
@@ -162,7 +164,7 @@ def _mean_of_groups(values: Tensor, weights: Tensor) -> Tensor:
 
 
 def _corrected(apart: Numbers, noise: Numbers, known: npt.NDArray[np.bool_]) -> Numbers:
-    """Distances [R, K, K] out of mean total variations and of the noise of samples, [R, K]; see the module."""
+    """Return distances [R, K, K] from mean total variations and the noise of samples, [R, K]; see the module."""
     floor = np.where(known, 0.0, np.sqrt(noise[:, :, None] * noise[:, None, :]))
     with np.errstate(invalid="ignore", divide="ignore"):
         distance = np.where(floor > NOISY, math.nan, np.clip((apart - floor) / (1 - floor), 0, 1))
@@ -175,7 +177,7 @@ def _corrected(apart: Numbers, noise: Numbers, known: npt.NDArray[np.bool_]) -> 
 
 
 def embed(distance: Numbers) -> tuple[Numbers, float]:
-    """Places in the plane whose distances are about those given, and what share of the variance they keep.
+    """Return points in the plane whose distances are about those given, and the share of the variance that they keep.
 
     Classical scaling (Torgerson, "Multidimensional Scaling: I. Theory and Method", Psychometrika 17, 1952): the two
     greatest eigenvalues of the doubly centred squares. Unknown distances count as the mean of the others.
@@ -200,5 +202,5 @@ def embed(distance: Numbers) -> tuple[Numbers, float]:
 
 
 def ordered(distance: Numbers) -> list[int]:
-    """An order in which agents that behave alike stand near each other: along the first axis of `embed`."""
+    """Return an order in which agents that behave alike are neighbours: along the first axis of `embed`."""
     return [int(place) for place in np.argsort(embed(distance)[0][:, 0], kind="stable")]

@@ -1,4 +1,4 @@
-"""Behaviour as a part of a report: distances between agents in words, tables and plots."""
+"""The section of a report on behaviour: distances between agents as text, tables and plots."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def section(
     seed: int = 0,
     shown: bool = False,
 ) -> Section:
-    """Behaviour as a part of a report: agents asked about positions of games; see `compare` and `draw_positions`.
+    """Return the section on agents that were asked about positions of games; see `compare` and `draw_positions`.
 
     Raises:
-        ValueError: fewer than two agents, or games without moves of agents.
+        ValueError: Fewer than two agents, or games without moves of agents.
     """
     if len(agents) < 2:
         raise ValueError(f"expected at least two agents to compare, got {len(agents)}")
@@ -68,7 +68,7 @@ def percent_cell(share: float) -> float | None:
 
 
 def to_data(found: Behaviour) -> dict[str, Any]:
-    """As JSON holds it; null where nothing is known."""
+    """Return the behaviour as JSON holds it; null where a number is not known."""
 
     def plain(numbers: Numbers) -> Any:
         return [plain(row) for row in numbers] if numbers.ndim else _rounded(float(numbers), 6)

@@ -1,4 +1,4 @@
-"""How a run of training changed the way its network plays, from checkpoint to checkpoint.
+"""The section of a report on how training changed a network's play, from checkpoint to checkpoint.
 
 All networks that the run has kept (`checkpoints`) play by chance, as they did when they learned, and are asked about
 the same positions.
@@ -46,17 +46,17 @@ def drift_section(
     seed: int = 0,
     shown: bool = False,
 ) -> Section:
-    """How a run's play changed, as a part of a report.
+    """Return the section on how the play of a run's networks changed.
 
     Args:
-        game: that all of them play; `checkpoints.game_of_run`.
-        found: the run's networks.
-        references: agents that stay what they are, by name, to compare with.
-        records: games from which positions come; none for games that the run's networks play first.
-        positions: how many, at most.
-        draws: as in `behaviour.compare`.
-        seed: all chance follows from it.
-        shown: whether to report progress on standard error.
+        game: The game that the networks play; `network_checkpoints.game_of_run`.
+        found: The run's networks.
+        references: Agents by name to compare with.
+        records: Games from which positions come; none for games that the run's networks play first.
+        positions: Number of positions, at most.
+        draws: As in `behaviour.compare`.
+        seed: Seed that all random draws follow from.
+        shown: True to report progress on standard error.
     """
     selves = load(found)
     sources = list(records) or games_between(game, selves, 2 * math.ceil(positions / 12), seed)
@@ -108,7 +108,7 @@ def drift_section(
 
 
 def _rows(behaviour: Behaviour, steps: Sequence[int], references: Sequence[str]) -> list[list[tuple[str, Cell]]]:
-    """Of each checkpoint the names and values of its numbers, in percent."""
+    """Return the names and values of each checkpoint's numbers, in percent."""
     last = len(steps) - 1
     rows: list[list[tuple[str, Cell]]] = []
     for at in range(len(steps)):

@@ -1,4 +1,4 @@
-"""The networks that a run of training has kept, as agents, and how their games begin.
+"""The networks that a training run has kept, as agents, and how their games begin.
 
 A run keeps snapshots in `pool/`, evenly spread over its steps, and its last network in `agent.safetensors`, as
 `agents.saved` writes them (`cellgames train --snapshot-every` and `--pool-limit` say how many).
@@ -35,8 +35,9 @@ _MOVES = 2  # of a seat, or turns of a game in turns, that are played of a begin
 class Checkpoint:
     """A network that a run has kept.
 
-    steps: that it had learned from.
-    path:  its weights.
+    Attributes:
+        steps: Number of steps that it had learned from.
+        path: File of its weights.
     """
 
     steps: int
@@ -44,15 +45,15 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """As tables call it."""
+        """The name in tables."""
         return f"step {self.steps:,}"
 
 
 def checkpoints(folder: Path) -> list[Checkpoint]:
-    """What a run of training has kept, the oldest first.
+    """Return the networks that a run has kept, the oldest first.
 
     Raises:
-        ValueError: no run's folder, or fewer than two networks in it, or weights that cannot be read.
+        ValueError: No run's folder, or fewer than two networks in it, or weights that cannot be read.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder}: expected the folder of a run of `cellgames train`, found none")
@@ -73,10 +74,10 @@ def checkpoints(folder: Path) -> list[Checkpoint]:
 
 
 def game_of_run(found: Sequence[Checkpoint]) -> Game:
-    """The game that the networks learned.
+    """Return the game that the networks learned.
 
     Raises:
-        ValueError: not the same for all.
+        ValueError: Not the same for all.
     """
     abouts = [read_about(checkpoint.path) for checkpoint in found]
     games = [registry.make(about["game"], **about["parameters"]) for about in abouts]
@@ -86,7 +87,7 @@ def game_of_run(found: Sequence[Checkpoint]) -> Game:
 
 
 def load(found: Sequence[Checkpoint]) -> dict[str, AnyAgent]:
-    """The networks as agents that play by chance, by their names."""
+    """Return the networks as agents that sample their actions, by name."""
     return {
         checkpoint.name: load_network(checkpoint.path).network.agent(checkpoint.name, sample=True)
         for checkpoint in found
@@ -94,13 +95,13 @@ def load(found: Sequence[Checkpoint]) -> dict[str, AnyAgent]:
 
 
 def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: int) -> list[Record]:
-    """Games of the first, the middle and the last agent against each other, where positions can come from.
+    """Play games of the first, the middle and the last agent against each other, from which positions can come.
 
     Args:
-        game: the rules.
-        agents: by name, in their order.
-        games: of each pair, even.
-        seed: all chance follows from it.
+        game: The game with its parameters.
+        agents: Agents by name, in their order.
+        games: Games of each pair, an even number.
+        seed: Seed that all random draws follow from.
     """
     names = list(agents)
     some = list(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
@@ -116,13 +117,13 @@ def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: 
 
 
 def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[str]:
-    """How often games of an agent with itself begin how, after the first step of an opening or two (`readers`).
+    """Count how games of an agent with itself begin, by the first one or two steps of an opening (`readers`).
 
     Args:
-        game: the rules.
-        agent: in all seats.
-        games: how many are begun; all agents begin the same ones.
-        seed: all chance follows from it.
+        game: The game with its parameters.
+        agent: The agent in all seats.
+        games: Number of games; the same ones for every agent.
+        seed: Seed that all random draws follow from.
     """
     seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)])
     state: State = game.init(seeds)

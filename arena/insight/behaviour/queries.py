@@ -1,4 +1,4 @@
-"""What agents would do: positions out of records, and agents asked about them out of the blue.
+"""Positions out of records, and the answers of agents that are asked about them.
 
 Letters: `L` positions, `P` players, `A` actions (mask width), `G` groups of components of an action.
 """
@@ -29,12 +29,13 @@ _LONGEST_TURN = 1000  # actions; no game of the suite has turns of so many
 
 @dataclass(frozen=True)
 class Positions:
-    """Positions in which somebody is to decide.
+    """Positions in which a player has to decide.
 
-    state:   `L` unfinished games.
-    players: int64 [L], the seats to be asked.
-    records: where each comes from, a number of a record.
-    plies:   after how many of its moves.
+    Attributes:
+        state: `L` unfinished games.
+        players: int64 [L], the seats to be asked.
+        records: Number of the record that each comes from.
+        plies: Number of that record's moves before it.
     """
 
     state: State
@@ -43,22 +44,23 @@ class Positions:
     plies: tuple[int, ...]
 
     def __len__(self) -> int:
-        """`L`."""
+        """Return the number of positions."""
         return len(self.players)
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What an agent would do in `L` positions, twice, from chance of its own.
+    """The answers of an agent in `L` positions, twice, each with its own random draws.
 
-    shares:  float32 [2, L, W]: how often each choice is made. Choices of components with equally many of them, such as
-             spaces for several tiles, are counted together (a group) where they have a choice; the shares of a group
-             add up to 1.
-    samples: the same out of `draws` draws each, where `shares` are chances; else `shares` themselves.
-    weights: float32 [L, G]: 1 for groups in which there is a choice at all.
-    widths:  of the groups.
-    entropy: float64 [L], of the decision in nats, where the agent can tell its chances; None where it cannot.
-    exact:   whether the agent told its chances, or is sure what to do.
+    Attributes:
+        shares: float32 [2, L, W]: how often each choice is made. Choices of components with equally many of them, such
+            as spaces for several tiles, are counted together (a group) where they have a choice; the shares of a group
+            add up to 1.
+        samples: The same out of `draws` draws each, where `shares` are chances; else `shares` themselves.
+        weights: float32 [L, G]: 1 for groups in which there is a choice at all.
+        widths: Widths of the groups.
+        entropy: float64 [L], of the decision in nats, where the agent can tell its chances; None where it cannot.
+        exact: True if the agent told its chances, or always does the same.
     """
 
     shares: Tensor
@@ -79,14 +81,14 @@ def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int)
     once one seat is drawn for each position.
 
     Args:
-        game: the rules of all games.
-        records: the games.
-        count: how many positions, at most.
-        seed: they follow from it.
+        game: The game with its parameters.
+        records: The games.
+        count: Number of positions, at most.
+        seed: Seed that the draw follows from.
 
     Raises:
-        ValueError: no agent made a move in these games.
-        ReplayError: a record does not reproduce.
+        ValueError: No agent made a move in these games.
+        ReplayError: A record does not reproduce.
     """
     chance = generator(seed, "positions")
     moves = torch.tensor([len(record.moves) - record.opening for record in records])
@@ -113,7 +115,7 @@ def draw_positions(game: Game, records: Sequence[Record], count: int, seed: int)
 def _reached(
     game: Game, records: Sequence[Record], numbers: Sequence[int], plies: Sequence[int]
 ) -> tuple[State, list[int]]:
-    """The positions after so many moves of some records, or where the turn began, and after how many moves that was."""
+    """Return the positions after a number of moves, or where the turn began, and the number of moves up to there."""
     first = [start(game, records[number].seed, records[number].position) for number in numbers]
     state: State = type(first[0]).cat(first)
     begun, at = state, [0] * len(numbers)  # where the turn began
@@ -131,7 +133,7 @@ def _reached(
 
 
 def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence[int], ply: int) -> State:
-    """One move more in each game; a `ReplayError` names a game whose record does not reproduce."""
+    """Play one more move in each game; a `ReplayError` names a game whose record does not reproduce."""
     actions = []
     for number in numbers:
         try:
@@ -149,7 +151,7 @@ def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence
 
 
 def _several(game: Game) -> bool:
-    """Whether turns are several actions."""
+    """Return True if a turn is several actions."""
     return game.id in RANDOM
 
 
@@ -164,17 +166,17 @@ def ask(
     *parts: str | int,
     finished: Callable[[int], None] = lambda positions: None,
 ) -> Answers:
-    """What an agent would do; it is told nothing of the games before, so one with a memory knows no more than it sees.
+    """Ask an agent what it would do; it sees nothing of the games before, so memory does not help it.
 
     A network tells its chances, and so does the agent that plays at random. Others are asked 2 x `draws` times.
 
     Args:
-        game: the rules.
-        agent: whom to ask.
-        positions: about what.
-        draws: for each of the two answers.
-        parts: what chance is derived from.
-        finished: called with the number of positions just answered.
+        game: The game with its parameters.
+        agent: The agent to ask.
+        positions: The positions to ask about.
+        draws: Number of draws for each of the two answers.
+        parts: Seed and names that the random draws follow from.
+        finished: Called with the number of positions just answered.
     """
     if draws < 1:
         raise ValueError(f"expected at least 1 draw, got {draws}")
@@ -230,14 +232,14 @@ def _mask(game: Game, state: State, players: Tensor) -> Tensor:
 
 
 def _groups(game: Game) -> tuple[list[int], tuple[int, ...]]:
-    """The group of each component of an action, and the widths of the groups."""
+    """Return the group of each component of an action, and the widths of the groups."""
     nvec = game.info.action_nvec
     widths = tuple(dict.fromkeys(nvec))
     return [widths.index(choices) for choices in nvec], widths
 
 
 def _choices(game: Game, state: State, players: Tensor, groups: Sequence[int], count: int) -> Tensor:
-    """Float [L, G]: 1 where a component of the group has several legal choices."""
+    """Return 1 for groups in which a component has several legal choices, else 0; float [L, G]."""
     parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
     found = torch.zeros(len(state), count)
     for group, part in zip(groups, parts, strict=True):
@@ -246,7 +248,7 @@ def _choices(game: Game, state: State, players: Tensor, groups: Sequence[int], c
 
 
 def _free(game: Game, state: State, players: Tensor, groups: Sequence[int]) -> Tensor:
-    """Float [L, components]: 1 where a component counts: it has a choice, or none of its group has.
+    """Return 1 for components with a choice, or of a group in which none has one, else 0; float [L, components].
 
     Else agents would seem alike by what they have to do.
     """
@@ -270,7 +272,7 @@ def _play(
     widths: Sequence[int],
     chance: torch.Generator,
 ) -> None:
-    """One turn of the agent in positions `env_ids`, added to `counts` [2, L, W] in the answers `half`."""
+    """Play one turn of the agent in positions `env_ids`; add it to `counts` [2, L, W] in the answers `half`."""
     state, players = positions.state[env_ids], positions.players[env_ids]
     agent.start(game, players, torch.arange(len(env_ids)))
     first = torch.tensor([sum(widths[:group]) for group in groups])

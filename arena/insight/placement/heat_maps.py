@@ -1,4 +1,4 @@
-"""Heat maps on boards, and pictures of positions side by side; drawn on an empty figure, whose size they set."""
+"""Heat maps on boards and drawings of positions, on an empty figure whose size they set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["Panel", "boards", "maps"]
 
 @dataclass(frozen=True)
 class Panel:
-    """Numbers by cell, [N], in a row and column of a figure; None for a grey board."""
+    """The numbers of the cells, [N], in a row and column of a figure; None for a grey board."""
 
     row: int
     column: int
@@ -48,16 +48,16 @@ def maps(
     signed: bool = False,
     marked: int = -1,
 ) -> None:
-    """Boards side by side in one scale, from 0 to the greatest number, or from minus that to it.
+    """Draw boards with one scale, from 0 to the greatest number, or from minus that number if `signed`.
 
     Args:
-        figure: empty.
-        title: above it.
-        layout: of the board.
-        rows: names of the rows.
-        panels: what is drawn where, at least one of them with numbers.
-        signed: whether numbers may be negative.
-        marked: a cell that gets a cross; -1 for none.
+        figure: Empty.
+        title: Text above it.
+        layout: Layout of the board.
+        rows: Names of the rows.
+        panels: The boards and their places, at least one of them with numbers.
+        signed: True if numbers may be negative.
+        marked: A cell that gets a cross; -1 for none.
     """
     import matplotlib
 
@@ -97,7 +97,7 @@ def maps(
 
 
 def boards(figure: Figure, title: str, drawn: Sequence[tuple[str, npt.NDArray[np.uint8]]]) -> None:
-    """Pictures of positions, [H, W, 3], each with words below it."""
+    """Draw positions, uint8 [H, W, 3], each with a text below it."""
     across = min(5, len(drawn))
     down = -(-len(drawn) // across)
     side, words = 2.2, 0.42

@@ -1,4 +1,4 @@
-"""Openings as a part of a report: what was found in words, tables and plots."""
+"""The section of a report on openings: text, tables and plots."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SAME = 1e-9  # difference of scores
 
 
 def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section:
-    """Openings as a part of a report; the arguments are those of `find_openings`."""
+    """Return the section on openings; the arguments are those of `find_openings`."""
     reader = make_reader(game) if reader is None else reader
     found = find_openings(game, records, reader)
     players = game.info.players
@@ -90,7 +90,7 @@ _COLUMNS = ("opening", "depth", "last step", "by", "times", "score %", "low %", 
 
 
 def _is_whole(branch: Branch, found: Openings) -> bool:
-    """Whether a forced branch is followed by a choice."""
+    """Return True if a choice follows a forced branch."""
     return any(other.steps[:-1] == branch.steps for other in found.firsts)
 
 
@@ -149,7 +149,7 @@ def _paragraphs(
 
 
 def _extremes(forced: Sequence[Branch]) -> str:
-    """The best and the worst of forced openings, by how those fared who made their last step."""
+    """Return a sentence on the best and the worst forced openings, for those who made their last step."""
     best, worst = (pick(forced, key=_gain) for pick in (max, min))
     who = "whoever was made to play the last forced step"
     if _gain(best) - _gain(worst) > _SAME:
@@ -167,7 +167,7 @@ def _gain(branch: Branch) -> float:
 
 
 def _striking(branches: Sequence[Branch]) -> list[str]:
-    """Which intervals leave out the usual score, of openings made often enough."""
+    """Return a sentence on openings whose interval leaves out the usual score, if they were made often enough."""
     branches = [branch for branch in branches if branch.times >= _FEW]
     better = [f"`{branch.name}` ({_score(branch)})" for branch in branches if branch.low > branch.usual]
     worse = [f"`{branch.name}` ({_score(branch)})" for branch in branches if branch.high < branch.usual]
@@ -181,7 +181,7 @@ def _striking(branches: Sequence[Branch]) -> list[str]:
 
 
 def _deepest(chosen: Sequence[Branch], found: Openings) -> list[Branch]:
-    """What was answered to the first steps that agents chose."""
+    """Return the answers to the first steps that agents chose."""
     firsts = {branch.steps for branch in chosen}
     return [branch for branch in found.branches if not branch.forced and branch.steps[:-1] in firsts]
 
@@ -217,7 +217,7 @@ def _draw_boards(figure: Figure, title: str, reader: Reader, branches: Sequence[
 
 
 def _shares(branches: Sequence[Branch], agents: Sequence[str]) -> tuple[Any, list[str]]:
-    """Of each agent's choices, float [agents, branches], and the agents that chose at all."""
+    """Return the shares of each agent's choices, float [agents, branches], and the agents that chose at all."""
     totals: Counter[str] = Counter()
     for branch in branches:
         totals.update(branch.agents)

@@ -1,4 +1,4 @@
-"""Openings, up to symmetry, and how they fare.
+"""Openings, up to symmetry, and their scores.
 
 Steps that were forced, as matches force their first moves at random, are counted apart from those that agents chose:
 what follows a forced opening says how good the position is, whoever likes it; what agents choose says what they like.
@@ -24,15 +24,17 @@ __all__ = ["Branch", "Openings", "find_openings"]
 class Branch:
     """Openings that begin with the same steps.
 
-    steps:  what they share; the last one is the branch's own.
-    seat:   who makes the last step, -1 if not always the same.
-    forced: whether nobody chose the last step.
-    times:  how often it was made.
-    score:  how those fared who made it, mean of `reading.scores`.
-    low:    end of the score's 95 % interval (Wilson), as if the times were independent; `high` the other one.
-    usual:  mean score of the same agents against the same opponents in the same seats, whatever they opened with; in
+    Attributes:
+        steps: The common steps; the last one is the branch's own.
+        seat: Seat that makes the last step, -1 if not always the same.
+        forced: True if nobody chose the last step.
+        times: Number of times that it was made.
+        score: Mean score of those who made it (`record_groups.scores`).
+        low: Lower end of the score's 95 % interval (Wilson), as if the times were independent.
+        high: Its upper end.
+        usual: Mean score of the same agents against the same opponents in the same seats, whatever they opened with; in
             games for more than two, of the same agents.
-    agents: how often each agent chose it; empty where it was forced.
+        agents: Number of times that each agent chose it; empty if it was forced.
     """
 
     steps: tuple[str, ...]
@@ -55,10 +57,12 @@ class Branch:
 class Openings:
     """All openings of some games.
 
-    branches: a tree in depth-first order, siblings by how often they were made; those of the same steps are two where
-              they were forced in some games and chosen in others.
-    firsts:   the first step that was chosen, whatever was forced before it, by its steps.
-    openings: how many were read, and how many of them begin with forced steps.
+    Attributes:
+        branches: A tree in depth-first order, siblings by how often they were made; those of the same steps are two
+            where they were forced in some games and chosen in others.
+        firsts: The first step that was chosen, whatever was forced before it, by its steps.
+        openings: Number of openings.
+        forced: Number of openings that begin with forced steps.
     """
 
     branches: tuple[Branch, ...]
@@ -69,7 +73,7 @@ class Openings:
 
 @dataclass
 class _Count:
-    """A branch in the making."""
+    """A branch that is being counted."""
 
     seats: set[int] = field(default_factory=set)
     scores: list[float] = field(default_factory=list)
@@ -84,9 +88,9 @@ def find_openings(game: Game, records: Sequence[Record], reader: Reader | None =
     """Count the openings of games.
 
     Args:
-        game: the rules of all of them.
-        records: the games; those that began from a position of their own have no opening.
-        reader: of the game.
+        game: The game with its parameters.
+        records: The games; those that began from a position of their own have no opening.
+        reader: The reader of the game; None for its usual one.
     """
     reader = make_reader(game) if reader is None else reader
     usual = _usual(records)
@@ -111,7 +115,7 @@ def _count(
     fared: Sequence[float],
     usual: Mapping[tuple[str, ...], float],
 ) -> set[_Key]:
-    """Count one opening; the key of its first step of choice, if there is one."""
+    """Count one opening; return the key of its first step of choice, if there is one."""
     first = set()
     for depth, seat in enumerate(opening.seats, 1):
         chosen = depth > opening.forced
@@ -128,7 +132,7 @@ def _count(
 
 
 def _who(record: Record, seat: int) -> tuple[str, ...]:
-    """Who plays, as far as the usual score depends on it."""
+    """Return who plays, as far as the usual score depends on it."""
     agent = record.agents[seat]
     return (agent, record.agents[1 - seat], str(seat)) if len(record.agents) == 2 else (agent,)
 
@@ -142,7 +146,7 @@ def _usual(records: Sequence[Record]) -> dict[tuple[str, ...], float]:
 
 
 def _place(key: _Key, counts: Mapping[_Key, _Count]) -> tuple[list[tuple[int, str]], bool]:
-    """Where a branch stands: after the one that it stands on, beside its siblings by how often they were made."""
+    """Return the sort key of a branch: after its parent, among its siblings by how often they were made."""
     steps, forced = key
     place = []
     for depth in range(1, len(steps) + 1):

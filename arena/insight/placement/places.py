@@ -1,4 +1,4 @@
-"""Where agents place: how often each cell was claimed, by agent, seat and phase, and by those who won and who lost.
+"""Counts of claimed cells by agent, seat and phase, and of those who won and who lost.
 
 Letters: `N` cells of a frame, `T` phases.
 """
@@ -27,12 +27,13 @@ Counts = npt.NDArray[np.int64]
 class Places:
     """Counts of claims in one frame.
 
-    frame:  how cells are looked at.
-    agents: names.
-    seats:  names.
-    phases: `T` names.
-    counts: int64 [agents, seats, T, N].
-    ahead:  int64 [2, T, N]: claims of seats that did better than half of the others, and of those that did worse.
+    Attributes:
+        frame: The frame in which cells are counted.
+        agents: Names.
+        seats: Names.
+        phases: `T` names.
+        counts: int64 [agents, seats, T, N].
+        ahead: int64 [2, T, N]: claims of seats that did better than half of the others, and of those that did worse.
     """
 
     frame: Frame
@@ -43,11 +44,11 @@ class Places:
     ahead: Counts
 
     def shares(self, agent: str | None = None, seat: int | None = None, phase: int | None = None) -> Any:
-        """The share of each cell among some of the claims, float [N]; zeros where there are none."""
+        """Return the share of each cell among some of the claims, float [N]; zeros if there are none."""
         return share(self.claims(agent, seat, phase))
 
     def claims(self, agent: str | None = None, seat: int | None = None, phase: int | None = None) -> Counts:
-        """How often each cell was claimed in some of the claims, int64 [N]."""
+        """Return how often each cell was claimed in some of the claims, int64 [N]."""
         counts = self.counts
         counts = counts if agent is None else counts[[self.agents.index(agent)]]
         counts = counts if seat is None else counts[:, [seat]]
@@ -55,16 +56,16 @@ class Places:
         return np.asarray(counts.sum((0, 1, 2)))
 
     def lead(self, phase: int | None = None) -> Any:
-        """Share of each cell among the claims of those ahead, minus that among those behind; float [N]."""
+        """Return each cell's share of the claims of those ahead minus its share among those behind, float [N]."""
         counts = self.sides(phase)
         return share(counts[0]) - share(counts[1]) if counts.any(1).all() else np.zeros(counts.shape[1])
 
     def sides(self, phase: int | None = None) -> Counts:
-        """Claims of those ahead and of those behind, int64 [2, N]."""
+        """Return the claims of those ahead and of those behind, int64 [2, N]."""
         return np.asarray(self.ahead.sum(1) if phase is None else self.ahead[:, phase])
 
     def striking(self) -> npt.NDArray[np.float64]:
-        """How far the shares of those ahead and behind differ, in standard errors of chance (two proportions); [N]."""
+        """Return the difference of both shares in standard errors of chance (test of two proportions), float [N]."""
         ahead, behind = self.sides()
         sizes = ahead.sum(), behind.sum()
         if not all(sizes):
@@ -75,12 +76,12 @@ class Places:
 
 
 def share(counts: Counts) -> npt.NDArray[np.float64]:
-    """Of all counts; zeros where there are none."""
+    """Return each count's share of the sum; zeros if the sum is zero."""
     return counts / max(int(counts.sum()), 1)
 
 
 def effective(counts: Counts) -> float:
-    """How many cells as frequent as each other are as varied as these: exp of the entropy (Hill number of order 1).
+    """Return the number of equally frequent cells with the same entropy, exp of the entropy (Hill number of order 1).
 
     Hill, "Diversity and Evenness: A Unifying Notation and Its Consequences", Ecology 54, 1973. 0 without claims.
     """
@@ -89,12 +90,12 @@ def effective(counts: Counts) -> float:
 
 
 def count_places(game: Game, records: Sequence[Record], reader: Reader | None = None) -> list[Places]:
-    """Count the claims of games, once for each of the reader's frames; none for a game without.
+    """Count the claims of games, once for each of the reader's frames; a game without frames has none.
 
     Args:
-        game: the rules of all of them.
-        records: the games; moves that were forced at their beginning do not count.
-        reader: of the game.
+        game: The game with its parameters.
+        records: The games; moves that were forced at their beginning do not count.
+        reader: The reader of the game; None for its usual one.
     """
     reader = make_reader(game) if reader is None else reader
     agents, players = agents_of(records), game.info.players

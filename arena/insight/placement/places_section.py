@@ -1,4 +1,4 @@
-"""Places as a part of a report: what was found in words, tables and plots."""
+"""The section of a report on where agents place: text, tables and plots."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FEW = 10  # claims; fewer make no map
 
 
 def section(game: Game, records: Sequence[Record], reader: Reader | None = None) -> Section | None:
-    """Places as a part of a report; None for games whose cells are not known. The arguments are `count_places`'s."""
+    """Return the section on places, None if the game's cells are not known; arguments as of `count_places`."""
     places = [found for found in count_places(game, records, reader) if found.counts.any()]
     if not places:
         return None
@@ -120,7 +120,7 @@ def _text(found: Places) -> str:
 
 
 def _lead_text(found: Places) -> str:
-    """Which cells those ahead and those behind claimed more often than chance explains, in a sentence."""
+    """Return a sentence on the cells that those ahead claimed more or less often than chance explains."""
     lead, apart, names = found.lead(), found.striking(), found.frame.layout.names
     if not lead.any():
         return ""
@@ -184,7 +184,7 @@ def _plots(found: Places) -> Iterable[Plot]:
 
 
 def _enough(found: Places) -> int:
-    """Claims that make a map: a fifth of what is drawn one by one."""
+    """Return the number of claims that make a map: a fifth of the cells drawn."""
     layout = found.frame.layout
     return max(_FEW, layout.shown(np.zeros(len(layout.names))).size // 5)
 
@@ -205,12 +205,12 @@ def _lead_of(found: Places) -> Callable[[int | None], _Values]:
 
 
 def _with_maps(rows: Sequence[_Row], phases: Sequence[int]) -> list[_Row]:
-    """Rows that are not all grey."""
+    """Return the rows that are not all grey."""
     return [row for row in rows if any(row[1](phase) is not None for phase in (None, *phases))]
 
 
 def _some_phases(found: Places) -> list[int]:
-    """Those with as many claims as there are cells, since fewer show chance; of many phases some."""
+    """Return the phases with at least as many claims as cells, since fewer show chance; of many phases, some."""
     claims = found.counts.sum((0, 1, 3))
     phases = [phase for phase, count in enumerate(claims.tolist()) if count >= found.counts.shape[3]]
     phases = phases or [phase for phase, count in enumerate(claims.tolist()) if count]

@@ -1,1 +1,1 @@
-"""Readers: what the moves of each game mean to an analysis."""
+"""Readers of each game's moves for analyses, and the groups of records that they read."""

@@ -1,4 +1,4 @@
-"""Shapes of cells, wherever they lie and however they are turned: canonical forms, and names."""
+"""Shapes of cells, wherever they lie and however they are turned: canonical forms and names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Cell = tuple[int, int]
 
 
 def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:
-    """The least of the eight turned and mirrored forms, moved to row 0 and column 0, its cells in order."""
+    """Return the least of the eight rotated and mirrored forms, moved to row 0 and column 0, its cells in order."""
     turned = list(cells)
     forms = []
     for _ in range(4):
@@ -27,14 +27,14 @@ def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 
 
 def text(cells: Iterable[Cell]) -> str:
-    """Rows of `o` and `.`, such as `.oo/oo./.o.`."""
+    """Return rows of `o` and `.`, such as `.oo/oo./.o.`."""
     known = set(cells)
     rows, cols = (1 + max(axis) for axis in zip(*known, strict=True))
     return "/".join("".join("o" if (row, col) in known else "." for col in range(cols)) for row in range(rows))
 
 
 def groups(cells: Iterable[Cell], reach: int) -> list[tuple[Cell, ...]]:
-    """Cells split into groups: those within `reach` king's moves of each other belong together."""
+    """Split cells into groups: cells within `reach` king's moves of each other belong together."""
     left, found = set(cells), []
     while left:
         group, edge = [], [left.pop()]
@@ -59,6 +59,6 @@ def _names() -> dict[tuple[Cell, ...], str]:
 
 
 def named(cells: Iterable[Cell]) -> str:
-    """The usual name of a shape that the suite's agents know, `cell` for a single one, else its `text`."""
+    """Return the usual name of a shape that the suite's agents know, `cell` for a single one, else its `text`."""
     form = canonical(cells)
     return "cell" if len(form) == 1 else _names().get(form, text(form))

@@ -1,4 +1,4 @@
-"""Reads games of Cloth of Gold: the shapes that players begin with, and the cells they fill, round by round."""
+"""The reader of Cloth of Gold: the shapes that players begin with, and the cells they fill, round by round."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import bisect
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -24,10 +26,11 @@ _MOST = 4  # shapes that are named of a turn
 class Turn(NamedTuple):
     """A player's turn.
 
-    seat:  whose.
-    round: 0 is the initial placement.
-    cells: filled when it ended, in the order of their numbers.
-    forced: whether a part of it was not the player's choice.
+    Attributes:
+        seat: Whose.
+        round: 0 is the initial placement.
+        cells: Filled when it ended, in the order of their numbers.
+        forced: True if a part of it was not the player's choice.
     """
 
     seat: int
@@ -37,7 +40,7 @@ class Turn(NamedTuple):
 
 
 class ClothReader(Reader):
-    """An opening is the first turns of both players, as shapes; where they stand is for the heat maps."""
+    """A reader of Cloth of Gold; an opening is both players' first turns as shapes, wherever they stand."""
 
     depth = 2
     phases = ("initial placement", "round 1", "rounds 2 and 3", "rounds 4 to 7", "later rounds")
@@ -50,15 +53,15 @@ class ClothReader(Reader):
         self.frames = (Frame("board", "the world", Rectangle(names, self.height, self.width)),)
 
     @property
+    @override
     def about(self) -> str:
-        """See `Reader`."""
         return (
             "An opening is the first turn of player_a and the answer of player_b, as shapes: cells within two king's "
             "moves of each other are one shape, however it is turned and wherever it stands."
         )
 
     def turns(self, record: Record) -> Iterator[Turn]:
-        """All turns that were ended."""
+        """Return all turns that were ended."""
         number, begun, cells = 0, 0, set[int]()
         for ply, move in enumerate(record.moves):
             if move != "end":
@@ -68,8 +71,8 @@ class ClothReader(Reader):
             yield Turn(seat, lap + self.first, tuple(sorted(cells)), begun < record.opening)
             number, begun, cells = number + 1, ply + 1, set()
 
+    @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        """See `Reader`."""
         if record.position:
             return
         turns = [turn for turn, _ in zip(self.turns(record), range(self.depth), strict=False)]
@@ -78,18 +81,19 @@ class ClothReader(Reader):
             yield Opening(steps, tuple(turn.seat for turn in turns), sum(turn.forced for turn in turns))
 
     def shapes_of(self, cells: tuple[int, ...]) -> str:
-        """Such as `2 glider + block`; the most frequent ones first, and how many more there are."""
+        """Return a text such as `2 glider + block`: the most frequent shapes, and how many more there are."""
         found = Counter(map(shapes.named, shapes.groups([divmod(cell, self.width) for cell in cells], _REACH)))
         parts = [f"{count} {name}" if count > 1 else name for name, count in sorted(found.items(), key=_frequent)]
         more = len(parts) - _MOST
         return " + ".join(parts[:_MOST] + ([f"{more} more shapes"] if more > 0 else [])) or "nothing"
 
+    @override
     def draw(self, steps: Sequence[str]) -> None:
-        """See `Reader`; shapes are no moves."""
+        # Shapes are no moves.
         return
 
+    @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        """See `Reader`."""
         if record.position:
             return
         for turn in self.turns(record):

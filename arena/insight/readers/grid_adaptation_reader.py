@@ -1,9 +1,11 @@
-"""Reads matches of Grid Adaptation: the tiles of round 1 as a shape, and the spaces named in every round."""
+"""The reader of Grid Adaptation: the tiles of round 1 as a shape, and the spaces named in every round."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+
+from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -20,7 +22,7 @@ _RINGS = ("in the middle", "halfway", "at the edge")
 
 
 class GridReader(Reader):
-    """An opening is a player's tiles of round 1: their shape, then how far from the middle of the board they lie."""
+    """A reader of Grid Adaptation; an opening is the shape of a player's tiles of round 1, and how central they lie."""
 
     depth = 2
 
@@ -33,21 +35,21 @@ class GridReader(Reader):
         self.phases = tuple(f"round {number}" for number in range(1, self.rounds + 1))
 
     @property
+    @override
     def about(self) -> str:
-        """See `Reader`."""
         return (
             "An opening is the tiles that a player names in round 1: first their shape, however it is turned and "
             "wherever it lies, then the place of their centre. Every seat of every match has one."
         )
 
     def spaces(self, action: str) -> list[int]:
-        """The spaces that an action names, the reserve tile's last."""
+        """Return the spaces that an action names, the reserve tile's last."""
         tiles, _, reserve = action.partition("/")[0].partition("+")
         names = [*tiles.split(","), *([reserve] if reserve else [])]
         return [self._cells[name] for name in names if name != _NONE]
 
+    @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        """See `Reader`."""
         if record.position or not record.moves:
             return
         for seat, action in enumerate(self.by_seat(record.moves[0])):
@@ -56,20 +58,21 @@ class GridReader(Reader):
             yield Opening(steps, (seat,) * len(steps), len(steps) if record.opening else 0)
 
     def shape(self, cells: list[shapes.Cell]) -> str:
-        """Rows of `o` and `.`, or `n tiles apart`."""
+        """Return rows of `o` and `.`, or `n tiles apart`."""
         spans = [max(axis) - min(axis) + 1 for axis in zip(*cells, strict=True)]
         form = shapes.canonical(cells)
         return shapes.text(form) if max(spans) <= _APART else f"{len(form)} tiles apart"
 
     def ring(self, cells: list[shapes.Cell]) -> str:
-        """In which third of the way from the middle of the board to its edge the centre of the cells lies."""
+        """Return the third of the way from the board's middle to its edge in which the cells' centre lies."""
         middle = (self.size - 1) / 2
         centre = (math.fsum(axis) / len(cells) for axis in zip(*cells, strict=True))
         share = max(abs(place - middle) for place in centre) / (self.size / 2)
         return _RINGS[min(2, int(3 * share))]
 
+    @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        """See `Reader`; of spaces named, whether or not a tile came to lie there."""
+        # Of spaces named, whether or not a tile came to lie there.
         if record.position:
             return
         for turn, move in enumerate(record.moves[: self.rounds]):

@@ -1,4 +1,4 @@
-"""Boards as plots show them: where each cell is, so that numbers by cell become a heat map.
+"""Layouts of boards in plots: the place of each cell, so that numbers by cell become a heat map.
 
 Letters: `N` cells.
 """
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
+from typing_extensions import override
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,9 +25,10 @@ _MOST = 50  # rows or columns that are drawn one by one; of more, several make o
 
 @dataclass(frozen=True)
 class Layout:
-    """A board.
+    """A board in a plot.
 
-    names: of the cells, `N` of them.
+    Attributes:
+        names: Names of the cells, `N` of them.
     """
 
     names: tuple[str, ...]
@@ -37,54 +39,54 @@ class Layout:
         return 1.0
 
     def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
-        """Draw a number of each cell, [N], as a colour (`cmap`, `vmin`, `vmax`); what a colour bar takes."""
+        """Draw a number of each cell, [N], as a colour (`cmap`, `vmin`, `vmax`); return what a colour bar takes."""
         raise NotImplementedError
 
     def middle(self, cell: int) -> tuple[float, float]:
-        """Where a cell is drawn, x and y."""
+        """Return x and y of a cell's middle."""
         raise NotImplementedError
 
     def shown(self, values: Values) -> Values:
-        """The numbers as they are drawn; the cells of a block are added up."""
+        """Return the numbers as they are drawn; the cells of a block are added up."""
         return values
 
     @property
     def block(self) -> int:
-        """How many rows and columns are drawn as one."""
+        """The number of rows and columns that are drawn as one."""
         return 1
 
 
 @dataclass(frozen=True)
 class Rectangle(Layout):
-    """Rows of cells; cell = row * cols + col."""
+    """A board of rows of cells; cell = row * cols + col."""
 
     rows: int
     cols: int
 
     @property
+    @override
     def aspect(self) -> float:
-        """See `Layout`."""
         return self.cols / self.rows
 
+    @override
     def middle(self, cell: int) -> tuple[float, float]:
-        """See `Layout`."""
         row, col = divmod(cell, self.cols)
         return col, row
 
     @property
+    @override
     def block(self) -> int:
-        """See `Layout`."""
         return -(-max(self.rows, self.cols) // _MOST)
 
+    @override
     def shown(self, values: Values) -> Values:
-        """See `Layout`."""
         side = self.block
         grid = np.pad(values.reshape(self.rows, self.cols), ((0, -self.rows % side), (0, -self.cols % side)))
         rows, cols = (size // side for size in grid.shape)
         return np.asarray(grid.reshape(rows, side, cols, side).sum((1, 3)))
 
+    @override
     def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
-        """See `Layout`."""
         image = axes.imshow(self.shown(values), extent=(-0.5, self.cols - 0.5, self.rows - 0.5, -0.5), **style)
         axes.set_xticks([])
         axes.set_yticks([])
@@ -93,18 +95,18 @@ class Rectangle(Layout):
 
 @dataclass(frozen=True)
 class TorusLayout(Layout):
-    """Octagons and the squares between them, as `envs.torus.geometry` numbers them; the last ones lie on the seams."""
+    """A board of octagons and squares as `envs.torus.geometry` numbers them; the last squares lie on the seams."""
 
     size: int
 
+    @override
     def middle(self, cell: int) -> tuple[float, float]:
-        """See `Layout`."""
         kind, place = divmod(cell, self.size**2)
         row, col = divmod(place, self.size)
         return col + kind / 2, row + kind / 2
 
+    @override
     def draw(self, axes: Axes, values: Values, **style: Any) -> Any:
-        """See `Layout`."""
         from matplotlib.collections import PolyCollection
 
         a, b = 0.5, _CORNER

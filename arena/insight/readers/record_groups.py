@@ -1,4 +1,4 @@
-"""Records to analyse, out of files and folders of runs, in groups of one game each."""
+"""Records to analyse, read from files and run folders and grouped by game."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ __all__ = ["Games", "agents_of", "grouped", "read_paths", "scores"]
 
 @dataclass(frozen=True)
 class Games:
-    """Games under the same rules.
+    """Games with the same rules.
 
-    game:      the rules.
-    records:   in the order in which they were read; without those that ended by a forfeit, which say little of how
-               the game is played.
-    forfeited: how many of these there were.
+    Attributes:
+        game: The game with its parameters.
+        records: The records in the order of the files, without those that ended by a forfeit, which say little about
+            how the game is played.
+        forfeited: Number of records that ended by a forfeit.
     """
 
     game: Game
@@ -32,15 +33,15 @@ class Games:
 
 
 def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda message: None) -> list[Record]:
-    """All records of files, and of folders that runs of the arena have written (their `games.jsonl`).
+    """Return all records of files, and of folders that runs of the arena have written (their `games.jsonl`).
 
     Args:
-        paths: files of records, or folders of round robins, free-for-all games, evaluations and seasons.
-        warn: gets a line for a torn last line.
+        paths: Files of records, or folders of round robins, free-for-all games, evaluations and seasons.
+        warn: Gets a line for a torn last line.
 
     Raises:
-        RecordError: no records there, or a line that is none; the message names file and line.
-        OSError: a file cannot be read.
+        RecordError: No records there, or a line that is none; the message names file and line.
+        OSError: A file cannot be read.
     """
     from cellgames.arena.season import cup_replays as season_cup_replays
 
@@ -65,11 +66,11 @@ def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda m
 
 
 def grouped(records: Iterable[Record]) -> list[Games]:
-    """The records by game and parameters, in the order of their first ones.
+    """Return the records by game and parameters, in the order of their first ones.
 
     Raises:
-        ReplayError: no such game or parameter.
-        RecordError: a record tells of more or fewer seats than its game has.
+        ReplayError: No such game or parameter.
+        RecordError: A record tells of more or fewer seats than its game has.
     """
     groups: dict[str, list[Record]] = {}
     for record in records:
@@ -92,12 +93,12 @@ def _games(group: list[Record]) -> Games:
 
 
 def agents_of(records: Iterable[Record]) -> tuple[str, ...]:
-    """The names of all who play, sorted."""
+    """Return the names of all agents, sorted."""
     return tuple(sorted({name for record in records for name in record.agents}))
 
 
 def scores(record: Record) -> tuple[float, ...]:
-    """How each seat fared, from 0 to 1.
+    """Return the score of each seat, from 0 to 1.
 
     In games for two a win is 1 and a draw 1/2; in larger ones it is the share of the other seats that have a lower
     final score, a tie half.

@@ -1,8 +1,10 @@
-"""Reads games of the Toroidal Cup: where in its band a team puts its first shapes, and how they are turned."""
+"""The reader of the Toroidal Cup: where in its band a team puts its first shapes, and how they are turned."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -17,7 +19,7 @@ _PHASES = 4
 
 
 class CupReader(Reader):
-    """An opening is a team's first two placements; rows wrap, so that only the way from one to the next counts."""
+    """A reader of the Cup; an opening is a team's first two placements and the rows and columns between them."""
 
     depth = 2
 
@@ -41,15 +43,15 @@ class CupReader(Reader):
         return self.lattice.down * self.lattice.across
 
     @property
+    @override
     def about(self) -> str:
-        """See `Reader`."""
         return (
             "An opening is the first two placements of a team: the column of the first shape's centre within the "
             "band and its orientation, then how far down (rows wrap) and right of it the second one lies."
         )
 
+    @override
     def openings(self, record: Record) -> Iterator[Opening]:
-        """See `Reader`."""
         if record.position or not record.moves:
             return
         moves = [self.by_seat(move) for move in record.moves[: self.depth]]
@@ -63,8 +65,8 @@ class CupReader(Reader):
                 steps.append(f"{down:+d} rows, {right - col:+d} columns/{turned}")
             yield Opening(tuple(steps), (seat,) * len(steps), min(record.opening, len(steps)))
 
+    @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        """See `Reader`."""
         if record.position:
             return
         for turn, move in enumerate(record.moves):

@@ -1,4 +1,4 @@
-"""Reads games of Torus: openings up to symmetry; cells on the board, and as seen from other stones.
+"""The reader of Torus: openings up to symmetry; cells on the board, and as seen from other stones.
 
 Letters: `n` the size.
 """
@@ -6,6 +6,8 @@ Letters: `n` the size.
 from __future__ import annotations
 
 from collections.abc import Iterator
+
+from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
@@ -19,7 +21,7 @@ _LATER = (1, 3, 8)  # own moves of a seat before each phase but the first
 
 
 class TorusReader(Reader):
-    """Translations and half turns make openings alike; quarter turns exchange the colours, and Black always begins."""
+    """A reader of Torus; translations and half turns make openings alike, quarter turns would exchange the colours."""
 
     phases = ("move 1", "moves 2 and 3", "moves 4 to 8", "later moves")
 
@@ -36,8 +38,8 @@ class TorusReader(Reader):
             Frame("last square", "answers, seen from the opponent's last stone on a square", layout, square),
         )
 
+    @override
     def placed(self, record: Record) -> Iterator[Placed]:
-        """See `Reader`."""
         if record.position:  # whose turn it was there is not known
             return
         cells = [self.action(move) for move in record.moves]
@@ -49,7 +51,7 @@ class TorusReader(Reader):
                 yield Placed(1 + cells[ply - 1] // self.size**2, seat, phase, self.seen_from(cell, cells[ply - 1]))
 
     def seen_from(self, cell: int, other: int) -> int:
-        """The cell when the board is moved so that another one comes to the middle, octagon to octagon."""
+        """Return the cell when the board is moved so that `other` comes to the middle, octagon to octagon."""
         n = self.size
         kind, place = divmod(cell, n * n)
         (row, col), (down, right) = divmod(place, n), divmod(other % (n * n), n)
