@@ -22,8 +22,9 @@ from cellgames.agents.loading import AGENTS, load
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import check_unfinished
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.drawing import Picture, to_png, to_svg
+from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.core.notes import Notes
+from cellgames.envs.core.raster import to_png
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import percent, plain_table, rounded
 from cellgames.utils.run_folders import PathLike

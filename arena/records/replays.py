@@ -130,7 +130,7 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
         ReplayError: The record does not reproduce.
         ImportError: Pillow is not installed.
     """
-    from cellgames.envs.core.drawing import save_gif, to_rgb
+    from cellgames.envs.core.raster import save_gif, to_rgb
 
     game, states = game_of(record), replay(record)
     steps = [[game.draw(states[0])], *(list(game.frames(*step)) for step in pairwise(states))]

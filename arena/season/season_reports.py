@@ -16,7 +16,8 @@ from typing import Any
 from cellgames.arena.report.report_parts import forfeited
 from cellgames.arena.report.reports import escape, markdown_table, plain_table
 from cellgames.arena.stats.tables import Forfeits
-from cellgames.envs.core.drawing import to_png, to_svg
+from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.core.raster import to_png
 from cellgames.utils.run_folders import write_atomic
 
 from .bracket_picture import bracket_picture, score_text

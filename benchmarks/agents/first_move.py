@@ -32,8 +32,9 @@ from cellgames.arena.play.match import derive, generator
 from cellgames.arena.report.report_parts import markdown_table, percent
 from cellgames.arena.stats.ratings import win_probability_interval
 from cellgames.envs.core import WIN, seeds
-from cellgames.envs.core.drawing import grid, to_rgb
+from cellgames.envs.core.drawing import grid
 from cellgames.envs.core.notes import Notes
+from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells

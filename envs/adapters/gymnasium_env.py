@@ -13,7 +13,7 @@ from gymnasium.error import ResetNeeded
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import make
 
-from .learner import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
+from .conversions import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
 from .pettingzoo_common import RenderMode
 from .seats import Opponents, SeatVector
 from .window import Window

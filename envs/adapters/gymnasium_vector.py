@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
 
-from .learner import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
+from .conversions import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
 from .seats import Opponents, SeatVector
 
 __all__ = ["SeatVectorEnv", "make_vector_env"]

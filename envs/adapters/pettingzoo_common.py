@@ -166,14 +166,14 @@ class PettingZooGame:
         state = self._solo.state()
         if self.render_mode == "ansi":
             return self.game.text(state)
-        from cellgames.envs.core.drawing import to_rgb
+        from cellgames.envs.core.raster import to_rgb
 
         return to_rgb(self.game.draw(state))
 
     def _draw(self) -> None:
         """Bring the window up to date, if there is one."""
         if self._window is not None:
-            from cellgames.envs.core.drawing import to_rgb
+            from cellgames.envs.core.raster import to_rgb
 
             image = to_rgb(self.game.draw(self._solo.state()))
             if not self._window.show(image, self.metadata["render_fps"]):

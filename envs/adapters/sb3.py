@@ -15,7 +15,7 @@ import torch
 
 from cellgames.envs.core import Game
 
-from .learner import as_game, as_tensor, endings, env_seeds, no_options, picture_of
+from .conversions import as_game, as_tensor, endings, env_seeds, no_options, picture_of
 from .seats import Ended, Opponents, SeatVector
 
 try:

@@ -1,10 +1,6 @@
 """Cloth of Gold, designed by Adam Murray: a competitive Game of Life that the players feed by hand.
 
 Names are imported when they are first used.
-
-Names are imported when they are first used.
-
-Names are imported when they are first used.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Grid Adaptation by pseudonam (Genius Game 4, Main Match 6): Life whose tiles carry the players' secret sequences.
 
 Names are imported when they are first used.
-
-Names are imported when they are first used.
-
-Names are imported when they are first used.
 """
 
 from __future__ import annotations

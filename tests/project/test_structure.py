@@ -96,7 +96,7 @@ CIRCLES = [
     {"training.sweeps.sweep_plots", "training.sweeps.sweep_reports"},
 ]
 FULL = {"src/cellgames/cli"}
-SAME_NAME = {"learner.py"}
+SAME_NAME: set[str] = set()
 WIDE = {
     "arena.play.chunks.play_plan",
     "arena.play.free_for_all.free_for_all",

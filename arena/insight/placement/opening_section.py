@@ -13,7 +13,7 @@ from cellgames.arena.insight.readers.reader import Reader, make_reader
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
-from cellgames.envs.core.drawing import to_rgb
+from cellgames.envs.core.raster import to_rgb
 from cellgames.utils.report.model import Plot, Section, Table
 from cellgames.utils.report.plots import Dot, Scale, dots, escape_math, matrix
 

@@ -20,7 +20,8 @@ import cellgames
 from cellgames.envs import torus_v0
 from cellgames.envs.adapters.window import Window
 from cellgames.envs.core import Game
-from cellgames.envs.core.drawing import to_rgb, to_svg
+from cellgames.envs.core.drawing import to_svg
+from cellgames.envs.core.raster import to_rgb
 
 
 @pytest.fixture(autouse=True)

@@ -23,10 +23,9 @@ from cellgames.envs.core.drawing import (
     Text,
     grid,
     mix,
-    save_gif,
-    to_rgb,
     to_svg,
 )
+from cellgames.envs.core.raster import save_gif, to_rgb
 
 WHITE, RED, BLUE = (255, 255, 255), (255, 0, 0), (0, 0, 255)
 SVG = "{http://www.w3.org/2000/svg}"

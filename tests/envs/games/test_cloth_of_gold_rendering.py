@@ -11,7 +11,8 @@ import pytest
 from colour_vision import VISION, lab
 
 from cellgames.envs.cloth_of_gold.rendering import UNITS, draw, text
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
+from cellgames.envs.core.raster import to_rgb
 
 Cells = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_rgb, to_svg
+from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
+from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, bits, draw, text
 
 Board = npt.NDArray[np.int8]

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, grid, to_rgb, to_svg
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Text, grid, to_svg
+from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.torus.geometry import name_to_cell, neighbours
 from cellgames.envs.torus.rendering import Step, draw, text, winning_class, winning_path
 

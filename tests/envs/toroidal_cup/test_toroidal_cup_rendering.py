@@ -18,7 +18,8 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play import match
 from cellgames.arena.records import replays
 from cellgames.envs.core import seeds
-from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frame_times, grid, to_rgb, to_svg
+from cellgames.envs.core.drawing import Inset, Picture, Polygon, Rectangle, Text, frame_times, grid, to_svg
+from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.rendering import COLOURS, FRAMES, View, draw, text
 from cellgames.envs.toroidal_cup.state import CupState

@@ -91,6 +91,6 @@ def no_options(game: Game, options: Mapping[str, Any] | None) -> None:
 
 def picture_of(game: Game, state: Any) -> npt.NDArray[np.uint8]:
     """The first game of the batch as uint8 [H, W, 3]."""
-    from cellgames.envs.core.drawing import to_rgb
+    from cellgames.envs.core.raster import to_rgb
 
     return to_rgb(game.draw(state))

@@ -1,0 +1,285 @@
+"""Pictures as pixels: RGB arrays and animated GIFs.
+
+Both need Pillow, which is imported only when one is asked for: `pip install "cellgames[render]"`.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Text
+
+if TYPE_CHECKING:
+    from PIL import Image, ImageDraw, ImageFont
+
+__all__ = ["save_gif", "to_png", "to_rgb"]
+
+RGB: TypeAlias = npt.NDArray[np.uint8]
+
+_BIG = 4_000_000  # pixels; larger pictures are smoothed with 2 x 2 samples a pixel instead of 3 x 3
+
+
+def to_rgb(picture: Picture, scale: float = 1.0) -> RGB:
+    """Return the picture as a uint8 array [H, W, 3], `scale` pixels a unit, with smooth edges.
+
+    A see-through background becomes white.
+
+    Raises:
+        ImportError: Pillow is not installed.
+    """
+    _require_pillow()
+    from PIL import Image
+
+    width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
+    samples = 3 if width * height <= _BIG else 2
+    canvas = Image.new("RGB", (width * samples, height * samples), "#ffffff")
+    _paint(canvas, picture, scale * samples)
+    return np.array(canvas.reduce(samples), dtype=np.uint8)
+
+
+def to_png(picture: Picture, scale: float = 2.0) -> bytes:
+    """Return the picture as a PNG file; it raises what `to_rgb` raises."""
+    pixels = to_rgb(picture, scale)
+    from PIL import Image
+
+    data = io.BytesIO()
+    Image.fromarray(pixels).save(data, "PNG", optimize=True)
+    return data.getvalue()
+
+
+def _require_pillow() -> None:
+    try:
+        import PIL.Image
+        import PIL.ImageDraw
+        import PIL.ImageFont  # noqa: F401
+    except ImportError as error:
+        raise ImportError('RGB pictures and GIFs need Pillow: pip install "cellgames[render]"') from error
+
+
+def _paint(canvas: Image.Image, picture: Picture, scale: float) -> None:
+    """Draw the picture over all of the canvas."""
+    from PIL import Image, ImageDraw
+
+    if picture.background is not None:
+        canvas.paste(picture.background, (0, 0, canvas.width, canvas.height))
+    draw = ImageDraw.Draw(canvas)
+    for shape in picture.shapes:
+        if isinstance(shape, Inset):
+            left, top, inner = round(shape.x * scale), round(shape.y * scale), shape.picture
+            size = (
+                max(1, round(inner.width * shape.scale * scale)),
+                max(1, round(inner.height * shape.scale * scale)),
+            )
+            window = canvas.crop((left, top, left + size[0], top + size[1]))
+            _paint(window, inner, scale * shape.scale)
+            canvas.paste(window, (left, top))
+        elif isinstance(shape, Text):
+            _draw_text(draw, shape, scale)
+        elif shape.opacity >= 1:
+            _draw(draw, shape, scale, 0, 0)
+        else:  # as SVG does it: fill and stroke as one, then laid over what is below
+            box = _bounds(shape, scale, canvas.width, canvas.height)
+            if box is not None:
+                below = canvas.crop(box)
+                above = below.copy()
+                _draw(ImageDraw.Draw(above), shape, scale, box[0], box[1])
+                canvas.paste(Image.blend(below, above, max(0.0, shape.opacity)), box[:2])
+
+
+def _bounds(
+    shape: Polygon | Rectangle | Circle | Polyline, scale: float, width: int, height: int
+) -> tuple[int, int, int, int] | None:
+    """Return the pixels a shape may touch as (left, top, right, bottom), None where it lies outside."""
+    match shape:
+        case Circle(x, y, radius):
+            corners: tuple[Point, ...] = ((x - radius, y - radius), (x + radius, y + radius))
+        case Rectangle(x, y, across, down):
+            corners = ((x, y), (x + across, y + down))
+        case _:
+            corners = shape.points
+    margin = 0.0 if shape.stroke is None else shape.stroke_width / 2
+    left = max(0, math.floor((min(x for x, _ in corners) - margin) * scale) - 1)
+    top = max(0, math.floor((min(y for _, y in corners) - margin) * scale) - 1)
+    right = min(width, math.ceil((max(x for x, _ in corners) + margin) * scale) + 1)
+    bottom = min(height, math.ceil((max(y for _, y in corners) + margin) * scale) + 1)
+    return (left, top, right, bottom) if left < right and top < bottom else None
+
+
+def _draw(
+    draw: ImageDraw.ImageDraw,
+    shape: Polygon | Rectangle | Circle | Polyline,
+    scale: float,
+    left: int,
+    top: int,
+) -> None:
+    """Draw a shape as if it were opaque, on a canvas whose upper left corner is the pixel (left, top)."""
+    width = shape.stroke_width * scale
+    if isinstance(shape, Circle):
+        x, y = shape.x * scale - left, shape.y * scale - top
+        radius = shape.radius * scale + (width / 2 if shape.stroke else 0)
+        box = (round(x - radius), round(y - radius), round(x + radius), round(y + radius))
+        draw.ellipse(box, shape.fill, shape.stroke, max(1, round(width)) if shape.stroke else 0)
+        return
+    if isinstance(shape, Rectangle):
+        x0, y0 = round(shape.x * scale) - left, round(shape.y * scale) - top
+        x1 = round((shape.x + shape.width) * scale) - left
+        y1 = round((shape.y + shape.height) * scale) - top
+        if shape.fill is not None and x1 > x0 and y1 > y0:
+            draw.rectangle((x0, y0, x1 - 1, y1 - 1), shape.fill)
+        outline: list[Point] = [(x0, y0), (x1, y0), (x1, y1), (x0, y1), (x0, y0)]
+    else:
+        outline = [(x * scale - left, y * scale - top) for x, y in shape.points]
+        if isinstance(shape, Polygon):
+            if shape.fill is not None:
+                draw.polygon([(round(x), round(y)) for x, y in outline], shape.fill)
+            outline.append(outline[0])
+    if shape.stroke is None:
+        return
+    if isinstance(shape, Polyline) and shape.dash is not None:
+        for piece in _dashes(outline, shape.dash[0] * scale, shape.dash[1] * scale):
+            draw.line(piece, shape.stroke, max(1, round(width)))
+    else:
+        _draw_line(draw, outline, shape.stroke, width)
+
+
+def _draw_line(draw: ImageDraw.ImageDraw, points: Sequence[Point], stroke: str, width: float) -> None:
+    draw.line(points, stroke, max(1, round(width)))
+    if width > 3:  # Pillow leaves notches at the bends of thick lines
+        radius = width / 2 - 0.5  # Pillow fills both ends of a box
+        for x, y in points:
+            draw.ellipse((x - radius, y - radius, x + radius, y + radius), stroke)
+
+
+def _dashes(points: Sequence[Point], drawn: float, left_out: float) -> Iterator[list[Point]]:
+    """Yield the pieces of a line that are drawn, starting with a drawn one."""
+    if drawn <= 0 or left_out <= 0:
+        raise ValueError(f"expected dashes and gaps longer than 0, got {drawn} and {left_out}")
+    piece, rest, pen_down = [points[0]], drawn, True
+    for (x0, y0), (x1, y1) in itertools.pairwise(points):
+        length, at = math.hypot(x1 - x0, y1 - y0), 0.0
+        while length - at > rest:
+            at += rest
+            point = (x0 + (x1 - x0) * at / length, y0 + (y1 - y0) * at / length)
+            if pen_down:
+                yield [*piece, point]
+            piece, pen_down = [point], not pen_down
+            rest = drawn if pen_down else left_out
+        rest -= length - at
+        piece.append((x1, y1))
+    if pen_down:
+        yield piece
+
+
+@lru_cache(maxsize=32)
+def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    from PIL import ImageFont
+
+    return ImageFont.load_default(size)
+
+
+def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
+    anchor = {"start": "ls", "middle": "ms", "end": "rs"}[shape.anchor]
+    size = shape.size * scale
+    draw.text(
+        (shape.x * scale, shape.y * scale),
+        " ".join(shape.text.split()),
+        shape.fill,
+        _font(max(1, round(size))),
+        anchor,
+        stroke_width=max(1, round(size / 40)) if shape.bold else 0,  # the built-in font has one weight
+    )
+
+
+# ---------------------------------------------------------------- animations
+
+
+def save_gif(frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int = 200, last_ms: int = 2000) -> None:
+    """Write uint8 frames [H, W, 3] as a GIF that repeats for ever.
+
+    All frames share one palette, so that a colour never flickers. The file appears whole or not at all. A
+    frame that equals the one before is stored as a longer showing of that one.
+
+    Args:
+        frames: arrays of one shape, as `to_rgb` makes them; held in memory until all are there.
+        path: the file, replaced where it exists; its folder must exist.
+        frame_ms: how long a frame shows, in milliseconds; GIF counts in steps of 10.
+        last_ms: how long the last frame shows.
+
+    Raises:
+        ValueError: no frame, a frame of another shape or dtype, or a time below 10 ms.
+        ImportError: Pillow is not installed.
+    """
+    _require_pillow()
+    from PIL import Image
+
+    if min(frame_ms, last_ms) < 10:
+        raise ValueError(f"expected 10 ms or more for a frame, got frame_ms={frame_ms}, last_ms={last_ms}")
+    kept: list[RGB] = []
+    for frame in frames:
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
+            raise ValueError(f"frame {len(kept)}: expected uint8 [H, W, 3], got {frame.dtype} {list(frame.shape)}")
+        if kept and frame.shape != kept[0].shape:
+            raise ValueError(f"frame {len(kept)}: expected {list(kept[0].shape)} as frame 0, got {list(frame.shape)}")
+        kept.append(frame)
+    if not kept:
+        raise ValueError("expected 1 or more frames, got none")
+
+    palette = _shared_palette(kept)
+    index_of = np.full(1 << 24, -1, dtype=np.int16)  # of the nearest palette colour, for packed colours met so far
+    images = []
+    for frame in kept:
+        codes = _packed(frame)
+        new = np.unique(codes[index_of[codes] < 0])
+        distance = ((_unpacked(new).astype(np.int32)[:, None] - palette) ** 2).sum(2)
+        index_of[new] = distance.argmin(1)
+        image = Image.frombytes("P", (frame.shape[1], frame.shape[0]), index_of[codes].astype(np.uint8).tobytes())
+        image.putpalette(palette.tobytes())
+        images.append(image)
+
+    path = Path(path)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with part.open("wb") as file:
+            times = [frame_ms] * (len(images) - 1) + [last_ms]
+            images[0].save(file, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _packed(colours: RGB) -> npt.NDArray[np.int32]:
+    """Return colours [..., 3] as one number each, [...]."""
+    red, green, blue = np.moveaxis(colours.astype(np.int32), -1, 0)
+    packed: npt.NDArray[np.int32] = red << 16 | green << 8 | blue
+    return packed
+
+
+def _unpacked(codes: npt.NDArray[np.int32]) -> RGB:
+    return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=-1).astype(np.uint8)
+
+
+def _shared_palette(frames: Sequence[RGB]) -> RGB:
+    """Return up to 255 colours [C, 3] of at most 16 of the frames, the first and the last among them.
+
+    The most frequent ones are exact; the rest, mostly mixtures of them on the edges of shapes, are clustered.
+    """
+    from PIL import Image
+
+    chosen = sorted({round(i * (len(frames) - 1) / 15) for i in range(16)})
+    codes, counts = np.unique(np.concatenate([_packed(frames[i]).ravel() for i in chosen]), return_counts=True)
+    colours = _unpacked(codes[np.argsort(-counts, kind="stable")])
+    if len(colours) <= 255:
+        return colours
+    rest = Image.fromarray(colours[None, 128:]).quantize(127, Image.Quantize.MEDIANCUT, kmeans=1)
+    clustered = np.array(rest.getpalette(), dtype=np.uint8).reshape(-1, 3)
+    return np.concatenate([colours[:128], clustered])
