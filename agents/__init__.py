@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .agent_opponent import as_opponent
-    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, draw_seeds, select
+    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, draw_seeds
     from .loading import AGENTS, load
     from .networks.networks import Network, Size, make_network
     from .networks.saved import load_network, save_network
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
     from .random_agent import random_turn
+    from .selection import select
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -27,13 +28,14 @@ else:
         __name__,
         {
             "agent_opponent": ("as_opponent",),
-            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds", "select"),
+            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds"),
             "loading": ("AGENTS", "load"),
             "networks.networks": ("Network", "Size", "make_network"),
             "networks.saved": ("load_network", "save_network"),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
             "random_agent": ("random_turn",),
+            "selection": ("select",),
         },
     )
 

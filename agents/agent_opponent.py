@@ -9,8 +9,9 @@ from torch import Tensor
 
 from cellgames.envs.core import Game
 
-from .base import AnyAgent, select, takes_states
+from .base import AnyAgent, takes_states
 from .loading import load
+from .selection import select
 
 __all__ = ["AgentOpponent", "as_opponent"]
 

@@ -21,7 +21,8 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .base import AnyAgent, question
+from .base import AnyAgent
+from .selection import question
 
 __all__ = ["MOST_REASON", "Failure", "Faults", "reason_of", "select_or_fail", "start_or_fail"]
 

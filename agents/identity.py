@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.utils.version import __version__
 
-from .loading import AGENTS, WEIGHTS_FILE, weights_path
+from .loading import AGENTS, weights_path
+from .networks.file_names import WEIGHTS_FILE
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game

@@ -13,79 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.envs.registry import plugin_of, plugins
+from cellgames.plugins import resolve
+
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
 
     from .base import AnyAgent
 
-__all__ = [
-    "AGENTS",
-    "GREEDY",
-    "IMAGINED",
-    "NETWORKS",
-    "PLAYOUTS",
-    "PRIORS",
-    "RANDOM",
-    "ROLLOUT",
-    "WEIGHTS_FILE",
-    "WEIGHTS_SUFFIX",
-    "AgentSpec",
-    "load",
-    "weights_path",
-]
-
-GREEDY: dict[str, str] = {
-    "torus-v0": "cellgames.agents.torus.greedy:TorusGreedy",
-    "toroidal-cup-v0": "cellgames.agents.toroidal_cup.greedy:ToroidalCupGreedy",
-    "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
-    "grid-adaptation-v0": "cellgames.agents.grid_adaptation.greedy:GridGreedy",
-}
-"""The agent that `greedy` is, by a game's id; a game gets one by a line here."""
-
-RANDOM: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.turns:ClothRandom"}
-"""The agent that `random` is in games whose turns are several actions, so that equal chances make no turns."""
-
-ROLLOUT: dict[str, str] = {
-    "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:ClothRollout",
-    "grid-adaptation-v0": "cellgames.agents.grid_adaptation.rollout:GridRollout",
-}
-"""The agent that `rollout:N` is where it is the game's own; made with the number of playouts."""
-
-PLAYOUTS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:finish_turns"}
-"""What finishes games where random actions make no turns, by a game's id; takes what `playouts.finish` takes."""
-
-PRIORS: dict[str, str] = {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.rollout:unit_prior"}
-"""What says which of thousands of actions a tree search should try, by a game's id, where no network does.
-
-A function of the game, `X` states and a generator to logits, float [X, A].
-"""
-
-IMAGINED: dict[str, str] = {"toroidal-cup-v0": "cellgames.agents.toroidal_cup.imagined:imagine"}
-"""What makes a position out of an observation in a simultaneous game, by its id, so that playouts can start there.
-
-A function of the game, observations [L, ...] and the seats that see them, int64 [L], to a state of `L` games that look
-to those seats exactly like that; what they do not see is guessed.
-"""
-
-NETWORKS: dict[str, dict[str, str]] = {
-    "policy": {
-        "torus-v0": "cellgames.agents.torus.network:TorusNetwork",
-        "grid-adaptation-v0": "cellgames.agents.grid_adaptation.network:GridNetwork",
-        "toroidal-cup-v0": "cellgames.agents.toroidal_cup.network:CupNetwork",
-        "cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
-    },
-    "turns": {"cloth-of-gold-v0": "cellgames.agents.cloth_of_gold.values:ClothValues"},
-}
-"""Networks by kind and by a game's id: classes of a game and a `networks.Size`.
-
-A `policy` says what to do, and every game without one gets a flat one; `turns` evaluate positions after whole turns.
-"""
-
-WEIGHTS_SUFFIX = ".safetensors"
-"""A spec that ends so is the path of a file by `saved.save_network`."""
-
-WEIGHTS_FILE = f"agent{WEIGHTS_SUFFIX}"
-"""The agent in the folder of a run of training."""
+__all__ = ["AGENTS", "AgentSpec", "by_game", "default_opponents", "load", "weights_path"]
 
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
@@ -105,28 +42,53 @@ class AgentSpec:
     make: Callable[[str | None], AnyAgent]
 
 
+def by_game(name: str, *arguments: Any, default: Callable[..., AnyAgent] | None = None) -> AnyAgent:
+    """Return the agent that is, in each game, the one that the game's plugin lists under this name.
+
+    Args:
+        name: a key of `GamePlugin.agents`.
+        arguments: what the agent of a game is made with.
+        default: makes the agent for games that list none; None refuses those games.
+    """
+    from .base import ByGame
+
+    def make(game: Game) -> AnyAgent:
+        kind = plugin_of(game).agents.get(name, default)
+        if kind is None:
+            having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
+            raise ValueError(f"agent {name!r}: {game.id} has no such agent; games with one: {having}")
+        made: AnyAgent = resolve(kind)(*arguments)
+        return made
+
+    return ByGame(name, make)
+
+
+def default_opponents(game: Game) -> list[str]:
+    """Return the agents that a game is measured against if nothing else is asked for."""
+    return ["random", *(["greedy"] if "greedy" in plugin_of(game).agents else [])]
+
+
 def _random(argument: str | None) -> AnyAgent:
-    from .by_game import ByGame
     from .random_agent import RandomAgent
 
     _expect_no_argument("random", argument)
-    return ByGame("random", RANDOM, default=RandomAgent)
-
-
-def _greedy(argument: str | None) -> AnyAgent:
-    from .by_game import ByGame
-
-    _expect_no_argument("greedy", argument)
-    return ByGame("greedy", GREEDY)
+    return by_game("random", default=RandomAgent)
 
 
 def _rollout(argument: str | None) -> AnyAgent:
     from cellgames.agents.playouts.rollout_agent import RolloutAgent
 
-    from .by_game import ByGame
+    return by_game("rollout", _playouts("rollout", argument), default=RolloutAgent)
 
-    playouts = _playouts("rollout", argument)
-    return ByGame("rollout", ROLLOUT, lambda kind: kind(playouts), lambda: RolloutAgent(playouts))
+
+def _listed(name: str) -> Callable[[str | None], AnyAgent]:
+    """Return what makes an agent that only the plugins of some games list."""
+
+    def make(argument: str | None) -> AnyAgent:
+        _expect_no_argument(name, argument)
+        return by_game(name)
+
+    return make
 
 
 def _amaf(argument: str | None) -> AnyAgent:
@@ -164,13 +126,6 @@ def _gumbel(argument: str | None) -> AnyAgent:
     )
 
 
-def _perfect(argument: str | None) -> AnyAgent:
-    from cellgames.agents.torus.perfect import TorusPerfect
-
-    _expect_no_argument("perfect", argument)
-    return TorusPerfect()
-
-
 def _playouts(name: str, argument: str | None) -> int:
     if argument is None or re.fullmatch(r"[1-9][0-9]{0,8}", argument) is None:
         got = "nothing" if argument is None else repr(argument)
@@ -185,7 +140,7 @@ def _expect_no_argument(name: str, argument: str | None) -> None:
 
 AGENTS: dict[str, AgentSpec] = {
     "random": AgentSpec("random", "any legal action with equal chance, or whole turns of chance", _random),
-    "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _greedy),
+    "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _listed("greedy")),
     "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
     "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
     "mcts": AgentSpec("mcts:N", "tree search, N simulations a move that end in random playouts (UCT)", _mcts),
@@ -193,7 +148,9 @@ AGENTS: dict[str, AgentSpec] = {
         "gumbel:N[:FILE]", "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)", _gumbel
     ),
     "trained": AgentSpec("trained", "a network that learned by self-play; its weights come with the package", _trained),
-    "perfect": AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", _perfect),
+    "perfect": AgentSpec(
+        "perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", _listed("perfect")
+    ),
 }
 """The agents that `load` knows by name."""
 

@@ -12,10 +12,12 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.seating import Seating
 
-from .base import AnyAgent, draw_seeds, select, takes_states
+from .base import AnyAgent, draw_seeds, takes_states
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .random_agent import random_turn
+from .selection import select
 
 __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
@@ -80,12 +82,19 @@ def play(
     state: State = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
-    for index, agent in enumerate(agents):
-        env_ids, players = (seats == index).nonzero().unbind(1)
+
+    def start(index: int, players: Tensor, env_ids: Tensor) -> None:
         if faults is None:
-            agent.start(game, players, env_ids)
-        elif len(env_ids):
-            start_or_fail(agent, game, players, env_ids, faults)
+            agents[index].start(game, players, env_ids)
+        else:
+            start_or_fail(agents[index], game, players, env_ids, faults)
+
+    def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
+        arguments = (agents[index], game, state, env_ids, generators[index], players)
+        return select(*arguments) if faults is None else select_or_fail(*arguments, faults)
+
+    seating = Seating(game, seats)
+    seating.deal(torch.arange(batch, device=device), seats, start)
     if faults:
         state = _stopped(state, failures, faults, 0)
     if on_turn is not None:
@@ -103,7 +112,9 @@ def play(
             actions[given] = opening[given, turn]
             waiting = waiting & ~given
         faults = Faults() if forfeits else None
-        _ask(game, agents, seats, generators, state, waiting, actions, faults)
+        env_ids, players = seating.to_move(state, waiting)
+        if len(env_ids):
+            actions[(env_ids, players) if info.simultaneous else env_ids] = seating.ask(env_ids, players, pick)
         if faults:
             state = _stopped(state, failures, faults, turn)
             actions[state.done] = -1
@@ -111,11 +122,11 @@ def play(
                 if on_turn is not None:
                     on_turn(turn, state)
                 break
-        state = game.step(state, actions.clamp(min=0), checked=forced)  # `_ask` has checked its own
+        state = game.step(state, actions.clamp(min=0), checked=forced)  # the agents' own are checked
         record.append(actions)
         if on_turn is not None:
             on_turn(len(record), state)
-    if failures:  # stopped, not over
+    if failures:  # stopped, not ended
         env_ids = torch.tensor(list(failures), device=device)
         state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
@@ -127,37 +138,6 @@ def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: i
     found = faults.failures(turn)
     failures.update(found)
     return state.replace(truncated=state.truncated.index_fill(0, torch.tensor(list(found), device=state.device), True))
-
-
-def _ask(
-    game: Game,
-    agents: Sequence[AnyAgent],
-    seats: Tensor,
-    generators: Sequence[torch.Generator],
-    state: State,
-    waiting: Tensor,
-    actions: Tensor,
-    faults: Faults | None,
-) -> None:
-    """Write into `actions` what the agents choose in the envs `waiting` (bool [B]); -1 where they fail."""
-    if game.info.simultaneous:
-        actors = torch.where(waiting[:, None], seats, -1)  # [B, P]
-    else:
-        mover = seats.gather(1, state.current_player[:, None])
-        actors = torch.where(waiting[:, None], mover, -1)  # [B, 1]
-    for index, (agent, generator) in enumerate(zip(agents, generators, strict=True)):
-        env_ids, places = (actors == index).nonzero().unbind(1)
-        if len(env_ids) == 0:
-            continue
-        players = places if game.info.simultaneous else None
-        if faults is None:
-            chosen = select(agent, game, state, env_ids, generator, players)
-        else:
-            chosen = select_or_fail(agent, game, state, env_ids, generator, players, faults)
-        if players is None:
-            actions[env_ids] = chosen
-        else:
-            actions[env_ids, players] = chosen
 
 
 def _check_arguments(

@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State, sampling
+from cellgames.envs.registry import plugin_of
 
 from .base import BaseAgent
 
-__all__ = ["RandomAgent", "random_actions", "random_turn"]
+__all__ = ["RandomAgent", "has_compound_turns", "random_actions", "random_turn"]
 
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -38,6 +39,11 @@ def random_turn(game: Game, state: State, generator: torch.Generator) -> Tensor:
     """
     shape = (len(state), *game.info.action_shape)
     return game.random_actions(state, sampling.random_bits(math.prod(shape), generator, state.device).view(shape))
+
+
+def has_compound_turns(game: Game) -> bool:
+    """Return True if a turn is several actions, so that uniformly random actions make no sensible turns."""
+    return "random" in plugin_of(game).agents
 
 
 class RandomAgent(BaseAgent):

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         Vector,
         seeds,
     )
-    from .registry import GameSpec
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -52,7 +51,6 @@ else:
                 "Vector",
                 "seeds",
             ),
-            "registry": ("GameSpec",),
         },
     )
 
@@ -63,7 +61,6 @@ __all__ = [
     "Game",
     "GameError",
     "GameInfo",
-    "GameSpec",
     "IllegalActionError",
     "Solo",
     "Space",

@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from cellgames.agents.loading import GREEDY
+from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
 from cellgames.utils.options import Options, Strings, option
 
@@ -112,7 +112,7 @@ class Arguments(Options):
             raise ValueError(f"unknown setting {unknown[0]!r}; {cls.algorithm} has {', '.join(known)}")
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}
         if not values.get("eval_opponents"):
-            values["eval_opponents"] = ("random", *(["greedy"] if game.id in GREEDY else []))
+            values["eval_opponents"] = tuple(default_opponents(game))
         return cls(game=game.id, parameters=game.parameters, **values)
 
     def to_data(self) -> dict[str, Any]:

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from cellgames.agents.networks.blocks import Trunk, head, pooled, spread
 from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled, spread
+from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game

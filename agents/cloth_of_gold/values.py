@@ -11,8 +11,9 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, draw_seeds
+from cellgames.agents.networks.blocks import head
 from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size, head
+from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.boards.bitboards import count
 from cellgames.envs.cloth_of_gold import observation as seen
 from cellgames.envs.cloth_of_gold.game import ClothOfGold

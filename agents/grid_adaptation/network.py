@@ -9,8 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from cellgames.agents.networks.blocks import Trunk, head, pooled, spread
 from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled, spread
+from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.observation import num_planes

@@ -16,8 +16,8 @@ from cellgames.envs.grid_adaptation.state import BUY, FLIP, RESERVE, GridState
 from cellgames.envs.kernels.compiling import Compile, planned
 
 from .decoding import Seen
+from .determinization import History, Remembered, better_flip, determinize
 from .greedy import GridPlayer
-from .imagined import History, Remembered, better_flip, imagine
 from .lookahead import ILLEGAL
 from .opponent_model import KeenOthers, Others
 
@@ -37,7 +37,7 @@ class GridRollout(GridPlayer):
 
     `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`,
     as many as can be tried in every round of it, `candidates` at most. All of them meet the same matches: hidden
-    sequences, points and reserve tiles (see `imagine`), and what the others do in this round, which is what
+    sequences, points and reserve tiles (see `determinize`), and what the others do in this round, which is what
     `KeenOthers` do. The rounds after that are random, but for flips.
 
     Each of the others counts by the share of matches in which it would be behind in the end, softened near equal
@@ -105,7 +105,7 @@ class GridRollout(GridPlayer):
         less = ((best.values - best.values[:, :1]) * (_TRUST / plans.scale)).clamp(min=-1)
         lots = chance.draw(seeds[:, None], _MATCH, torch.arange(self._matches, device=seeds.device))  # [L, M]
         each = rows.repeat_interleave(self._matches)
-        state = imagine(self.planner.game, view[each], players[each], remembered[each], lots.flatten())
+        state = determinize(self.planner.game, view[each], players[each], remembered[each], lots.flatten())
         joint = self._joint(view, state, seeds)
         tried = torch.zeros_like(best.indices)
 

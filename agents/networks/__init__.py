@@ -1,1 +1,1 @@
-"""Networks that play, their files and the agents that ask them."""
+"""Networks that play, and the files that hold their weights."""

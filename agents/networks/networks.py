@@ -1,4 +1,4 @@
-"""Networks that play: planes in, logits and a value out. Each game's network is in a module of its own.
+"""Networks of policy and value, the flat one that serves every game, and the agent that plays by one.
 
 Letters: `L` rows (games that wait), `C` channels, `H, W` board, `A` actions (mask width).
 """
@@ -10,22 +10,21 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
+from typing_extensions import override
 
-from cellgames.agents.loading import NETWORKS
+from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of, plugins
+from cellgames.plugins import resolve
 
+from .blocks import initialized
 from .choices import Choices, Relation
 
-if TYPE_CHECKING:
-    from cellgames.agents.base import AnyAgent
-
-__all__ = ["FlatNetwork", "Network", "PolicyAndValue", "Size", "Trunk", "make_network", "pooled", "spread"]
+__all__ = ["FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
 
 
 @dataclass(frozen=True)
@@ -72,15 +71,13 @@ class Network(nn.Module, ABC):
         self.nvec = game.info.action_nvec
 
     kind: ClassVar[str] = "policy"
-    """Which of a game's networks it is; a key of `NETWORKS`."""
+    """Which of a game's networks it is; a key of `GamePlugin.networks`."""
 
     unit: ClassVar[float] = 1.0
     """The reward that a value of 1 stands for; trainers divide rewards by it."""
 
     def agent(self, name: str, *, sample: bool) -> AnyAgent:
-        """Who plays by this network: by chance, as likely as it says, or always the likeliest action."""
-        from .network_agent import NetworkAgent
-
+        """Return an agent that plays by this network: it samples actions, or always takes the likeliest one."""
         return NetworkAgent(self, sample=sample, name=name)
 
     def policy_and_value(self, observation: Tensor, action_mask: Tensor) -> PolicyAndValue:
@@ -112,9 +109,9 @@ class FlatNetwork(Network):
         self.scale = 1.0 / max(1.0, abs(info.observation.low), abs(info.observation.high))
         widths = [math.prod(info.observation.shape), *[width] * (size.layers + 1)]
         pairs = itertools.pairwise(widths)
-        self.trunk = nn.Sequential(*(part for a, b in pairs for part in (_started(nn.Linear(a, b)), nn.ReLU())))
-        self.policy = _started(nn.Linear(width, info.num_actions), 0.01)
-        self.value = _started(nn.Linear(width, 1), 1.0)
+        self.trunk = nn.Sequential(*(part for a, b in pairs for part in (initialized(nn.Linear(a, b)), nn.ReLU())))
+        self.policy = initialized(nn.Linear(width, info.num_actions), 0.01)
+        self.value = initialized(nn.Linear(width, 1), 1.0)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         """See `Network`."""
@@ -122,76 +119,49 @@ class FlatNetwork(Network):
         return self.policy(seen), self.value(seen).squeeze(1), None
 
 
-class Trunk(nn.Module):
-    """Convolutions of 3 x 3 with skips: float [L, planes, H, W] to [L, C, H, W].
+class NetworkAgent(BaseAgent):
+    """An agent that plays by a network, on the network's device.
 
     Args:
-        planes: of the input.
-        size: channels and layers.
-        wrap: the board is a torus; else what lies beyond its edges counts as zero.
+        network: of the game.
+        sample: draw actions as likely as the network says; else always the likeliest.
+        name: as in `Agent`.
     """
 
-    def __init__(self, planes: int, size: Size, *, wrap: bool) -> None:
-        super().__init__()
-        self.wrap = wrap
-        padding = 0 if wrap else 1
-        self.first = _started(nn.Conv2d(planes, size.channels, 3, padding=padding))
-        gain = math.sqrt(2 / size.layers)  # so that the sum over the layers stays as large as its parts
-        self.layers = nn.ModuleList(
-            _started(nn.Conv2d(size.channels, size.channels, 3, padding=padding), gain) for _ in range(size.layers)
-        )
-        for convolution in (self.first, *self.layers):  # twice as fast on CPUs
-            convolution.to(memory_format=torch.channels_last)
+    def __init__(self, network: Network, *, sample: bool, name: str = "network") -> None:
+        super().__init__(name)
+        self.network, self.sample = network, sample
 
-    def forward(self, planes: Tensor, added: Tensor | None = None) -> Tensor:
-        """Run; `added` [L, C] is the same for all cells, such as what numbers say (see `spread`)."""
-        seen = self.first(self._edged(planes.contiguous(memory_format=torch.channels_last)))
-        seen = functional.relu(seen if added is None else seen + added[:, :, None, None])
-        for layer in self.layers:
-            seen = seen + functional.relu(layer(self._edged(seen)))
-        return seen
+    def check_game(self, game: Game) -> None:
+        """Raise a `ValueError` unless it is the network's."""
+        if game != self.network.game:
+            raise ValueError(
+                f"agent {self.name!r} is a network for {self.network.game}, got {game}; `agents.load` makes one of the "
+                "right size out of a file of weights, where these serve it"
+            )
 
-    def _edged(self, planes: Tensor) -> Tensor:
-        """With the rows and columns that lie around the board, if it is a torus."""
-        if not self.wrap:
-            return planes
-        planes = torch.cat((planes[..., -1:, :], planes, planes[..., :1, :]), -2)
-        return torch.cat((planes[..., -1:], planes, planes[..., :1]), -1)
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        self.check_game(game)
 
-
-def pooled(seen: Tensor) -> Tensor:
-    """Mean and largest of every channel over the board: [L, C, H, W] to [L, 2 C]."""
-    return torch.cat((seen.mean((2, 3)), seen.amax((2, 3))), 1)
-
-
-def spread(numbers: int, width: int) -> nn.Sequential:
-    """What turns [L, numbers] into [L, width]: one hidden layer of as many."""
-    return nn.Sequential(_started(nn.Linear(numbers, width)), nn.ReLU(), _started(nn.Linear(width, width), 1.0))
-
-
-def head(width: int, hidden: int, out: int, gain: float) -> nn.Sequential:
-    """One hidden layer from [L, width] to [L, out]."""
-    return nn.Sequential(_started(nn.Linear(width, hidden)), nn.ReLU(), _started(nn.Linear(hidden, out), gain))
-
-
-def _started(layer: nn.Linear | nn.Conv2d, gain: float = math.sqrt(2)) -> Any:
-    """Orthogonal weights, as is usual for policy gradients; no bias at first."""
-    nn.init.orthogonal_(layer.weight, gain)
-    if layer.bias is not None:
-        nn.init.zeros_(layer.bias)
-    return layer
+    @torch.no_grad()
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions as `Agent.act` does; the generator may be on any device."""
+        self.network.eval()
+        device = next(self.network.parameters()).device
+        choices = self.network.policy_and_value(observation.to(device), action_mask.to(device)).choices
+        return choices.sample(generator) if self.sample else choices.mode()
 
 
 def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> Network:
-    """A new network for the game, out of `NETWORKS`; its weights come from torch's global generator.
+    """Return a new network of the game's plugin; its weights come from torch's global generator.
 
     Raises:
         ValueError: the game has none of this kind.
     """
-    known = NETWORKS.get(kind, {})
-    if game.id not in known and kind != FlatNetwork.kind:
-        have = ", ".join(known) or "none"
-        raise ValueError(f"expected a game with a network of kind {kind!r}, got {game.id}; games with one: {have}")
-    make = resolve_name(known[game.id]) if game.id in known else FlatNetwork
-    network: Network = make(game, size if size is not None else Size())
+    kinds = plugin_of(game).networks
+    if kind not in kinds and kind != FlatNetwork.kind:
+        having = ", ".join(plugin.id for plugin in plugins() if kind in plugin.networks) or "none"
+        raise ValueError(f"expected a game with a network of kind {kind!r}, got {game.id}; games with one: {having}")
+    network: Network = resolve(kinds.get(kind, FlatNetwork))(game, size if size is not None else Size())
     return network

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import AnyAgent
-from cellgames.agents.by_game import ByGame
-from cellgames.agents.loading import WEIGHTS_FILE
+from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
 
+from .file_names import WEIGHTS_FILE
 from .networks import Network
 from .saved import load_network, read_about
 
@@ -27,30 +27,26 @@ SEARCH_WEIGHTS = WEIGHTS / "search"
 
 
 class WeightsAgent(ByGame):
-    """Plays by the network in a file; which file, and which shapes the network has, is known when there is a game.
+    """An agent that plays by the network in a file, on the device of the games.
+
+    The file and the network's shapes are known when there is a game.
 
     Args:
         name: as in `Agent`.
-        find: the file for a game; a `ValueError` if there is none.
+        find: returns the file for a game; raises a `ValueError` if there is none.
     """
 
     def __init__(self, name: str, find: Callable[[Game], Path]) -> None:
-        super().__init__(name, {})
-        self._find = find
-        self._network: Network | None = None
+        def make(game: Game) -> AnyAgent:
+            self._network, about = load_network(find(game), game)
+            return self._network.agent(self.name, sample=about["sample"])
 
-    def playing(self, game: Game) -> AnyAgent:
-        """See `ByGame`."""
-        if self._agent is None or game != self._game:
-            self._network, about = load_network(self._find(game), game)
-            self._agent, self._game = self._network.agent(self.name, sample=about["sample"]), game
-        return self._agent
+        super().__init__(name, make)
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`; the network goes to the device on which the games are."""
         agent = self.playing(game)
-        if self._network is not None:
-            self._network.to(env_ids.device)
+        self._network.to(env_ids.device)
         agent.start(game, players, env_ids)
 
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pkgutil import resolve_name
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent, draw_seeds
-from cellgames.agents.loading import IMAGINED, PLAYOUTS, RANDOM
-from cellgames.agents.random_agent import random_turn
+from cellgames.agents.random_agent import has_compound_turns, random_turn
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 __all__ = ["FINISHED_SHARE", "MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes"]
 
@@ -77,24 +77,23 @@ def finish(
 
 
 def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
-    """How games end if they are played on at random: int8 [X, P], `Game.outcome`.
+    """Return the outcomes of games that are played on at random, int8 [X, P], as `Game.outcome` has them.
 
-    By `finish`, or by what `registry.PLAYOUTS` names for the game.
+    The playouts are those of the game's plugin (`GamePlugin.playout`), or of `finish`.
     """
-    finisher = resolve_name(PLAYOUTS[game.id]) if game.id in PLAYOUTS else finish
-    found: Tensor = finisher(game, state, generator)
+    found: Tensor = resolve(plugin_of(game).playout or finish)(game, state, generator)
     return found
 
 
 class PlayoutAgent(BaseAgent):
-    """What agents share that play out positions at random.
+    """The base class of agents that play out positions at random.
 
-    They play games in turns with perfect information and plain actions; those that imagine, also simultaneous games
-    whose positions can be imagined.
+    They play games in turns with perfect information and plain actions; those that determinize, also simultaneous games
+    with a determinization.
     """
 
-    imagines: ClassVar[bool] = False
-    """Whether it can start from what `registry.IMAGINED` makes of observations."""
+    determinizes: ClassVar[bool] = False
+    """True if it can start from states that `GamePlugin.determinize` makes of observations."""
 
     def __init__(self, name: str, playouts: int) -> None:
         super().__init__(name)
@@ -111,12 +110,12 @@ class PlayoutAgent(BaseAgent):
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
         info = game.info
-        shown = self.imagines and game.id in IMAGINED
+        shown = self.determinizes and plugin_of(game).determinize is not None
         reasons = {
             "all players act at once": info.simultaneous and not shown,
             "information is hidden": not info.perfect_information and not shown,
             "an action has several components": len(info.action_nvec) > 1,
-            "random actions make no turns": game.id in RANDOM,
+            "random actions make no turns": has_compound_turns(game),
         }
         if found := [reason for reason, holds in reasons.items() if holds]:
             raise ValueError(

@@ -7,16 +7,16 @@ Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `A` a
 
 from __future__ import annotations
 
-from pkgutil import resolve_name
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from cellgames.agents.base import Seats
-from cellgames.agents.loading import IMAGINED
 from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .halving import affordable, best_arm, lots
 from .playouts import MAX_BATCH, PlayoutAgent, at_once, finish
@@ -33,11 +33,11 @@ class RolloutAgent(PlayoutAgent):
     in multi-armed bandits", ICML 2013; here results of earlier rounds are kept). A win counts 1, a draw 1/2;
     ties are broken by the generator. A single candidate is played without playouts.
 
-    Where all act at once, playouts start from what `registry.IMAGINED` makes of the observation, and the others' next
-    actions are random as all later ones.
+    Where all act at once, playouts start from a determinization of the observation (`GamePlugin.determinize`), and the
+    others' next actions are random like all later ones.
     """
 
-    imagines: ClassVar[bool] = True
+    determinizes: ClassVar[bool] = True
 
     def __init__(self, playouts: int, *, candidates: int = 64, name: str | None = None) -> None:
         if playouts < 1 or candidates < 1:
@@ -54,7 +54,7 @@ class RolloutAgent(PlayoutAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         """See `Agent`."""
         game, seats = self.game, self._seats.of(env_ids)
-        state: State = resolve_name(IMAGINED[game.id])(game, observation, seats)
+        state: State = resolve(plugin_of(game).determinize)(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:

@@ -5,16 +5,16 @@ Letters: `X` positions, `A` actions, `P` players.
 
 from __future__ import annotations
 
-from pkgutil import resolve_name
 from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch import Tensor
 
-from cellgames.agents.loading import PRIORS
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.playouts.playouts import outcomes
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 __all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
 
@@ -38,7 +38,7 @@ class Evaluator(Protocol):
 
 
 class PlayoutEvaluator:
-    """The mean of some random playouts; all actions are alike, unless `registry.PRIORS` knows better.
+    """The mean of some random playouts; all actions are alike, unless the game has a prior (`GamePlugin.prior`).
 
     Args:
         playouts: from each position.
@@ -54,8 +54,8 @@ class PlayoutEvaluator:
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[rows]
         value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
-        if game.id in PRIORS:
-            return Evaluation(resolve_name(PRIORS[game.id])(game, state, generator), value)
+        if (prior := plugin_of(game).prior) is not None:
+            return Evaluation(resolve(prior)(game, state, generator), value)
         return Evaluation(value.new_zeros((len(state), game.info.num_actions)), value)
 
 

@@ -17,7 +17,7 @@ from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 
-from .imagined import imagine
+from .determinization import determinize
 
 __all__ = ["ToroidalCupGreedy"]
 
@@ -57,7 +57,7 @@ class ToroidalCupGreedy(BaseAgent):
         if self._game is None:
             raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
         game, seats = self._game, self._seats.of(env_ids)
-        state = _last_shapes(imagine(game, observation, seats))
+        state = _last_shapes(determinize(game, observation, seats))
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
         return torch.cat(

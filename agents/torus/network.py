@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.choices import Relation
-from cellgames.agents.networks.networks import Network, Size, Trunk, head, pooled
+from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.lookup_tables import table
 

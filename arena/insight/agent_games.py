@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.loading import RANDOM
+from cellgames.agents.random_agent import has_compound_turns
 from cellgames.arena.defaults import OPENING_PLIES
 from cellgames.arena.play import free_for_all, match
 from cellgames.arena.play.evaluation import meet
@@ -20,10 +20,10 @@ __all__ = ["opening_plies", "play_some"]
 def opening_plies(game: Game) -> int:
     """Return the number of random moves before the agents take over, unless the caller asks for another.
 
-    None where all act at once, where dice make games differ, and none where turns are several actions
-    (`registry.RANDOM`): chance makes no turns there.
+    None where all act at once, where dice make games differ, and where turns are several actions: chance makes no
+    turns there.
     """
-    return 0 if game.info.simultaneous or game.info.stochastic or game.id in RANDOM else OPENING_PLIES
+    return 0 if game.info.simultaneous or game.info.stochastic or has_compound_turns(game) else OPENING_PLIES
 
 
 def play_some(

@@ -20,6 +20,8 @@ from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.tables import distinct
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 from cellgames.utils.report import files, model
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import escape
@@ -126,9 +128,7 @@ def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[
 
         return list(courses(game, records))
     if part == "flows":
-        from cellgames.arena.insight.over_time.score_flows import sections as flows
-
-        return list(flows(game, records))
+        return [section for target in plugin_of(game).sections for section in resolve(target)(game, records)]
     return [behaviour()] if behaviour is not None else []
 
 

@@ -17,11 +17,12 @@ from typing import Any
 
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.identity import digest, identity
-from cellgames.agents.loading import WEIGHTS_FILE, WEIGHTS_SUFFIX, load, weights_path
+from cellgames.agents.loading import load, weights_path
+from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.cluster.connection import ClusterError, packed, unpacked
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.envs.registry import PLUGINS, VARIABLE
+from cellgames.envs.registry import ENTRY_POINTS, VARIABLE
 
 __all__ = ["Parcel"]
 
@@ -90,7 +91,7 @@ class Parcel:
             raise ClusterError(
                 f"the worker on {platform.node()} cannot make the game {self.game!r}: {error}; for a game of your own "
                 f"name its module in {VARIABLE} before the cluster is started, on every machine, or in an entry point "
-                f"of the group {PLUGINS!r}"
+                f"of the group {ENTRY_POINTS!r}"
             ) from error
         return game, {sent.name: _unpacked(sent, game) for sent in self.agents}
 

@@ -23,9 +23,10 @@ import torch
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.agents.play_loop import play, random_openings
+from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.arena.insight.search_analysis import Searcher
 from cellgames.arena.play.match import derive, generator

@@ -22,9 +22,10 @@ from torch import Tensor
 
 import cellgames
 from benchmarks.pages import head, write_page
-from cellgames.agents.base import draw_seeds, select
+from cellgames.agents.base import draw_seeds
 from cellgames.agents.loading import load
 from cellgames.agents.random_agent import random_turn
+from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
 from cellgames.arena.report.report_parts import markdown_table, percent
 from cellgames.arena.stats.ratings import win_probability_interval

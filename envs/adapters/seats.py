@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import LOSS, Game, State, chance
+from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 
 from .illegal import Illegal, check_actions
@@ -27,7 +28,7 @@ __all__ = ["UNIFORM", "Ended", "Opponent", "Opponents", "SeatTransition", "SeatV
 # Streams of a game's seed, below those of the games (`chance.USER`) and beside that of `opponents`: the learner's seat,
 # who sits on the others, and, of the first env's first game, the generator of the opponents.
 _SEAT, _OPPONENT, _GENERATOR = range(2, 5)
-_SAVED = ("player", "who", "returns", "lengths", "owed")
+_SAVED = ("player", "returns", "lengths", "owed")
 _PATIENCE = 1000  # games in a row that end before the learner's first turn
 
 
@@ -124,7 +125,7 @@ class SeatVector(Generic[S]):
         self._illegal = illegal
         self._fixed_seat = as_seat(game, seat)
         self._each = torch.arange(num_envs, device=device)
-        self._who = torch.full((num_envs, game.info.num_players), -1, device=device)
+        self._seating = Seating(game, torch.full((num_envs, game.info.num_players), -1, device=device))
         self._player = torch.zeros_like(self._each)
         self._lengths = torch.zeros_like(self._each)
         self._returns = torch.zeros(num_envs, device=device)
@@ -175,15 +176,14 @@ class SeatVector(Generic[S]):
         """
         pool = as_pool(self.game, opponents)
         bounds = as_bounds(self.game, len(pool), weights).to(self.device)
-        playing = set(self._who.unique().tolist())
         moved = [-1]  # of each index so far the new one, after the learner's -1
         for index, old in enumerate(self.opponents):
             place = next((i for i, new in enumerate(pool) if new is old), -1)
-            if place < 0 and index in playing:
+            if place < 0 and index in self._seating.players:
                 place = len(pool)
                 pool.append(old)
             moved.append(place)
-        self._who = torch.tensor(moved, device=self.device)[self._who + 1]
+        self._seating.seats = torch.tensor(moved, device=self.device)[self._seating.seats + 1]
         self._bounds = bounds
         self.opponents = tuple(pool)
 
@@ -225,7 +225,7 @@ class SeatVector(Generic[S]):
         )
 
     def _deal(self, env_ids: Tensor) -> None:
-        """Who sits where in the new games of these envs."""
+        """Draw who sits where in the new games of these environments, and start the opponents."""
         seeds, seats = self._state.seed[env_ids], self.game.info.num_players
         player = torch.full_like(seeds, self._fixed_seat)
         if self._fixed_seat < 0:
@@ -235,13 +235,10 @@ class SeatVector(Generic[S]):
             bits = chance.draw(seeds[:, None], _OPPONENT, torch.arange(seats, device=self.device))
             who = torch.searchsorted(self._bounds, (bits >> 10).double() / 2**53, right=True)
         who.scatter_(1, player[:, None], -1)
-        self._player[env_ids], self._who[env_ids] = player, who
+        self._player[env_ids] = player
         for total in (self._returns, self._lengths, self._owed):
             total[env_ids] = 0
-        for index, opponent in enumerate(self.opponents):
-            rows, players = (who == index).nonzero().unbind(1)
-            if len(rows):
-                opponent.start(self.game, players, env_ids[rows])
+        self._seating.deal(env_ids, who, lambda index, *where: self.opponents[index].start(self.game, *where))
 
     # --- stepping ---------------------------------------------------------------------------------------------
 
@@ -283,8 +280,8 @@ class SeatVector(Generic[S]):
         if game.info.simultaneous:
             joint = torch.zeros((self.num_envs, *game.info.action_shape), dtype=torch.int64, device=self.device)
             joint[self._each, self._player] = actions
-            env_ids, players = (self._who >= 0).nonzero().unbind(1)
-            joint[env_ids, players] = self._ask(env_ids, players)
+            env_ids, players = self._seating.to_move(self._state)
+            joint[env_ids, players] = self._seating.ask(env_ids, players, self._pick)
             actions = joint
         if self._forfeited.any():
             self._owed[self._forfeited] += game.info.reward_range[0]
@@ -298,26 +295,14 @@ class SeatVector(Generic[S]):
         if self.game.info.simultaneous:
             return
         while True:
-            state = self._state
-            env_ids = (~state.done & (state.current_player != self._player)).nonzero().squeeze(1)
+            env_ids, players = self._seating.to_move(self._state, ~self._state.done)
             if not len(env_ids):
                 return
-            actions = self._ask(env_ids, state.current_player[env_ids])
+            actions = self._seating.ask(env_ids, players, self._pick)
             self._advance(None if len(env_ids) == self.num_envs else env_ids, actions)
 
-    def _ask(self, env_ids: Tensor, players: Tensor) -> Tensor:
-        """What the opponents on these seats, int64 [L] both, do."""
-        arguments = (self.game, self._state)
-        if len(self.opponents) == 1:
-            return self.opponents[0].pick(*arguments, env_ids, players, self._generator)
-        who, components = self._who[env_ids, players], len(self.game.info.action_nvec)
-        actions = torch.zeros((len(env_ids), components), dtype=torch.int64, device=self.device)
-        actions = actions if components > 1 else actions.squeeze(1)
-        for index, opponent in enumerate(self.opponents):
-            rows = (who == index).nonzero().squeeze(1)
-            if len(rows):
-                actions[rows] = opponent.pick(*arguments, env_ids[rows], players[rows], self._generator)
-        return actions
+    def _pick(self, index: int, env_ids: Tensor, players: Tensor) -> Tensor:
+        return self.opponents[index].pick(self.game, self._state, env_ids, players, self._generator)
 
     def _advance(self, env_ids: Tensor | None, actions: Tensor) -> None:
         """Step some envs, int64 [L], or all; the learner is owed what its seat earns."""
@@ -339,7 +324,7 @@ class SeatVector(Generic[S]):
             env_ids=env_ids,
             state=state,
             player=player,
-            opponents=self._who[env_ids],
+            opponents=self._seating.seats[env_ids],
             observation=self.game.observe(state, player),
             returns=self._returns[env_ids],
             lengths=self._lengths[env_ids],
@@ -358,6 +343,7 @@ class SeatVector(Generic[S]):
         return {
             "state": self._state.clone(),
             "generator": self._generator.get_state(),
+            "who": self._seating.seats.clone(),
             **{name: getattr(self, f"_{name}").clone() for name in _SAVED},
         }
 
@@ -368,7 +354,7 @@ class SeatVector(Generic[S]):
             ValueError: it is of another game, of other envs, or of more opponents.
         """
         kind, num_envs = type(self._state), len(saved["player"])
-        if type(saved["state"]) is not kind or saved["who"].shape != self._who.shape:
+        if type(saved["state"]) is not kind or saved["who"].shape != self._seating.seats.shape:
             raise ValueError(
                 f"{self.game.id}: expected {kind.__name__} in {self.num_envs} envs, "
                 f"got {type(saved['state']).__name__} in {num_envs}"
@@ -383,6 +369,7 @@ class SeatVector(Generic[S]):
             )
         self._state = saved["state"].to(self.device).clone()
         self._generator.set_state(saved["generator"].cpu())
+        self._seating.seats = saved["who"].to(self.device).clone()
         for name in _SAVED:
             setattr(self, f"_{name}", saved[name].to(self.device).clone())
         self._forget()

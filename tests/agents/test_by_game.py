@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,18 +14,18 @@ from toy_games import Race, Sealed
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
-from cellgames.agents.base import AnyAgent, acting, takes_states
-from cellgames.agents.by_game import ByGame
+from cellgames.agents.base import AnyAgent, ByGame, acting, takes_states
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout
 from cellgames.agents.cloth_of_gold.turns import ClothRandom
-from cellgames.agents.loading import GREEDY, RANDOM, ROLLOUT
+from cellgames.agents.loading import by_game
 from cellgames.agents.play_loop import play
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.random_agent import RandomAgent, has_compound_turns
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
 from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.registry import REGISTRY, plugins
 
 CLOTH, TORUS = GAMES["cloth-of-gold-v0"], GAMES["torus-v0"]
 CUP = cellgames.make("toroidal-cup-small-v0", max_generations=10)
@@ -55,17 +57,26 @@ class Last(First):
         return mask.shape[1] - 1 - mask.flip(1).int().argmax(1)
 
 
-def table(**kinds: str) -> dict[str, str]:
-    """By the names of the games above."""
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """Have the plugins of the games above list agents named "mine"."""
     ids = {"cloth": CLOTH.id, "torus": TORUS.id, "cup": CUP.id}
-    return {ids[name]: f"{__name__}:{kind}" for name, kind in kinds.items()}
+
+    def listed(**kinds: str) -> None:
+        for name, kind in kinds.items():
+            spec = REGISTRY[ids[name]]
+            plugin = replace(spec.plugin, agents={"mine": f"{__name__}:{kind}"})
+            monkeypatch.setitem(REGISTRY, ids[name], replace(spec, plugin=plugin))
+
+    return listed
 
 
 # ---------------------------------------------------------------- delegation
 
 
-def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for() -> None:
-    agent = ByGame("mine", table(torus="Last", cup="First"))
+def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for(listed: Callable[..., None]) -> None:
+    listed(torus="Last", cup="First")
+    agent: Any = by_game("mine")
     torus = agent.playing(TORUS)
     assert type(torus).__name__ == "Last"
     assert agent.playing(cellgames.make("torus-v0")) is torus
@@ -78,33 +89,38 @@ def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for() -> None:
     assert type(smaller).__name__ == "Last"
 
 
-def test_games_without_an_entry_get_the_default_or_are_refused() -> None:
-    agent = ByGame("mine", table(torus="Last"), default=lambda: First("something else"))
+def test_games_without_an_entry_get_the_default_or_are_refused(listed: Callable[..., None]) -> None:
+    listed(torus="Last")
+    agent: Any = by_game("mine", default=lambda: First("something else"))
     assert type(agent.playing(CUP)) is First
     assert agent.playing(CUP).name == "mine"
-    strict = ByGame("mine", table(torus="Last", cloth="First"))
+    listed(torus="Last", cloth="First")
+    strict: Any = by_game("mine")
     message = r"agent 'mine': toroidal-cup-v0 has no such agent; games with one: torus-v0, cloth-of-gold-v0"
     for refused in (strict.playing, strict.check_game, lambda game: takes_states(strict, game)):
         with pytest.raises(ValueError, match=message):
             refused(CUP)
 
 
-def test_how_agents_are_made_is_up_to_its_maker() -> None:
-    agent = ByGame("mine", table(torus="First"), make=lambda kind: kind("made"))
+def test_how_agents_are_made_is_up_to_its_maker(listed: Callable[..., None]) -> None:
+    listed(torus="First")
+    agent: Any = by_game("mine", "made")
     assert type(agent.playing(TORUS)) is First
     assert agent.playing(TORUS).name == "mine"
 
 
-def test_checks_of_the_agent_are_made() -> None:
-    agent = ByGame("mine", table(torus="Last", cup="Last", cloth="First"))
+def test_checks_of_the_agent_are_made(listed: Callable[..., None]) -> None:
+    listed(torus="Last", cup="Last", cloth="First")
+    agent: Any = by_game("mine")
     agent.check_game(TORUS)
     agent.check_game(CLOTH)  # its agent has no objections to make
     with pytest.raises(ValueError, match="last plays torus-v0, got toroidal-cup-v0"):
         agent.check_game(CUP)
 
 
-def test_all_it_is_asked_goes_to_the_agent() -> None:
-    agent = ByGame("mine", table(torus="Last", cup="First"))
+def test_all_it_is_asked_goes_to_the_agent(listed: Callable[..., None]) -> None:
+    listed(torus="Last", cup="First")
+    agent: Any = by_game("mine")
     inner: Any = agent.playing(TORUS)
     agent.start(TORUS, torch.tensor([1, 0]), torch.tensor([4, 5]))
     assert inner.started == [([1, 0], [4, 5])]
@@ -115,9 +131,10 @@ def test_all_it_is_asked_goes_to_the_agent() -> None:
     assert agent.act(TORUS.observe(state, 0), mask, env_ids, generator()).tolist() == [0, 0]
 
 
-def test_it_is_asked_as_its_agent_is() -> None:
+def test_it_is_asked_as_its_agent_is(listed: Callable[..., None]) -> None:
     """By states where that one gets them, and in other games by observations."""
-    agent = ByGame("mine", table(torus="Last", cup="First", cloth="First"))
+    listed(torus="Last", cup="First", cloth="First")
+    agent: Any = by_game("mine")
     assert takes_states(agent, TORUS)
     assert not takes_states(agent, CUP)
     assert not takes_states(agent, CLOTH)
@@ -135,13 +152,14 @@ def test_errors_of_its_agent_name_it_as_it_is_called() -> None:
         def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
             return torch.full_like(env_ids, CLOTH.info.num_actions - 1)
 
-    agent = ByGame("by another name", {}, default=Wrong)
+    agent = ByGame("by another name", lambda game: Wrong())
     with pytest.raises(ValueError, match="agent 'by another name' chose illegal action 72 as player_a in env 0"):
         select(agent, CLOTH, CLOTH.init(seeds(0, 1)), torch.tensor([0]), generator())
 
 
-def test_before_a_start_it_says_so() -> None:
-    agent = ByGame("mine", table(torus="Last"))
+def test_before_a_start_it_says_so(listed: Callable[..., None]) -> None:
+    listed(torus="Last")
+    agent: Any = by_game("mine")
     with pytest.raises(
         ValueError, match=r"'mine' must be started before it acts: call start\(game, players, env_ids\)"
     ):
@@ -181,10 +199,13 @@ def test_one_agent_plays_one_game_after_another() -> None:
         assert played.state.done.all()
 
 
-@pytest.mark.parametrize(("spec", "listed"), [("random", RANDOM), ("rollout:3", ROLLOUT), ("greedy", GREEDY)])
-def test_the_tables_name_games_and_agents_that_exist(spec: str, listed: dict[str, str]) -> None:
+@pytest.mark.parametrize("spec", ["random", "rollout:3", "greedy", "perfect"])
+def test_the_plugins_name_agents_that_exist(spec: str) -> None:
+    listed = {plugin.id: path for plugin in plugins() if (path := plugin.agents.get(spec.partition(":")[0]))}
+    assert listed
     for id, path in listed.items():
-        inner = acting(load(spec, GAMES[id]), GAMES[id])
+        game = cellgames.make(id, size=3) if spec == "perfect" else GAMES[id]
+        inner = acting(load(spec, game), game)
         assert f"{type(inner).__module__}:{type(inner).__name__}" == path
 
 
@@ -192,7 +213,7 @@ def test_the_tables_name_games_and_agents_that_exist(spec: str, listed: dict[str
 def test_every_game_has_a_random_agent(game: Game) -> None:
     """A random agent of whole turns where the game has one, else `RandomAgent`."""
     agent = load("random", game)
-    assert isinstance(acting(agent, game), RandomAgent) != (game.id in RANDOM)
+    assert isinstance(acting(agent, game), RandomAgent) != has_compound_turns(game)
     players = torch.tensor([[0] * game.info.num_players] * 2)
     assert play(game, [agent], players, seeds(0, 2), [generator()]).state.done.all()
 

@@ -14,8 +14,8 @@ from torch import Tensor
 import cellgames
 from cellgames.agents import load, select
 from cellgames.agents.grid_adaptation.decoding import Seen, seen
+from cellgames.agents.grid_adaptation.determinization import History, better_flip, determinize
 from cellgames.agents.grid_adaptation.greedy import GridGreedy, GridPlayer
-from cellgames.agents.grid_adaptation.imagined import History, better_flip, imagine
 from cellgames.agents.grid_adaptation.lookahead import ILLEGAL, _kernels, _total, outlook
 from cellgames.agents.grid_adaptation.opponent_model import KeenOthers, Others
 from cellgames.agents.grid_adaptation.plans import Planner
@@ -349,16 +349,16 @@ def test_an_imagined_match_looks_as_the_true_one_does(game: GridAdaptation, step
         view = look(game, state, players)
         remembered = history.look(view, players, env_ids)
         state = play(game, state, 1, step) if step < steps else state
-    imagined = imagine(game, view, players, remembered, seeds(5, 12))
+    imagined = determinize(game, view, players, remembered, seeds(5, 12))
     assert torch.equal(game.observe(imagined, players), game.observe(state, players))
     assert torch.equal(game.legal_actions(imagined)[env_ids, players], game.legal_actions(state)[env_ids, players])
     assert torch.equal(imagined.turn, state.turn)
     assert game.legal_actions(imagined).any(2).all()
     assert not torch.equal(imagined.sequence, state.sequence), "what is hidden is guessed"
     assert (imagined.seed != state.seed).all()
-    again = imagine(game, view, players, remembered, seeds(6, 12))
+    again = determinize(game, view, players, remembered, seeds(6, 12))
     assert not torch.equal(again.sequence, imagined.sequence)
-    some = imagine(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
+    some = determinize(game, view[env_ids[3:5]], players[3:5], remembered[env_ids[3:5]], seeds(5, 12)[3:5])
     assert torch.equal(some.sequence, imagined.sequence[3:5])
 
 
@@ -370,7 +370,7 @@ def test_until_a_flip_imagined_players_hold_different_sequences_and_have_their_p
         history.look(look(EIGHT, state, players), players, env_ids)
         state = play(EIGHT, state, 1, step)
     view = look(EIGHT, state, players)
-    imagined = imagine(EIGHT, view, players, history.look(view, players, env_ids), seeds(5, 9))
+    imagined = determinize(EIGHT, view, players, history.look(view, players, env_ids), seeds(5, 9))
     assert torch.equal(imagined.sequence.sort(1).values, torch.arange(8).expand(9, -1))
     held, true = imagined.sequence.argsort(1), state.sequence.argsort(1)
     assert torch.equal(imagined.scores.gather(1, held), state.scores.gather(1, true)), "by sequence they are known"
@@ -387,7 +387,7 @@ def test_after_a_flip_others_differ_by_a_digit_at_most() -> None:
         history = History(game)
         history.start(players, env_ids)
         view = look(EIGHT, state, 0)
-        imagined = imagine(game, view, players, history.look(view, players, env_ids), seeds(5, 40))
+        imagined = determinize(game, view, players, history.look(view, players, env_ids), seeds(5, 40))
         sequences.append(imagined.sequence[:, 1:])
     changed = (sequences[0] ^ sequences[1]).unique().tolist()
     assert set(changed) == {0, 1, 2, 4}

@@ -10,13 +10,14 @@ from every_game import GAMES, every_game, generator, midway
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.loading import NETWORKS
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.info import WIN
 from cellgames.envs.grid_adaptation.game import GridAdaptation
+from cellgames.envs.registry import plugin_of, plugins
 from cellgames.envs.toroidal_cup.game import ToroidalCup
+from cellgames.plugins import GamePlugin
 
 SMALL = Size(channels=8, layers=2)
 
@@ -84,17 +85,16 @@ def test_all_weights_learn(game: Game) -> None:
     assert missing == []
 
 
-@pytest.mark.parametrize("id", [id for kind in NETWORKS.values() for id in kind])
-def test_the_table_names_networks_that_are_there(id: str) -> None:
-    game = GAMES[id]
-    for kind, games in NETWORKS.items():
-        if id in games:
-            made = make_network(game, SMALL, kind)
-            assert (type(made).__name__, made.kind) == (games[id].rpartition(":")[2], kind)
+@pytest.mark.parametrize("plugin", plugins(), ids=lambda plugin: plugin.id)
+def test_the_plugins_name_networks_that_are_there(plugin: GamePlugin) -> None:
+    assert "policy" in plugin.networks
+    for kind, path in plugin.networks.items():
+        made = make_network(GAMES[plugin.id], SMALL, kind)
+        assert (type(made).__name__, made.kind) == (path.rpartition(":")[2], kind)
 
 
 def test_a_game_without_a_network_of_its_own_gets_a_flat_one() -> None:
-    game = next(game for game in GAMES.values() if game.id not in NETWORKS["policy"])
+    game = next(game for game in GAMES.values() if "policy" not in plugin_of(game).networks)
     assert isinstance(make_network(game), FlatNetwork)
     with pytest.raises(ValueError, match="kind 'turns'"):
         make_network(game, kind="turns")

@@ -17,12 +17,12 @@ from training_runs import SMALL, network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import acting
-from cellgames.agents.loading import NETWORKS
 from cellgames.agents.networks import trained
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
 from cellgames.agents.networks.saved import FORMAT, load_network, read_about, save_network
 from cellgames.agents.play_loop import play
 from cellgames.envs.core import Game, seeds
+from cellgames.envs.registry import plugin_of
 from cellgames.training.selfplay.learner import start_weights
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -32,8 +32,7 @@ every_network = pytest.mark.parametrize(
     [
         pytest.param(game, kind, id=f"{id}-{kind}")
         for id, game in SUITE.items()
-        for kind in NETWORKS
-        if kind == FlatNetwork.kind or game.id in NETWORKS[kind]
+        for kind in {FlatNetwork.kind: None, **plugin_of(game).networks}
     ],
 )
 

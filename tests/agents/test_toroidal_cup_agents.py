@@ -13,16 +13,16 @@ from toy_games import Sealed, random_actions
 import cellgames
 from cellgames.agents import load, select
 from cellgames.agents.base import Seats
-from cellgames.agents.loading import IMAGINED
 from cellgames.agents.play_loop import Played
 from cellgames.agents.play_loop import play as play_agents
 from cellgames.agents.playouts import rollout_agent as rollout
 from cellgames.agents.playouts.playouts import MAX_BATCH, at_once, finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.toroidal_cup import greedy as toroidal_cup_greedy
+from cellgames.agents.toroidal_cup.determinization import determinize
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
-from cellgames.agents.toroidal_cup.imagined import imagine
 from cellgames.envs.core import State, seeds
+from cellgames.envs.registry import plugins
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
 RANDYS = ToroidalCup(12, 32, pattern="randys", shapes=2, max_generations=30)
@@ -88,7 +88,7 @@ def test_an_imagined_game_looks_as_the_true_one_does_and_has_its_board(game: Tor
     state = state[~state.done]
     seats = torch.arange(len(state)) % game.teams
     seen = game.observe(state, seats)
-    imagined = imagine(game, seen, seats)
+    imagined = determinize(game, seen, seats)
     assert torch.equal(game.observe(imagined, seats), seen)
     assert torch.equal(imagined.start, state.start)
     assert torch.equal(imagined.board, state.board)
@@ -315,9 +315,10 @@ def test_rollout_spends_n_playouts_on_every_placement(playouts: int, monkeypatch
     assert sum(begun) == 5 * playouts
 
 
-def test_only_games_whose_positions_can_be_imagined_are_rolled_out_when_all_act_at_once() -> None:
-    assert set(IMAGINED) <= {cellgames.make(id).id for id in cellgames.games()}
-    assert all(cellgames.make(id).info.simultaneous for id in IMAGINED)
+def test_only_games_with_a_determinization_are_rolled_out_when_all_act_at_once() -> None:
+    having = [plugin for plugin in plugins() if plugin.determinize is not None]
+    assert having
+    assert all(cellgames.make(plugin.id).info.simultaneous for plugin in having)
     with pytest.raises(ValueError, match="in toy-sealed-v0 all players act at once and information is hidden"):
         load("rollout:4", Sealed())
     with pytest.raises(ValueError, match=r"'amaf:4' searches on states.*toroidal-cup-v0 is simultaneous"):

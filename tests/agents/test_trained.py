@@ -10,9 +10,9 @@ from benchmarks.agents.truth import sample
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.base import select
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped
+from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
 from cellgames.arena.play.evaluation import measure, meet
 

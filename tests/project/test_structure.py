@@ -16,6 +16,7 @@ import networkx  # type: ignore[import-untyped]  # it has no types of its own
 from paths import ROOT
 
 LAYERS = """
+    plugins
     utils
     cluster
     envs.kernels
@@ -30,7 +31,8 @@ LAYERS = """
     agents.playouts
     agents.search
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
-    agents.loading | agents.identity
+    agents.loading
+    agents.identity | agents.agent_opponent
     training
     training.selfplay
     training.ppo
@@ -66,32 +68,8 @@ MOST_PARAMETERS = 8
 MOST_FRAGMENTS = 20
 
 # What does not hold yet. These lists get shorter only.
-UPWARD = {
-    "agents.agent_opponent -> agents.loading",
-    "agents.identity -> agents.loading",
-    "agents.networks.networks -> agents.loading",
-    "agents.networks.trained -> agents.loading",
-    "agents.playouts.playouts -> agents.loading",
-    "agents.playouts.rollout_agent -> agents.loading",
-    "agents.search.evaluators -> agents.loading",
-}
+UPWARD: set[str] = set()
 CIRCLES = [
-    {"agents.base", "agents.by_game"},
-    {
-        "agents.loading",
-        "agents.networks.network_agent",
-        "agents.networks.networks",
-        "agents.networks.saved",
-        "agents.networks.trained",
-        "agents.playouts.amaf",
-        "agents.playouts.playouts",
-        "agents.playouts.rollout_agent",
-        "agents.search.evaluators",
-        "agents.search.gumbel",
-        "agents.search.search_agent",
-        "agents.search.tree_search",
-        "agents.search.uct",
-    },
     {"arena.records.store.import_runs", "arena.records.store.store"},
     {"training.sweeps.sweep_plots", "training.sweeps.sweep_reports"},
 ]

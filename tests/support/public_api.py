@@ -19,6 +19,7 @@ PACKAGES = (
     "cellgames.agents.search",
     "cellgames.training",
     "cellgames.arena",
+    "cellgames.plugins",
 )
 
 

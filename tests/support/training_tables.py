@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from paths import ROOT
 
 from cellgames.training.algorithms import ALGORITHMS
-from cellgames.training.presets import PRESETS
+from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.utils.options import Option
 
@@ -59,10 +59,12 @@ def _presets() -> str:
     rows = [
         (
             entry.algorithm,
-            entry.game + "".join(f", {name} {value}" for name, value in entry.parameters.items()),
+            game + "".join(f", {name} {value}" for name, value in entry.parameters.items()),
             ", ".join(f"`{name}` {value}" for name, value in entry.values.items()),
         )
-        for entry in PRESETS
+        for algorithm in ALGORITHMS
+        for game, entry in presets()
+        if entry.algorithm == algorithm
     ]
     return _table(("algorithm", "game", "instead of the defaults"), rows)
 

@@ -31,8 +31,8 @@ SMALL: dict[str, dict[str, Any]] = {
 def registered_toy(patch: pytest.MonkeyPatch) -> Game:
     """A game in turns that the suite does not know, registered as one of another package."""
     game = TOYS[1]
-    spec = registry.GameSpec(game.id, f"{type(game).__module__}:{type(game).__name__}", "A toy")
-    patch.setitem(registry.REGISTRY, game.id, spec)
+    plugin = registry.GamePlugin(id=game.id, game=type(game), summary="A toy")
+    patch.setitem(registry.REGISTRY, game.id, registry.GameSpec(game.id, plugin, plugin.summary))
     return game
 
 

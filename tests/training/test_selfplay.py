@@ -124,7 +124,7 @@ def test_opponents_act_in_their_own_lanes_and_seats_only(id: str, tmp_path: Path
     if id == "torus-small-v0":
         play.opponents.agents[1] = second
     play.restart(3)
-    before = {(lane, seat) for lane, seat in (play._owner >= 0).nonzero().tolist()}
+    before = {(lane, seat) for lane, seat in (play._seating.seats >= 0).nonzero().tolist()}
     assert before == set(first.began) | set(second.began)
     assert not {lane for lane, _ in first.began} & {lane for lane, _ in second.began}
     rollout = play.collect(3)
@@ -139,9 +139,9 @@ def test_the_learner_has_one_seat_of_two_and_half_of_many(tmp_path: Path) -> Non
     for id, seats in (("torus-small-v0", 1), ("grid-adaptation-small-v0", None)):
         game = GAMES[id]
         play = at_play(game, tmp_path / id, "random", num_envs=40)
-        own = (play._owner < 0).sum(1)
+        own = (play._seating.seats < 0).sum(1)
         assert own.eq(seats if seats is not None else game.info.num_players // 2).all()
-        assert (play._owner < 0).float().mean(0).min() > 0.2  # in every seat
+        assert (play._seating.seats < 0).float().mean(0).min() > 0.2  # in every seat
 
 
 def test_scores_against_others_are_told_by_opponent(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import pytest
 from training_tables import PAGE, marked, tables
 
 import cellgames
-from cellgames.agents.loading import GREEDY
+from cellgames.agents.loading import default_opponents
+from cellgames.plugins import TrainingPreset
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, PPOArguments
-from cellgames.training.presets import PRESETS, Preset, preset
+from cellgames.training.presets import preset, presets
 
 every_algorithm = pytest.mark.parametrize("name", ALGORITHMS)
 
@@ -42,7 +43,7 @@ def test_every_game_has_settings(id: str, name: str) -> None:
     arguments = ALGORITHMS[name].arguments.fitted(game)
     assert (arguments.game, arguments.parameters) == (game.id, game.parameters)
     assert arguments.eval_opponents == ("random", "greedy")
-    assert game.id in GREEDY
+    assert default_opponents(game) == ["random", "greedy"]
     assert cellgames.make(arguments.game, **arguments.parameters) == game
     data = json.loads(json.dumps(arguments.to_data()))
     assert data == arguments.to_data()
@@ -87,13 +88,13 @@ def test_what_makes_no_sense_is_refused(settings: dict[str, Any], message: str) 
 
 
 def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
-    presets = (
-        Preset("ppo", "torus-v0", {"num_envs": 3, "num_steps": 4, "num_epochs": 5}),
-        Preset("ppo", "torus-v0", {"num_envs": 6, "num_steps": 7}, parameters={"size": 5}),
-        Preset("maskable-ppo", "torus-v0", {"num_envs": 8}),
-        Preset("ppo", "toroidal-cup-v0", {"num_envs": 9}),
-    )
-    monkeypatch.setattr("cellgames.training.presets.PRESETS", presets)
+    given = [
+        ("torus-v0", TrainingPreset("ppo", {"num_envs": 3, "num_steps": 4, "num_epochs": 5})),
+        ("torus-v0", TrainingPreset("ppo", {"num_envs": 6, "num_steps": 7}, parameters={"size": 5})),
+        ("torus-v0", TrainingPreset("maskable-ppo", {"num_envs": 8})),
+        ("toroidal-cup-v0", TrainingPreset("ppo", {"num_envs": 9})),
+    ]
+    monkeypatch.setattr("cellgames.training.presets.presets", lambda: given)
     small = PPOArguments.fitted(cellgames.make("torus-small-v0"), num_steps=1)
     assert (small.num_envs, small.num_steps, small.num_epochs) == (6, 1, 5)
     assert small.clip_range == PPOArguments(game="torus-v0").clip_range
@@ -104,11 +105,11 @@ def test_what_is_given_goes_before_a_preset_and_a_preset_before_defaults(monkeyp
 
 def test_presets_are_for_games_and_settings_that_there_are() -> None:
     ids = {cellgames.make(id).id for id in cellgames.games()}
-    for entry in PRESETS:
-        assert entry.game in ids
+    for game, entry in presets():
+        assert game in ids
         known = {option.name for option in ALGORITHMS[entry.algorithm].arguments.options()}
         assert {*entry.values} <= known
-        assert {*entry.parameters} <= cellgames.make(entry.game).parameters.keys()
+        assert {*entry.parameters} <= cellgames.make(game).parameters.keys()
 
 
 @pytest.mark.parametrize("name", tables())

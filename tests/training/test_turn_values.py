@@ -78,7 +78,7 @@ def test_everyone_is_paid_the_result_and_the_learner_learns_from_its_own_turns(
     turn, end, learn = learner._turn, learner._end, learner._learn
 
     def noted_turn(temperature: float) -> Any:
-        owners.append(learner._owner.gather(1, learner._state.current_player[:, None]).squeeze(1))
+        owners.append(learner._seating.seats.gather(1, learner._state.current_player[:, None]).squeeze(1))
         return turn(temperature)
 
     def noted_end(env_ids: torch.Tensor, outcome: torch.Tensor) -> None:

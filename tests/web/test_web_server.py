@@ -30,16 +30,18 @@ from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.registry import REGISTRY, GameSpec
-from cellgames.web.catalog import RULES, SETTINGS, check_parameters, load_agent, offered
-from cellgames.web.controls import controls
+from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
+from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
 from cellgames.web.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions, specs_of
+from cellgames.web.views import view_of
 
 httpx = pytest.importorskip("httpx", reason="needs httpx: pip install httpx")
+
+PAGES = {plugin.id: plugin.page for plugin in plugins() if plugin.page is not None}
 
 GAMES = ("torus-v0", "cloth-of-gold-v0", "grid-adaptation-v0", "toroidal-cup-v0")
 SMALL = {
@@ -412,7 +414,7 @@ def test_sessions_are_few_and_not_for_ever() -> None:
 def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     game = cellgames.make("toroidal-cup-small-v0")
     state = game.init(torch.tensor([4]))
-    told = controls(game, state, 1)
+    told = view_of(game).controls(game, state, 1)
     after = game.step(state, game.legal_actions(state).int().argmax(-1))
     placed = (game.board(after)[0] == 2).nonzero().tolist()
     action = int(game.legal_actions(state)[0, 1].int().argmax())
@@ -423,8 +425,9 @@ def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     shape = [[(row + down) % told["rows"], col + right] for down, right in told["around"][action % 8]]
     assert sorted(shape) == sorted(placed)
     cloth = cellgames.make("cloth-of-gold-small-v0")
-    assert controls(cloth, cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
-    assert controls(cellgames.make("torus-v0"), None, 0) == {}  # type: ignore[arg-type]  # nothing is asked of it
+    assert view_of(cloth).controls(cloth, cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
+    torus = cellgames.make("torus-v0")
+    assert view_of(torus).controls(torus, None, 0) == {}
 
 
 def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None:
@@ -433,7 +436,7 @@ def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None
         "vote turn:6 round:7 tiles:A! sequences:000,001,010,011 reserves:3,3,3,3 bought:0,0,0,0 garnets:2,2,2,2 "
         "points:50,20,20,40 public:0,0,0,0,0,0,0,0 tied:1,2 tokens:2,0,0,0 candidate:-"
     )
-    voter, other = controls(game, state, 0), controls(game, state, 3)
+    voter, other = (view_of(game).controls(game, state, seat) for seat in (0, 3))
     assert (voter["voting"], voter["votes"], voter["totals"]) == (True, [1, 2], [50, 20, 20, 40])
     assert (other["voting"], other["votes"], other["totals"]) == (True, [], None)
     assert voter["tiles"] == other["tiles"] == 0
@@ -445,7 +448,7 @@ def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None
 def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
     listed = client.get("/api/games").json()
     assert {game["id"] for game in listed} >= {*GAMES, *SMALL}
-    assert set(RULES) == set(SETTINGS) == set(GAMES)
+    assert {plugin.id for plugin in plugins() if plugin.page} == set(GAMES)
     for game in listed:
         made = cellgames.make(game["id"])
         assert game["credit"] == made.info.credit
@@ -456,7 +459,7 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
         assert check_parameters(game["id"], {one["name"]: one["default"] for one in game["settings"]}) == made
     from cellgames.envs.toroidal_cup.dealing import PLACEABLE
 
-    choices = next(one.choices for one in SETTINGS["toroidal-cup-v0"] if one.name == "pattern")
+    choices = next(one.choices for one in PAGES["toroidal-cup-v0"].settings if one.name == "pattern")
     assert choices[0] == "random"
     assert set(choices[1:]) == set(PLACEABLE)
     specs = {agent["name"] for agent in client.get("/api/agents", params={"game": "torus-small-v0"}).json()}
@@ -469,8 +472,9 @@ def test_games_and_agents_are_those_of_the_suite(client: Any) -> None:
 def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     before = client.get("/api/games").json()
     toy = registered_toy(monkeypatch)
-    monkeypatch.setitem(REGISTRY, "gone-v0", GameSpec("gone-v0", "no_such_module:Game", "Cannot be made"))
-    torus = REGISTRY["torus-v0"].entry_point
+    gone = GamePlugin(id="gone-v0", game="no_such_module:Game", page=PAGES["torus-v0"])
+    monkeypatch.setitem(REGISTRY, "gone-v0", GameSpec("gone-v0", gone, "Cannot be made"))
+    torus = REGISTRY["torus-v0"].plugin
     monkeypatch.setitem(REGISTRY, "torus-tiny-v0", GameSpec("torus-tiny-v0", torus, "A preset", {"size": 2}))
     *listed, tiny = client.get("/api/games").json()
     assert listed == before
@@ -488,8 +492,8 @@ def test_games_of_other_packages_are_watched_and_hide_no_others(client: Any, mon
 
 
 def test_rules_in_brief_say_what_life_is() -> None:
-    for game, rules in RULES.items():
-        assert any(rule.startswith("Life: an empty cell") for rule in rules) == (game != "torus-v0")
+    for game, page in PAGES.items():
+        assert any(rule.startswith("Life: an empty cell") for rule in page.rules) == (game != "torus-v0")
 
 
 def test_a_visitors_own_text_is_repeated_in_part_only(client: Any) -> None:

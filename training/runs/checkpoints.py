@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from cellgames.agents.loading import WEIGHTS_FILE
+from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, write_atomic

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, draw_seeds
-from cellgames.agents.loading import RANDOM
 from cellgames.agents.play_loop import play, random_openings
+from cellgames.agents.random_agent import has_compound_turns
 from cellgames.envs.core import Game
 
 __all__ = ["OPENING_PLIES", "Comparison", "compare", "seatings"]
@@ -20,7 +20,7 @@ __all__ = ["OPENING_PLIES", "Comparison", "compare", "seatings"]
 OPENING_PLIES = 2
 """Random moves before the agents take over, where all is seen and no dice fall; elsewhere these make games differ.
 
-None where turns are several actions (`registry.RANDOM`): chance makes no turns there, and an action is only a part.
+None where turns are several actions: chance makes no turns there, and an action is only a part.
 """
 
 
@@ -68,7 +68,7 @@ def compare(
     chance, *generators = (torch.Generator().manual_seed(seed + number) for number in range(3))
     info, opening = game.info, None
     alike = info.perfect_information and not (info.simultaneous or info.stochastic)
-    if alike and game.id not in RANDOM and info.max_turns > OPENING_PLIES:
+    if alike and not has_compound_turns(game) and info.max_turns > OPENING_PLIES:
         opening = random_openings(game, games // 2, OPENING_PLIES, chance).repeat_interleave(2, 0)
     seeds = draw_seeds(games // 2, chance).repeat_interleave(2).to(device)
     seats = seatings(games, info.num_players, chance)

@@ -12,9 +12,10 @@ from typing import Protocol, TypeVar
 import torch
 from torch import Tensor
 
-from cellgames.agents.base import select
 from cellgames.agents.networks.networks import Network
+from cellgames.agents.selection import select
 from cellgames.envs.core import Game, State, chance
+from cellgames.envs.core.seating import Seating
 
 from .opponent_mix import Opponents
 
@@ -130,7 +131,7 @@ class SelfPlay:
         self.generator = torch.Generator(self.device).manual_seed(learner)  # the learner's
         self._draws = torch.Generator().manual_seed(others)  # of opponents and seats
         self.vector = self.game.vector(self.num_envs, seed=seed, device=self.device)
-        self._owner = torch.full((self.num_envs, players), -1, device=self.device)  # [B, P]; -1 is the learner
+        self._seating = Seating(self.game, torch.full((self.num_envs, players), -1, device=self.device))
         self._returns = torch.zeros((self.num_envs, players), device=self.device)
         self._turns = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         self.opponents.renew(self._draws)
@@ -158,11 +159,12 @@ class SelfPlay:
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state
         observation, mask, player = self._seen(state)
-        owner = self._owner if info.simultaneous else self._owner.gather(1, state.current_player[:, None])
-        learner_mask = owner.flatten() < 0
+        env_ids, seats = self._seating.to_move(state)
+        rows = env_ids * info.num_players + seats if info.simultaneous else env_ids
+        learner_mask = torch.ones(len(player), dtype=torch.bool, device=self.device).index_fill_(0, rows, False)
         action, log_prob, value = self._decide(state, observation, mask, learner_mask)
-        if not self._alone:
-            self._ask(state, owner, action)
+        if len(rows):
+            action[rows] = self._seating.ask(env_ids, seats, self._pick)
         mask = mask.clone()  # the vector overwrites it
         player = player.clone()
         step = self.vector.step(action.view(self.num_envs, *info.action_shape), checked=False)
@@ -171,8 +173,8 @@ class SelfPlay:
         reward = reward / self.network.unit
         if info.simultaneous:
             reward, player = reward.reshape(-1, 1), torch.zeros_like(player)
-        rows = done.repeat_interleave(info.num_players) if info.simultaneous else done.clone()
-        return observation, mask, action, log_prob, value, reward, player, rows, learner_mask
+        done = done.repeat_interleave(info.num_players) if info.simultaneous else done.clone()
+        return observation, mask, action, log_prob, value, reward, player, done, learner_mask
 
     def _decide(
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
@@ -196,15 +198,8 @@ class SelfPlay:
         player = torch.arange(info.num_players, device=self.device).repeat(self.num_envs)
         return views.flatten(0, 1), self.vector.legal_actions.flatten(0, 1), player
 
-    def _ask(self, state: State, owner: Tensor, action: Tensor) -> None:
-        """Write the actions of opponents over those of the learner; `owner` is [B, P], or [B, 1] of who is to move."""
-        simultaneous = self.game.info.simultaneous
-        for number in owner[owner >= 0].unique().tolist():
-            env_ids, seats = (owner == number).nonzero().unbind(1)
-            players = seats if simultaneous else None
-            rows = env_ids * owner.shape[1] + seats
-            agent = self.opponents.agents[number]
-            action[rows] = select(agent, self.game, state, env_ids, self._draws, players)
+    def _pick(self, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
+        return select(self.opponents.agents[number], self.game, self.vector.state, env_ids, self._draws, seats)
 
     def _count(self, reward: Tensor, done: Tensor) -> None:
         """Keep the score, and begin the games that stand where others ended."""
@@ -213,7 +208,7 @@ class SelfPlay:
         env_ids = done.nonzero().squeeze(1)
         if len(env_ids) == 0:
             return
-        returns, owner = self._returns[env_ids], self._owner[env_ids]
+        returns, owner = self._returns[env_ids], self._seating.seats[env_ids]
         self._games += len(env_ids)
         self._length += int(self._turns[env_ids].sum())
         rival = owner.amax(1)
@@ -239,9 +234,7 @@ class SelfPlay:
         players = self.game.info.num_players
         rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws))
         order = torch.rand((len(env_ids), players), generator=self._draws).argsort(1)
-        seats = order < max(1, players // 2)  # those that the learner keeps
-        self._owner[env_ids] = torch.where(seats, -1, rivals[:, None]).to(self.device)
-        for number in rivals[rivals >= 0].unique().tolist():
-            row, seat = (self._owner[env_ids] == number).nonzero().unbind(1)
-            self.opponents.agents[number].start(self.game, seat, env_ids[row])
-        self._alone = bool((self._owner < 0).all())
+        kept = order < max(1, players // 2)  # the seats that the learner keeps
+        seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
+        agents = self.opponents.agents
+        self._seating.deal(env_ids, seats, lambda number, *where: agents[number].start(self.game, *where))

@@ -13,7 +13,8 @@ from pathlib import Path
 from statistics import NormalDist, fmean
 from typing import Any
 
-from cellgames.agents.loading import WEIGHTS_SUFFIX, load
+from cellgames.agents.loading import load
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.envs import registry
 from cellgames.envs.registry import REGISTRY
 from cellgames.training.arguments import Arguments

@@ -29,6 +29,7 @@ from cellgames.agents.networks.networks import Size, make_network
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
+from cellgames.envs.core.seating import Seating
 from cellgames.training.arguments import Arguments
 from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, start_weights
@@ -104,7 +105,7 @@ class TurnLearner(Learner):
         self.opponents.forget()
         self._draws = torch.Generator().manual_seed(seed)
         self._state: ClothState = self.game.init(chance.seeds(seed, self.arguments.num_envs, self.device))
-        self._owner = torch.full((self.arguments.num_envs, 2), -1, device=self.device)
+        self._seating = Seating(self.game, torch.full((self.arguments.num_envs, 2), -1, device=self.device))
         self.opponents.renew(self._draws)
         env_ids = torch.arange(self.arguments.num_envs, device=self.device)
         self.evaluator.start(self.game, torch.zeros_like(env_ids), env_ids)
@@ -142,24 +143,26 @@ class TurnLearner(Learner):
         """One turn in every environment."""
         game, state, env_ids = self.game, self._state, torch.arange(len(self._state), device=self.device)
         mover = state.current_player
-        owner = self._owner.gather(1, mover[:, None]).squeeze(1)
         plans, worth, after = self.evaluator.evaluate(state, self._draws)
         noise = gumbel(worth, self._draws) * temperature
         # What wins at once is played; what loses is not tried out.
         tried = torch.where(worth.abs() > 1, worth * 10, worth + noise)
         best = tried.argmax(1)
         after = after[env_ids * plans.shape[1] + best]
-        for number in owner[owner >= 0].unique().tolist():
-            met = (owner == number).nonzero().squeeze(1)
+        learner_mask = torch.ones(len(state), dtype=torch.bool, device=self.device)
+        others, seats = self._seating.to_move(state)
+        for number, rows in self._seating.by_player(others, seats):
+            met = others[rows]
             turns = self._rival(number).turns(state[met], self._draws)
             after = after.put(met, game.play_turn(state[met], turns))
+            learner_mask[met] = False
         value = worth[env_ids, best].clamp(-1, 1)
         seen, done = game.observe(after, mover), after.done
         outcome = game.outcome(after).float()
         reward = torch.where(done[:, None], outcome, 0.0)
         self._state = after
         self._end(done.nonzero().squeeze(1), outcome)
-        return seen, value, reward, mover, done, owner < 0
+        return seen, value, reward, mover, done, learner_mask
 
     def _rival(self, number: int) -> TurnAgent:
         """An opponent, as the agent that it is in this game."""
@@ -174,7 +177,7 @@ class TurnLearner(Learner):
         """Keep the score of the games that ended, and begin others in their place."""
         if len(env_ids) == 0:
             return
-        result, owner = outcome[env_ids], self._owner[env_ids]
+        result, owner = outcome[env_ids], self._seating.seats[env_ids]
         own_seat = (owner < 0).int().argmax(1, keepdim=True)  # the first of the learner's seats
         won = (result.gather(1, own_seat).squeeze(1) > 0).float()
         second, lost = (result[:, 1] > 0).float(), (result < 0).all(1).float()
@@ -190,11 +193,9 @@ class TurnLearner(Learner):
         """Draw opponents, and the seats that the learner keeps."""
         rivals = torch.tensor(self.opponents.draw(len(env_ids), self._draws))
         keeps = torch.rand(len(env_ids), generator=self._draws) < 0.5
-        seats = torch.stack((keeps, ~keeps), 1)
-        self._owner[env_ids] = torch.where(seats, -1, rivals[:, None]).to(self.device)
-        for number in rivals[rivals >= 0].unique().tolist():
-            row, seat = (self._owner[env_ids] == number).nonzero().unbind(1)
-            self.opponents.agents[number].start(self.game, seat, env_ids[row])
+        seats = torch.where(torch.stack((keeps, ~keeps), 1), -1, rivals[:, None]).to(self.device)
+        agents = self.opponents.agents
+        self._seating.deal(env_ids, seats, lambda number, *where: agents[number].start(self.game, *where))
 
     def _summary(self) -> tuple[float, float, float]:
         """The last three of `METRICS`."""

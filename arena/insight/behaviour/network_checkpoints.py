@@ -14,9 +14,11 @@ from pathlib import Path
 import torch
 
 from cellgames.agents import play_loop as loop
-from cellgames.agents.base import AnyAgent, select
-from cellgames.agents.loading import RANDOM, WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.saved import load_network, read_about
+from cellgames.agents.random_agent import has_compound_turns
+from cellgames.agents.selection import select
 from cellgames.arena.insight.readers.reader import make_reader
 from cellgames.arena.play.evaluation import meet
 from cellgames.arena.play.match import derive, generator
@@ -106,7 +108,7 @@ def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: 
     names = list(agents)
     some = list(dict.fromkeys((names[0], names[len(names) // 2], names[-1])))
     pairs = [(a, b) for place, a in enumerate(some) for b in some[place + 1 :]]
-    plies = 0 if game.id in RANDOM else 2  # where turns are several actions chance makes no turns
+    plies = 0 if has_compound_turns(game) else 2  # where turns are several actions chance makes no turns
     found: list[Record] = []
     for a, b in pairs:
         found += meet(game, {a: agents[a], b: agents[b]}, games, seed=derive(seed, a, b), opening_plies=plies)

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from cellgames.agents.base import AnyAgent, acting, select
-from cellgames.agents.loading import RANDOM
-from cellgames.agents.networks.network_agent import NetworkAgent
+from cellgames.agents.base import AnyAgent, acting
+from cellgames.agents.networks.networks import NetworkAgent
 from cellgames.agents.play_loop import parse_move
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.random_agent import RandomAgent, has_compound_turns
+from cellgames.agents.selection import select
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, start
@@ -125,7 +125,7 @@ def _reached(
         before = state[index]
         after = _step(game, before, records, [numbers[row] for row in going], ply)
         state = state.put(index, after)
-        new = (after.current_player != before.current_player) | (not _several(game))
+        new = (after.current_player != before.current_player) | (not has_compound_turns(game))
         begun = begun.put(index[new], after[new])
         for row in index[new].tolist():
             at[row] = ply + 1
@@ -148,11 +148,6 @@ def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence
     except IllegalActionError as error:
         raise ReplayError(f"game {numbers[error.env_id] + 1}, move {ply + 1}: {error.brief}") from None
     return after
-
-
-def _several(game: Game) -> bool:
-    """Return True if a turn is several actions."""
-    return game.id in RANDOM
 
 
 # ---------------------------------------------------------------- agents
@@ -213,7 +208,7 @@ def ask(
 
 def _told(game: Game, agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
     """Chances of all actions, float32 [L, A], of agents that know them."""
-    if len(game.info.action_nvec) > 1 or _several(game):
+    if len(game.info.action_nvec) > 1 or has_compound_turns(game):
         return None
     state, players = positions.state[rows], positions.players[rows]
     mask = _mask(game, state, players)
@@ -252,7 +247,7 @@ def _free(game: Game, state: State, players: Tensor, groups: Sequence[int]) -> T
 
     Else agents would seem alike by what they have to do.
     """
-    if _several(game):  # components have a choice at some time of the turn
+    if has_compound_turns(game):  # components have a choice at some time of the turn
         return torch.ones(len(state), len(groups))
     parts = _mask(game, state, players).split(list(game.info.action_nvec), 1)
     free = torch.stack([(part.sum(1) > 1).float() for part in parts], 1)
@@ -283,7 +278,7 @@ def _play(
         places = actions.view(len(going), len(groups)) + first
         rows = half[going, None].expand_as(places), env_ids[going, None].expand_as(places), places
         counts.index_put_(rows, free[going], accumulate=True)
-        if not _several(game):
+        if not has_compound_turns(game):
             return
         state = state.put(going, game.step(state[going], actions, checked=False))
         going = going[(state.current_player[going] == players[going]) & ~state.done[going]]

@@ -15,16 +15,11 @@ from cellgames.arena.insight.census.life_objects import Kind
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 
-from .life_stats import Moment
+from .life_stats import LifeSeries, Moment
 
-__all__ = ["Gathered", "in_generations"]
+__all__ = ["Gathered"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-
-
-def in_generations(game: Game) -> bool:
-    """Whether Life runs to its end at once."""
-    return game.id.startswith("toroidal-cup")
 
 
 @dataclass
@@ -40,6 +35,7 @@ class Gathered:
     """
 
     game: Game
+    series: LifeSeries
     records: Sequence[Record]
     total: int
     values: dict[str, list[Floats]] = field(default_factory=lambda: defaultdict(list))
@@ -47,16 +43,6 @@ class Gathered:
     found: dict[tuple[int, Kind], int] = field(default_factory=lambda: defaultdict(int))
     final: dict[Kind, int] = field(default_factory=lambda: defaultdict(int))
     owned: dict[Kind, dict[tuple[int, int], int]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(int)))
-
-    @property
-    def unit(self) -> str:
-        """Of times."""
-        return "generation" if in_generations(self.game) else "round"
-
-    @property
-    def seats_own(self) -> bool:
-        """Whether cells belong to seats; in Grid Adaptation nobody knows whose a tile is, and it has a sequence."""
-        return not self.game.id.startswith("grid-adaptation")
 
     def add(self, moment: Moment) -> None:
         """Count a moment."""
@@ -67,8 +53,8 @@ class Gathered:
             time = np.full(values.shape, moment.time)
             rows = np.stack([time, moment.games[games], seat, values, moment.last[games]], -1).reshape(-1, 5)
             self.values[name].append(rows.astype(np.float64))
-        counted = census(moment.live, wrap=self.unit == "generation", owners=moment.board)
-        if not (self.unit == "generation" and moment.last.all()):  # ends come at any time
+        counted = census(moment.live, wrap=self.series.wrap, owners=moment.board)
+        if not (self.series.unit == "generation" and moment.last.all()):  # ends come at any time
             self.shown[moment.time] += len(moment.games)
             for kind, total in zip(counted.kinds, counted.totals(), strict=True):
                 self.found[moment.time, kind] += total

@@ -15,15 +15,14 @@ import torch
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
+from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
 
 from .life_stats import stepped
 
-__all__ = ["GAME", "Flows", "Spending", "read"]
+__all__ = ["Flows", "Spending", "read"]
 
 Ints: TypeAlias = npt.NDArray[np.int64]
-
-GAME = "grid-adaptation-v0"
 
 
 @dataclass(frozen=True)
@@ -84,9 +83,9 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         ValueError: another game.
         ReplayError: a record that does not play.
     """
-    if game.id != GAME:
-        raise ValueError(f"expected games of {GAME}, got {game.id}")
-    rounds, players = game.rounds, game.info.num_players  # type: ignore[attr-defined]
+    if not isinstance(game, GridAdaptation):
+        raise ValueError(f"expected games of {GridAdaptation.id}, got {game.id}")
+    rounds, players = game.rounds, game.info.num_players
     tiles = np.zeros((len(records), rounds, 8), dtype=np.int64)
     dealt = np.zeros((len(records), players), dtype=np.int64)
     kept = {name: np.zeros((len(records), rounds, players), dtype=np.int64) for name in _KEPT}
@@ -96,7 +95,7 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
             continue
         before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]
         at = np.array(step.games)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
-        board = game.board(after)
+        board = game.board(after)  # type: ignore[arg-type]  # a step of this game
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
         first = at[1] == 0
         dealt[at[0][first]] = before.sequence.numpy()[first]  # type: ignore[attr-defined]

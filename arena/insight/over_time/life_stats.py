@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,10 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, start
 from cellgames.envs.core import Game, State
+from cellgames.envs.registry import plugin_of, plugins
+from cellgames.plugins import resolve
 
-__all__ = ["HAS_LIFE", "Moment", "Step", "moments", "stepped"]
+__all__ = ["LifeSeries", "Moment", "Step", "life_series", "moments", "stepped"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -192,23 +194,49 @@ def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
             )
 
 
-Shower: TypeAlias = Callable[[Any, Sequence[Record]], Iterator[Moment]]
+@dataclass(frozen=True)
+class LifeSeries:
+    """A way to look at the boards of a game in which Life runs, over time. `GamePlugin.life` names one.
 
-HAS_LIFE: dict[str, Shower] = {
-    "cloth-of-gold-v0": _cloth,
-    "toroidal-cup-v0": _cup,
-    "grid-adaptation-v0": _grid,
-}
-"""Games that can be shown, by id."""
+    Attributes:
+        moments: function of a game and its records to the moments that count; a `ReplayError` if a record does not
+            play.
+        unit: what times count.
+        wrap: True if the board is a torus.
+        seats_own: True if a live cell belongs to a seat.
+        remark: a sentence for the report about the objects found.
+    """
+
+    moments: Callable[[Any, Sequence[Record]], Iterator[Moment]]
+    unit: Literal["round", "generation"] = "round"
+    wrap: bool = False
+    seats_own: bool = True
+    remark: str = ""
+
+
+CLOTH_OF_GOLD = LifeSeries(
+    _cloth,
+    remark="Objects are named as if both sides were one and nothing was killed: in the game, units of two sides that "
+    "meet may do otherwise.",
+)
+TOROIDAL_CUP = LifeSeries(_cup, unit="generation", wrap=True)
+GRID_ADAPTATION = LifeSeries(_grid, seats_own=False)  # nobody knows whose a tile is, and it has a sequence
+
+
+def life_series(game: Game) -> LifeSeries | None:
+    """Return the way to look at the game's boards over time; None for a game without Life."""
+    life = plugin_of(game).life
+    return None if life is None else resolve(life)
 
 
 def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
-    """The games of records, all of the rules of `game`, at the moments that count.
+    """Yield the games of records, all of the rules of `game`, at the moments that count.
 
     Raises:
         ValueError: a game without Life.
         ReplayError: a record that does not play.
     """
-    if game.id not in HAS_LIFE:
-        raise ValueError(f"expected one of {', '.join(HAS_LIFE)}, got {game.id}")
-    yield from HAS_LIFE[game.id](game, records)
+    if (series := life_series(game)) is None:
+        having = ", ".join(plugin.id for plugin in plugins() if plugin.life is not None)
+        raise ValueError(f"expected one of {having}, got {game.id}")
+    yield from series.moments(game, records)

@@ -27,7 +27,7 @@ _FEW = 0.05  # of all games; times with fewer are not drawn
 
 def section(gathered: Gathered) -> Section:
     """Tables and plots of the objects that were found."""
-    unit = gathered.unit
+    unit = gathered.series.unit
     totals: dict[Kind, int] = defaultdict(int)
     for (_, kind), total in gathered.found.items():
         totals[kind] += total
@@ -53,13 +53,13 @@ def section(gathered: Gathered) -> Section:
     named = [kind for kind in kinds if kind.form != "active"]
     caption = f"The most frequent objects a game, {unit} by {unit}, as long as one game in twenty goes on."
     plots = [Plot("census_course", caption, partial(_draw_objects, gathered=gathered, kinds=named[:_SHOWN]))]
-    owners = _owners(gathered, named) if gathered.seats_own else []
+    owners = _owners(gathered, named) if gathered.series.seats_own else []
     if owners:
         titles = ("object", "apgcode", "winners", "losers", "difference", "low", "high", "games")
         tables.append(Table("census_owners", titles, [row[:8] for row in owners]))
         caption = "Objects on the last board: how many more winners have than losers, with the 95 % interval."
         plots.append(Plot("census_owners", caption, partial(_draw_owners, rows=owners[:_SHOWN])))
-    elif not gathered.seats_own:
+    elif not gathered.series.seats_own:
         tables.append(_by_sequence(gathered, named))
     data = {"final": {kind.code: gathered.final[kind] for kind in kinds if gathered.final[kind]}, "games": games}
     return Section("Life objects", (_objects_text(gathered, kinds, owners), *tables, *plots), data)
@@ -108,11 +108,8 @@ def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tu
             "Winners have more, or fewer, than losers, by intervals of 95 % that leave out 0, one kind at a time: "
             f"{told}."
         )
-    if gathered.game.id.startswith("cloth-of-gold"):
-        words.append(
-            "Objects are named as if both sides were one and nothing was killed: in the game, units of two sides that "
-            "meet may do otherwise."
-        )
+    if gathered.series.remark:
+        words.append(gathered.series.remark)
     return "\n\n".join(words)
 
 
@@ -128,8 +125,8 @@ def _draw_objects(figure: Figure, *, gathered: Gathered, kinds: Sequence[Kind]) 
     ]
     half = (len(lines) + 1) // 2
     parts = [("a game", part) for part in (lines[:half], lines[half:]) if part]
-    curves(figure, "Life objects over time", steps, parts, gathered.unit)
-    if gathered.unit == "generation":
+    curves(figure, "Life objects over time", steps, parts, gathered.series.unit)
+    if gathered.series.unit == "generation":
         for axes in figure.axes:
             axes.set_xscale("symlog", linthresh=1)
             axes.set_xlim(left=-0.1)

@@ -23,7 +23,7 @@ from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 
-from .grid_rounds import GAME, Flows, Spending, read
+from .grid_rounds import Flows, Spending, read
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -147,17 +147,17 @@ def _by_arithmetic(sequence: Ints) -> tuple[Floats, Floats]:
 
 
 def sections(game: Game, records: Sequence[Record]) -> list[Section]:
-    """Score flows, alliances, contested spaces and spending; nothing for another game.
+    """Return the sections on score flows, alliances, contested spaces and spending of Grid Adaptation.
 
     Args:
-        game: the rules.
+        game: the rules of Grid Adaptation.
         records: of games under these rules; those that ended by a forfeit are left out.
 
     Raises:
         ReplayError: a record that does not play.
     """
     played = [record for record in records if getattr(record.result, "forfeit", None) is None]
-    if game.id != GAME or not played:
+    if not played:
         return []
     found = read(game, played)
     return [_profit(found, played), _spending(found, played)]

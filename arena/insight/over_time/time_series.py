@@ -18,8 +18,8 @@ from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 
 from . import objects_section
-from .dataset import Gathered, in_generations
-from .life_stats import HAS_LIFE, moments
+from .dataset import Gathered
+from .life_stats import life_series, moments
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -49,12 +49,13 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
         ImportError: SciPy is not installed.
     """
     played = [record for record in records if getattr(record.result, "forfeit", None) is None]
-    if game.id not in HAS_LIFE or not played:
+    series = life_series(game)
+    if series is None or not played:
         return []
     total = len(played)
-    if in_generations(game) and total > _MOST_LIVES:
+    if series.unit == "generation" and total > _MOST_LIVES:
         played = [played[number * total // _MOST_LIVES] for number in range(_MOST_LIVES)]
-    gathered = Gathered(game, played, total)
+    gathered = Gathered(game, series, played, total)
     for moment in moments(game, played):
         gathered.add(moment)
     return [_course(gathered), objects_section.section(gathered)]
@@ -104,7 +105,7 @@ def _lines(gathered: Gathered) -> Lines:
     ways, lines = _groups(gathered.records, gathered.game.info.players), {}
     for measure, parts in gathered.values.items():
         rows = np.concatenate(parts)
-        if gathered.unit == "generation":
+        if gathered.series.unit == "generation":
             rows = rows[rows[:, 4] == 0]  # ends come at any time
         if (rows[:, 2] < 0).all():
             lines[measure, _ALL, _ALL] = _line(rows)
@@ -118,7 +119,7 @@ def _lines(gathered: Gathered) -> Lines:
 
 def _course(gathered: Gathered) -> Section:
     lines = _lines(gathered)
-    unit = gathered.unit
+    unit = gathered.series.unit
     rows: list[tuple[Cell, ...]] = [
         (measure, way, group, *(value if isinstance(value, int) else round(value, 3) for value in values))
         for (measure, way, group), line in lines.items()
@@ -155,7 +156,7 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
         if winners is None or losers is None:
             if (alone := lines.get((measure, _ALL, _ALL))) is not None:
                 words.append(
-                    f"- {measure}: {alone.mean[0]:.1f} on average at {gathered.unit} {alone.times[0]}, "
+                    f"- {measure}: {alone.mean[0]:.1f} on average at {gathered.series.unit} {alone.times[0]}, "
                     f"{ends[:, 3].mean():.1f} at the end."
                 )
             continue
@@ -163,7 +164,7 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
         apart = (t for t, low in zip(winners.times, winners.low, strict=True) if low > of_losers.get(t, np.inf))
         since = next(
             (
-                f"; three winners in four are above three losers in four first at {gathered.unit} {time}"
+                f"; three winners in four are above three losers in four first at {gathered.series.unit} {time}"
                 for time in apart
             ),
             "",
@@ -172,7 +173,7 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
         last = [ends[words_of == word, 3].mean() for word in ("win", "loss")]
         words.append(
             f"- {measure}: winners {winners.mean[0]:.1f} and losers {losers.mean[0]:.1f} on average at "
-            f"{gathered.unit} {winners.times[0]}, {last[0]:.1f} and {last[1]:.1f} at the end{since}."
+            f"{gathered.series.unit} {winners.times[0]}, {last[0]:.1f} and {last[1]:.1f} at the end{since}."
         )
     shown, total = len(gathered.records), gathered.total
     games = f"{shown} games" if shown == total else f"{shown} of {total:,} games, taken evenly"

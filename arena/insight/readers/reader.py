@@ -1,7 +1,7 @@
 """What the moves of a game mean to an analysis: its openings, and which cells were claimed when.
 
 A reader knows how a game writes its moves and numbers its cells, never its rules. Games without one of their own
-(`READERS`) have openings, their first moves, and no heat maps.
+(`GamePlugin.reader`) have openings, their first moves, and no heat maps.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,21 +18,15 @@ import torch
 
 from cellgames.arena.records.record_lines import Record, RecordError
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .layouts import Layout
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
 
-__all__ = ["READERS", "Frame", "Opening", "Placed", "Reader", "make_reader", "read_all", "symmetric_actions"]
-
-READERS: dict[str, str] = {
-    "torus-v0": "cellgames.arena.insight.readers.torus_reader:TorusReader",
-    "cloth-of-gold-v0": "cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
-    "grid-adaptation-v0": "cellgames.arena.insight.readers.grid_adaptation_reader:GridReader",
-    "toroidal-cup-v0": "cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
-}
-"""Readers by a game's id; a game gets one by a line here."""
+__all__ = ["Frame", "Opening", "Placed", "Reader", "make_reader", "read_all", "symmetric_actions"]
 
 T = TypeVar("T")
 
@@ -204,6 +197,6 @@ def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
 
 
 def make_reader(game: Game) -> Reader:
-    """The reader of a game."""
-    reader: Reader = resolve_name(READERS[game.id])(game) if game.id in READERS else Reader(game)
+    """Return the reader of the game's plugin, else one that knows its openings only."""
+    reader: Reader = resolve(plugin_of(game).reader or Reader)(game)
     return reader

@@ -178,7 +178,7 @@ def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
     """How a run of training changed its play, and an analysis of the games, if some are given."""
-    from cellgames.agents.loading import GREEDY
+    from cellgames.agents.loading import default_opponents
     from cellgames.arena.insight.behaviour import network_checkpoints as checkpoints
     from cellgames.arena.insight.behaviour.drift import drift_section
     from cellgames.arena.insight.insight_report import analyse_games
@@ -195,7 +195,7 @@ def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
         records, sources = same[0].records, [*sources, *more, *_left_out(same[0])]
     elif arguments.game is not None and make_game(arguments) != game:
         raise UserError(f"the run in {arguments.training_run} learned {game}, not {make_game(arguments)}")
-    references = _load(arguments.agents or [*(["greedy"] if game.id in GREEDY else []), "random"], game)
+    references = _load(arguments.agents or default_opponents(game)[::-1], game)
     section = drift_section(game, found, references, records, **_asking(arguments))
     report = analyse_games(game, records, only=arguments.only or PARTS, extra=[section], sources=sources, warn=warn)
     return _folder(arguments, game, alone=True), report

@@ -16,7 +16,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.loading import AGENTS, WEIGHTS_SUFFIX
+from cellgames.agents.loading import AGENTS
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.cluster.connection import is_address
 from cellgames.envs import registry

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.identity import identities
-from cellgames.agents.loading import GREEDY, WEIGHTS_SUFFIX, weights_path
+from cellgames.agents.loading import default_opponents, weights_path
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.records.store.feed import feeding
 from cellgames.envs import registry
 from cellgames.utils.run_folders import opened, refuse_foreign, write_atomic
@@ -44,7 +45,7 @@ def evaluate(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
 
     game = _game(arguments)
-    usual = ["random", *(["greedy"] if game.id in GREEDY else [])]
+    usual = default_opponents(game)
     against = arguments.against or [spec for spec in usual if spec != arguments.agent]
     if arguments.agent in against:
         raise UserError(f"{arguments.agent} cannot be measured against itself; name others with --against")

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 import torch
 
-from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.selection import select
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Outcome, Record
 from cellgames.arena.records.replays import result, start

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
-from cellgames.training.presets import PRESETS
+from cellgames.training.presets import presets
 from cellgames.utils.options import Option, Strings
 from cellgames.utils.status_line import StatusLine
 
@@ -68,7 +68,7 @@ def _add_option(group: Any, option: Option, only: str) -> None:
 
 def _default(option: Option) -> str:
     """What stands in brackets at the end of the help."""
-    if any(option.name in preset.values for preset in PRESETS):
+    if any(option.name in preset.values for _, preset in presets()):
         return " (default by game)"
     if option.default in ("", ()):
         return ""

@@ -16,17 +16,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellgames.agents.base import AnyAgent, select
+from cellgames.agents.base import AnyAgent
 from cellgames.agents.forfeits import reason_of
 from cellgames.agents.play_loop import Played, moves
+from cellgames.agents.selection import select
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.utils.version import __version__
 
-from .controls import controls, legal_bits
 from .frames import frame, layout, step_frames
+from .views import view_of
+from .views.view import legal_bits
 
 __all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
 
@@ -216,7 +218,7 @@ class Session:
                 "thinking": self._thinking,
                 "yours": yours,
                 "legal": legal_bits(self.game, state, self._mine) if yours else None,
-                "controls": controls(self.game, state, self._mine) if yours else {},
+                "controls": view_of(self.game).controls(self.game, state, self._mine) if yours else {},
                 "can_undo": not self.game.info.simultaneous and not self._thinking and bool(self._own_turns()),
                 "done": done,
                 "result": self._result_data() if done else None,

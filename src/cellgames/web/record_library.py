@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cellgames.agents.loading import WEIGHTS_SUFFIX
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.records.record_lines import Record
 
 from .visitor_text import clipped, short

@@ -72,7 +72,8 @@ def test_registering_twice_changes_nothing_and_does_not_warn() -> None:
 
 
 def test_simultaneous_games_are_made_in_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    toy = registry.GameSpec("toy-sealed-v0", "toy_games:Sealed", "a toy", {"rounds": 2})
+    plugin = registry.GamePlugin(id="toy-sealed-v0", game="toy_games:Sealed")
+    toy = registry.GameSpec("toy-sealed-v0", plugin, "a toy", {"rounds": 2})
     monkeypatch.setitem(registry.REGISTRY, toy.id, toy)
     parallel = make_parallel(id="toy-sealed-v0", cards=3)
     assert parallel.game == Sealed(cards=3, rounds=2)

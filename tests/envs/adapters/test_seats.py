@@ -253,7 +253,7 @@ def test_opponents_in_one_env_never_see_anothers_games() -> None:
                 for spy in range(3):
                     begun[spy] += (moved.ended.opponents == spy).any(1).sum()
         for number, habit in enumerate(spies):
-            mine = (vector._who == number).nonzero()
+            mine = (vector._seating.seats == number).nonzero()
             assert {(int(env_id), int(player)) for env_id, player in mine} <= set(habit.asked)
             assert habit.started >= begun[number] > 0
 
@@ -317,14 +317,14 @@ def test_what_was_saved_by_another_vector_is_refused() -> None:
 def test_games_in_progress_go_on_with_the_opponents_they_began_with() -> None:
     old, new = Habit(1), Habit(2)
     vector = SeatVector(TORUS, 6, [old, UNIFORM], seed=3, seat=0)
-    before = vector._who.clone()
+    before = vector._seating.seats.clone()
     assert set(before[:, 1].tolist()) == {0, 1}
     vector.set_opponents([new, UNIFORM])
     assert vector.opponents == (new, UNIFORM, old)
-    assert vector._who[:, 1].tolist() == [2 if who == 0 else 1 for who in before[:, 1].tolist()]
+    assert vector._seating.seats[:, 1].tolist() == [2 if who == 0 else 1 for who in before[:, 1].tolist()]
     for _ in range(12):
         vector.step(random_learner(vector, generator()))
-    assert set(vector._who[:, 1].tolist()) == {0, 1}
+    assert set(vector._seating.seats[:, 1].tolist()) == {0, 1}
     vector.set_opponents(new)
     assert list(vector.opponents) == [new, UNIFORM]
     assert new.started > 0

@@ -107,7 +107,7 @@ def compilable() -> bool:
     return compiler_found("cpu")
 
 
-def compare_compiled(game: Game, step: Callable[[Vector, torch.Generator], Any], steps: int) -> None:
+def compare_compiled(game: Game, step: Callable[[Vector[Any], torch.Generator], Any], steps: int) -> None:
     eager = game.vector(6, seed=2, compile="never")
     compiled = game.vector(6, seed=2, compile="always")
     randoms = generator(5), generator(5)

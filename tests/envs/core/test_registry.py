@@ -17,7 +17,7 @@ from paths import ROOT
 import cellgames
 from cellgames.envs import registry
 from cellgames.envs.core import Game
-from cellgames.envs.registry import REGISTRY
+from cellgames.envs.registry import REGISTRY, GamePlugin
 
 
 def python(code: str, *arguments: str) -> str:
@@ -213,12 +213,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def restored() -> Iterator[None]:
     """With the registry as it was, afterwards."""
-    tables: tuple[dict[str, Any], ...] = (REGISTRY, registry._classes)
-    before = [dict(table) for table in tables]
+    before = dict(REGISTRY)
     yield
-    for table, old in zip(tables, before, strict=True):
-        table.clear()
-        table.update(old)
+    REGISTRY.clear()
+    REGISTRY.update(before)
 
 
 @pytest.mark.usefixtures("folder")
@@ -263,7 +261,7 @@ def test_games_of_an_installed_package_are_known_from_the_start(folder: Path) ->
     about = folder / "my_games-1.dist-info"
     about.mkdir()
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: my-games\nVersion: 1\n", encoding="utf-8")
-    (about / "entry_points.txt").write_text(f"[{registry.PLUGINS}]\nsprint = my_games\n", encoding="utf-8")
+    (about / "entry_points.txt").write_text(f"[{registry.ENTRY_POINTS}]\nsprint = my_games\n", encoding="utf-8")
     assert python(_FOREIGN + 'print(cellgames.make("sprint-v0").info.id)') == "sprint-v0\n"
 
 
@@ -274,7 +272,7 @@ def test_games_are_refused_that_cannot_be_told_apart() -> None:
     registry.register(Race)
     registry.register(Race)  # a module that is imported again
     with pytest.raises(ValueError, match=r"'toy-race-v0' is taken by toy_games:Race, got toy_games:Sealed"):
-        registry.register(registry.GameSpec("toy-race-v0", "toy_games:Sealed", "another"))
+        registry.register(GamePlugin(id="toy-race-v0", game="toy_games:Sealed", summary="another"))
     with pytest.raises(ValueError, match=r"'torus-v0' is taken by cellgames"):
         registry.register(Race, id="torus-v0")
     with pytest.raises(ValueError, match=r"'quick-v0' is a preset of 'toy-sealed-v0', by which records name the game"):
@@ -286,13 +284,13 @@ def test_games_are_refused_that_cannot_be_told_apart() -> None:
         registry.register(Race, id="toy-race-small-v0", size=3)
     with pytest.raises(ValueError, match=r"expected a class on cellgames.envs.core.Game, .* got dict"):
         registry.register({})  # type: ignore[arg-type]  # on purpose
-    with pytest.raises(ValueError, match=r"a GameSpec says all by itself"):
-        registry.register(REGISTRY["torus-v0"], summary="mine")
+    with pytest.raises(ValueError, match=r"a GamePlugin says all by itself"):
+        registry.register(REGISTRY["torus-v0"].plugin, summary="mine")
 
 
 @pytest.mark.usefixtures("restored")
 def test_a_game_registered_as_data_is_imported_when_it_is_made() -> None:
-    registry.register(registry.GameSpec("lazy-v0", "no_such_module:Game", "never imported"))
+    registry.register(GamePlugin(id="lazy-v0", game="no_such_module:Game", summary="never imported"))
     assert "lazy-v0" in cellgames.games()
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         cellgames.make("lazy-v0")

@@ -1,30 +1,24 @@
-"""What a page shows of each game's positions: one module a game, of functions as `View` lists them."""
+"""What the page shows of each game's positions: a module a game, of functions as `View` lists them."""
 
 from __future__ import annotations
 
-import importlib
 from typing import cast
 
 from cellgames.envs.core import Game
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .view import Frame, View
 
 __all__ = ["Frame", "View", "has_board", "view_of"]
 
-_VIEWS = {
-    "torus-v0": "torus_view",
-    "cloth-of-gold-v0": "cloth_of_gold_view",
-    "grid-adaptation-v0": "grid_adaptation_view",
-    "toroidal-cup-v0": "toroidal_cup_view",
-}
-"""By the ids of the games themselves, not of their presets."""
-
 
 def view_of(game: Game) -> View:
-    """How a game is shown: on a board of the page, or by its own pictures."""
-    return cast(View, importlib.import_module(f"{__name__}.{_VIEWS.get(game.id, 'pictures')}"))
+    """Return the view of the game's plugin, else one that shows the pictures that the game draws."""
+    page = plugin_of(game).page
+    return cast(View, resolve(f"{__name__}.pictures" if page is None else page.view))
 
 
 def has_board(game: Game) -> bool:
-    """Whether the page has a board for the game, on which it can be played."""
-    return game.id in _VIEWS
+    """Return True if the page has a board for the game, on which it can be played."""
+    return plugin_of(game).page is not None

@@ -18,7 +18,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS
 
 from .view import Frame, changed, extra, results
 
-__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
+__all__ = ["animated", "between", "controls", "extra", "frame", "layout", "work"]
 
 _MARKS = {"territory_0": 1, "territory_1": 2, "placed": 4}
 _KILLED = 4
@@ -131,6 +131,11 @@ def _lived(before: ClothState, after: ClothState) -> bool:
         return False
     later = int(after.round[0]) > int(before.round[0]) or bool(after.done[0])
     return later and int(before.round[0]) > 0
+
+
+def controls(game: ClothOfGold, state: ClothState, seat: int) -> dict[str, Any]:
+    """Return how many units may still be placed, and the action that ends the turn."""
+    return {"left": int(state.left[0]), "most": game.max_units, "end": game.end_turn}
 
 
 def animated(game: ClothOfGold, before: ClothState, after: ClothState) -> bool:

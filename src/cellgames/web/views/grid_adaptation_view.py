@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellgames.envs.grid_adaptation import ending
+from cellgames.envs.grid_adaptation import ending, rules
 from cellgames.envs.grid_adaptation import rendering as drawn
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import COMPONENTS, MOST_TILES, RESERVE, GridState
@@ -21,7 +21,7 @@ from cellgames.envs.toroidal_cup.rendering import COLOURS as SEATS
 
 from .view import Frame, extra, results
 
-__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
+__all__ = ["animated", "between", "controls", "extra", "frame", "layout", "work"]
 
 _MARKS = {"placed": 1, "born": 2, "died": 4}
 _GHOST = 3  # by how many bits the code of the tile that died is shifted in the marks
@@ -179,6 +179,31 @@ def _status(game: GridAdaptation, state: GridState, *, after: bool) -> str:
         return f"After round {number - 1} of {game.rounds}"
     flips = ", a digit may be flipped" if bool(game.flips_now(torch.tensor([number]))[0]) else ""
     return f"Round {number} of {game.rounds}{flips}"
+
+
+def controls(game: GridAdaptation, state: GridState, seat: int) -> dict[str, Any]:
+    """Return what the player holds, and which parts of an action it has to choose."""
+    number = int(state.round[0])
+    voting = number > game.rounds
+    votes = game.legal_actions(state)[0, seat, -game.players - 1 :]
+    may_vote = voting and not bool(votes[-1])
+    return {
+        "round": min(number, game.rounds),
+        "rounds": game.rounds,
+        "sequence": f"{int(state.sequence[0, seat]):03b}",
+        "reserves": int(state.reserves[0, seat]),
+        "garnets": int(state.garnets[0, seat]),
+        "points": int(state.scores[0, seat]),
+        "price": int(rules.price(state.bought[0, seat])),
+        "tiles": 0 if voting else game.first_tiles if number == 1 else 1,
+        "flips": bool(game.flips_now(state.round)[0]) and not voting,
+        "public": state.public[0].tolist() if number > 1 else None,
+        "voting": voting,
+        "votes": votes[:-1].nonzero().flatten().tolist() if may_vote else [],
+        "totals": state.scores[0].long().tolist() if may_vote else None,  # voters see them
+        "spaces": game.spaces,
+        "players": game.players,
+    }
 
 
 def animated(game: GridAdaptation, before: GridState, after: GridState) -> bool:

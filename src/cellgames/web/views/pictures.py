@@ -16,9 +16,9 @@ from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup.rendering import COLOURS
 
-from .view import Frame, extra, results
+from .view import Frame, controls, extra, results
 
-__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
+__all__ = ["animated", "between", "controls", "extra", "frame", "layout", "work"]
 
 
 def layout(game: Game) -> dict[str, Any]:

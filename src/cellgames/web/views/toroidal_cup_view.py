@@ -13,6 +13,7 @@ import torch
 
 from cellgames.envs.core.drawing import frame_times
 from cellgames.envs.kernels.compiling import Compile
+from cellgames.envs.toroidal_cup import placement
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
@@ -21,7 +22,7 @@ from cellgames.envs.toroidal_cup.state import CupState
 
 from .view import Bytes, Frame, changed, extra, results
 
-__all__ = ["animated", "between", "extra", "frame", "layout", "life", "work"]
+__all__ = ["animated", "between", "controls", "extra", "frame", "layout", "life", "work"]
 
 
 def layout(game: ToroidalCup) -> dict[str, Any]:
@@ -86,6 +87,24 @@ def _frame(game: ToroidalCup, board: Any, told: Mapping[str, Any], text: Sequenc
     total = sum(live)
     share = [round(100 * count / total, 2) if total else None for count in live]
     return Frame(cells, None, {**told, "infos": {"cells": live, "share": share}, "text": list(text)})
+
+
+def controls(game: ToroidalCup, state: CupState, seat: int) -> dict[str, Any]:
+    """Return the shape in hand in its eight orientations, and the lattice of the seat's band."""
+    lattice, stamp = game.lattice, int(state.queue[0, seat, 0])
+    around = placement.cells((game.stamps[stamp],), torch.device("cpu"))[0].tolist()  # [8][L][2]
+    return {
+        "shape": game.stamps[stamp],
+        "around": [sorted(set(map(tuple, cells))) for cells in around],
+        "left": int((state.queue[0, seat] >= 0).sum()),
+        "first": lattice.stride // 2,
+        "stride": lattice.stride,
+        "down": lattice.down,
+        "across": lattice.across,
+        "band": lattice.band,
+        "rows": game.rows,
+        "cols": game.cols,
+    }
 
 
 def animated(game: ToroidalCup, before: CupState, after: CupState) -> bool:

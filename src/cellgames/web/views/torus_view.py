@@ -15,9 +15,9 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
 
-from .view import Frame, changed, results
+from .view import Frame, changed, controls, results
 
-__all__ = ["animated", "between", "extra", "frame", "layout", "work"]
+__all__ = ["animated", "between", "controls", "extra", "frame", "layout", "work"]
 
 _KINDS = {"ring": "a ring", "bracelet": "a bracelet", "r-helix": "an r-helix", "l-helix": "an l-helix"}
 

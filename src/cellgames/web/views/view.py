@@ -14,10 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from cellgames.envs.core import DRAW, LOSS, WIN, Game
+from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.kernels.compiling import Compile
 
-__all__ = ["Bytes", "Frame", "View", "changed", "encoded", "extra", "results"]
+__all__ = ["Bytes", "Frame", "View", "changed", "controls", "encoded", "extra", "legal_bits", "results"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -79,6 +79,16 @@ class View(Protocol):
     def extra(self, game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
         """More infos by name, of each of a game's positions, for spectators: lists [states][P]."""
 
+    def controls(self, game: Game, state: Any, seat: int) -> dict[str, Any]:
+        """Return what the page needs beside board and mask to let a person at `seat` choose; nothing hidden."""
+
+
+def legal_bits(game: Game, state: State, seat: int) -> str:
+    """Return the mask of `seat` in the first game: base64 of [ceil(A / 8)] bytes, bits packed from the highest."""
+    mask = game.legal_actions(state[0])[0]
+    mask = mask[seat] if game.info.simultaneous else mask
+    return encoded(np.packbits(mask.numpy()).tobytes())
+
 
 def results(game: Game, state: Any) -> list[str]:
     """A word for every player of a finished game, "" for each while it goes on."""
@@ -93,4 +103,9 @@ def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
 
 def extra(game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
     """`View.extra` of a game with nothing more to tell."""
+    return {}
+
+
+def controls(game: Game, state: Any, seat: int) -> dict[str, Any]:
+    """Return nothing: the mask is enough to choose an action."""
     return {}

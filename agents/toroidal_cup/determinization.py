@@ -11,10 +11,10 @@ from torch import Tensor
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 from cellgames.envs.toroidal_cup.state import CupState
 
-__all__ = ["imagine"]
+__all__ = ["determinize"]
 
 
-def imagine(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
+def determinize(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
     """Games that look to the teams in `seats` as they are observed.
 
     What is not seen is guessed: that all shapes to come, one's own and the others', are like the one to place. So it

@@ -17,7 +17,7 @@ from cellgames.envs.grid_adaptation.state import GridState
 
 from .decoding import Seen
 
-__all__ = ["History", "Remembered", "better_flip", "imagine"]
+__all__ = ["History", "Remembered", "better_flip", "determinize"]
 
 _DEAL, _FLIP, _SPEND, _SEED = range(chance.USER, chance.USER + 4)
 _MOSTLY = 3, 4  # three players in four do what is sensible: play a reserve tile, flip what the scores speak for
@@ -83,7 +83,7 @@ def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
     return public.gather(1, turned.flatten(1)).view_as(turned).argmax(2)
 
 
-def imagine(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
+def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
     """Matches that look to players as they are seen, and as they remember them.
 
     What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly

@@ -1,0 +1,83 @@
+"""Cloth of Gold: its rules, agents, networks, training options, readers and page."""
+
+from __future__ import annotations
+
+from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
+from .shared import LIFE_RULE, MASKABLE_PPO, SLOW_GAME
+
+__all__ = ["CLOTH_OF_GOLD"]
+
+CLOTH_OF_GOLD = GamePlugin(
+    id="cloth-of-gold-v0",
+    game="cellgames.envs.cloth_of_gold.game:ClothOfGold",
+    summary="Cloth of Gold by Adam Murray: feed a Game of Life by hand, round by round",
+    parameters={
+        "height": 100,
+        "width": 100,
+        "generations": 168,
+        "max_units": 10,
+        "max_rounds": 20,
+        "radius": 8,
+        "initial_placement": True,
+        "first_verdict": 2,
+        "neutral_births": False,
+        "neutral_density": 0.0,
+        "win_rule": "score",
+        "shaping": 0.0,
+    },
+    variants={
+        "cloth-of-gold-small-v0": Variant(
+            "Cloth of Gold, small enough to train on a laptop", {"height": 32, "width": 32, "generations": 24}
+        )
+    },
+    agents={
+        "greedy": "cellgames.agents.cloth_of_gold.greedy:ClothGreedy",
+        "random": "cellgames.agents.cloth_of_gold.turns:ClothRandom",
+        "rollout": "cellgames.agents.cloth_of_gold.rollout:ClothRollout",
+    },
+    networks={
+        "policy": "cellgames.agents.cloth_of_gold.network:ClothNetwork",
+        "turns": "cellgames.agents.cloth_of_gold.values:ClothValues",
+    },
+    playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
+    prior="cellgames.agents.cloth_of_gold.rollout:unit_prior",
+    presets=(
+        TrainingPreset("ppo", {**SLOW_GAME, "checkpoint_every": 30}),
+        TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SLOW_GAME, "checkpoint_every": 30}),
+        TrainingPreset(
+            "turn-values",
+            {
+                **{"num_envs": 64, "num_steps": 16, "minibatch_size": 256},
+                **{"learning_rate": 1e-3, "gae_lambda": 0.9, "num_epochs": 2},
+                **{"opponents": "greedy=0.8,self=0.2", "eval_games": 60, "eval_every": 10},
+            },
+        ),
+    ),
+    reader="cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
+    life="cellgames.arena.insight.over_time.life_stats:CLOTH_OF_GOLD",
+    page=Page(
+        view="cellgames.web.views.cloth_of_gold_view",
+        rules=(
+            "In turn both players place up to ten units, at least one where that is possible; then Life runs for a "
+            "round of generations. Before the first round both place once without Life after it.",
+            "A unit goes on an empty cell of your own territory (near your units) that is not also your opponent's, "
+            "and not directly beside (left, right, above, below) an opponent's unit. With no unit on the board you may "
+            "start anywhere but beside the opponent's units.",
+            LIFE_RULE,
+            "A newborn belongs to the side with more of its three parents. A unit that would live on with more "
+            "opponents than friends around it is killed instead: its cell is blocked, as a rule for one generation, "
+            "and can bear nothing in that time.",
+            "After the second round and every later one, who leads in units wins, unless that lead has grown since the "
+            "round before. When both have equally many, both lose. After the last round the lead decides.",
+            "Where the setting is extinction, who has no unit left after a round has lost instead.",
+        ),
+        settings=(
+            Setting("height", "Rows", 8, 128),
+            Setting("width", "Columns", 8, 128),
+            Setting("generations", "Generations a round", 1, 500),
+            Setting("max_units", "Units a turn", 1, 20),
+            Setting("max_rounds", "Rounds at most", 1, 50),
+            Setting("win_rule", "Who wins", choices=("score", "extinction")),
+        ),
+    ),
+)

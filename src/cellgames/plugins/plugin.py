@@ -1,0 +1,132 @@
+"""`GamePlugin`: one object that names everything the package knows of a game. It holds data and import paths only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pkgutil import resolve_name
+from typing import Any, TypeAlias
+
+__all__ = ["GamePlugin", "Page", "Setting", "Target", "TrainingPreset", "Variant", "resolve"]
+
+Target: TypeAlias = str | Any
+"""An import path, `package.module:name` or `package.module`, which is imported when it is needed; or the object."""
+
+
+def resolve(target: Target) -> Any:
+    """Return the object that a target names."""
+    return resolve_name(target) if isinstance(target, str) else target
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A game with some of its parameters changed, under an id of its own.
+
+    Attributes:
+        summary: one line for lists.
+        parameters: those that differ from the game's defaults.
+    """
+
+    summary: str
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TrainingPreset:
+    """Training options that suit a game; a user's own options override them.
+
+    Attributes:
+        algorithm: a key of `training.algorithms.ALGORITHMS`.
+        values: fields of the algorithm's `Arguments`.
+        parameters: game parameters that must have these values for the preset to apply.
+    """
+
+    algorithm: str
+    values: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A game parameter that a visitor of the web page may set.
+
+    Attributes:
+        name: the parameter.
+        label: its name on the page.
+        low: the least whole number.
+        high: the largest one.
+        step: the distance between two allowed numbers.
+        choices: the allowed texts, for a parameter that is no number.
+    """
+
+    name: str
+    label: str
+    low: int = 0
+    high: int = 0
+    step: int = 1
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the web page needs to let visitors play a game.
+
+    Attributes:
+        view: target of a `web.views.View`, a module or an object.
+        rules: the rules in brief, a paragraph each.
+        settings: the parameters that a visitor may set.
+    """
+
+    view: Target
+    rules: tuple[str, ...] = ()
+    settings: tuple[Setting, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class GamePlugin:
+    """A game and everything that belongs to it. `cellgames.register` makes it known to the whole package.
+
+    Only `game` is required. `register` fills in the next four fields if `game` is a class; if it is an import path,
+    they must be given, so that lists need not import the game.
+
+    Attributes:
+        game: target of the class, a frozen dataclass on `envs.core.Game`.
+        id: `name-vN`; N changes only when the game behaves differently.
+        summary: one line for lists.
+        parameters: every parameter with its default.
+        simultaneous: True if all players act at once.
+        variants: the game with other parameters, by id.
+        agents: agent classes by the name that `agents.load` takes: `greedy`, `random` (needed only where a turn is
+            several actions, so that uniform actions make no sensible turns), `rollout` (made with the number of
+            playouts) and `perfect`.
+        networks: network classes by kind, made of a game and a `networks.Size`. `policy` replaces the flat network;
+            `turns` evaluates positions after whole turns.
+        playout: function of a game, `X` states and a generator that plays them to their ends and returns the
+            outcomes, int8 [X, P]. It replaces `playouts.finish`.
+        prior: function of a game, `X` states and a generator to logits, float [X, A]: the actions that a tree search
+            without a network should try.
+        determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
+            this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
+        presets: training options by algorithm; later ones override earlier ones.
+        reader: target of an `arena.insight` reader class, which finds openings and placed cells in records.
+        life: target of a `LifeSeries` (`arena.insight`), for games in which Life runs.
+        sections: functions of a game and its records to more report sections of `cellgames analyse`.
+        page: what the web page needs; without it, the page only replays records.
+    """
+
+    game: Target
+    id: str = ""
+    summary: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    simultaneous: bool = False
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    agents: Mapping[str, Target] = field(default_factory=dict)
+    networks: Mapping[str, Target] = field(default_factory=dict)
+    playout: Target | None = None
+    prior: Target | None = None
+    determinize: Target | None = None
+    presets: tuple[TrainingPreset, ...] = ()
+    reader: Target | None = None
+    life: Target | None = None
+    sections: tuple[Target, ...] = ()
+    page: Page | None = None

@@ -1,0 +1,47 @@
+"""Torus: its rules, agents, networks, training options, reader and page."""
+
+from __future__ import annotations
+
+from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
+from .shared import MASKABLE_PPO, SAMPLE_EFFICIENT
+
+__all__ = ["TORUS"]
+
+TORUS = GamePlugin(
+    id="torus-v0",
+    game="cellgames.envs.torus.game:Torus",
+    summary="Torus by Mark Steere: connect around a torus of octagons and squares",
+    parameters={"size": 8},
+    variants={"torus-small-v0": Variant("Torus, small enough to train on a laptop", {"size": 5})},
+    agents={
+        "greedy": "cellgames.agents.torus.greedy:TorusGreedy",
+        "perfect": "cellgames.agents.torus.perfect:TorusPerfect",
+    },
+    networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
+    presets=(
+        TrainingPreset(
+            "ppo", {**SAMPLE_EFFICIENT, "num_envs": 128, "layers": 4, "eval_every": 20, "checkpoint_every": 40}
+        ),
+        TrainingPreset(
+            "alphazero",
+            {
+                **{"num_steps": 16, "num_epochs": 2, "minibatch_size": 512},
+                **{"learning_rate": 2e-3, "layers": 4, "opponents": "self"},
+                **{"random_plies": 4, "snapshot_every": 40, "eval_every": 20},
+            },
+        ),
+        TrainingPreset("maskable-ppo", MASKABLE_PPO),
+    ),
+    reader="cellgames.arena.insight.readers.torus_reader:TorusReader",
+    page=Page(
+        view="cellgames.web.views.torus_view",
+        rules=(
+            "Black and White take turns; a move puts a stone on any free cell, octagon or square. No passes, no draws.",
+            "The board is a torus: it goes on beyond every edge. Drag it to look across the seam.",
+            "Black wins with a closed path that runs around vertically, or around both ways at once, sloping down to "
+            "the right. White wins with one that runs around horizontally, or both ways sloping up to the right.",
+            "Whoever closes a path of the own kind wins at once; closing only the other one's kind wins for nobody.",
+        ),
+        settings=(Setting("size", "Board size", 2, 16),),
+    ),
+)
