@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
+from pathlib import Path
 
+import durations
 import pytest
 
 from cellgames.envs.kernels import compiling
 
-# Files that take longest come first, so that no process is left with one of them when the others are done; those that
-# wait for a cluster stand between those that calculate. A file that is not here, or no longer so long, costs only time.
-LONGEST = """
-    ray_workers core_vector ray_arena core_contract ray_season search ray_actors seats ray_sweeps training_runs
-    rllib distributed_training actors examples toroidal_cup_simulator arena_round_robin rating_coverage web_page
-    registry cloth_of_gold_game cloth_of_gold_rules checking docs free_for_all pettingzoo pettingzoo_rendering
-    web_export season_cup payoffs maskable_training census torchrl_adapter sb3_adapter life gymnasium_adapters
-    season_bots toroidal_cup_published store season web_server web_frames alphazero
-"""
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="run new tests and the shortest others, for about 90 s")
+    parser.addoption("--record-durations", type=Path, metavar="FILE", help="write the seconds of each test function")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        # A shell without job control starts commands in the background (`pytest &`) with Ctrl-C ignored. Tests that
-        # press it, here or in processes that they start, would wait forever.
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if hasattr(config.option, "loadscopereorder"):  # pytest-xdist would begin with the files that have most tests
+    if hasattr(config.option, "loadscopereorder"):  # pytest-xdist would start with the files that have most tests
         config.option.loadscopereorder = False
+    if config.option.record_durations is not None:
+        config.pluginmanager.register(durations.Recorder(config.option.record_durations))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    place = {f"test_{name}.py": number for number, name in enumerate(LONGEST.split())}
-    items.sort(key=lambda item: place.get(item.path.name, len(place)))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seconds = durations.read()
+    durations.longest_first(items, seconds)
+    if config.option.quick:
+        chosen = durations.quick(items, seconds)
+        left_out = [item for item in items if durations.function_of(item.nodeid) not in chosen]
+        items[:] = [item for item in items if durations.function_of(item.nodeid) in chosen]
+        config.hook.pytest_deselected(items=left_out)
 
 
 @pytest.fixture(scope="session", autouse=True)

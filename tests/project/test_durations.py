@@ -1,0 +1,51 @@
+"""Which tests begin first and which are quick, by measured durations."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import durations
+import pytest
+
+
+def items(*nodeids: str, ray: tuple[str, ...] = ()) -> list[pytest.Item]:
+    """Return what `durations` asks of tests."""
+    made = [
+        SimpleNamespace(nodeid=nodeid, get_closest_marker=lambda name, id=nodeid: (name == "ray" and id in ray) or None)
+        for nodeid in nodeids
+    ]
+    return cast("list[pytest.Item]", made)
+
+
+SECONDS = {"a.py::one": 1.0, "a.py::two": 2.0, "b.py::three": 4.0, "c.py::four": 0.5}
+
+
+def test_the_longest_file_begins() -> None:
+    found = items("c.py::four", "a.py::one", "b.py::three", "a.py::two", "new.py::five")
+    durations.longest_first(found, SECONDS)
+    assert [item.nodeid for item in found] == ["b.py::three", "a.py::one", "a.py::two", "c.py::four", "new.py::five"]
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        (0.0, {"new.py::five"}),
+        (1.6, {"new.py::five", "c.py::four", "a.py::one"}),
+        (100.0, {"new.py::five", "c.py::four", "a.py::one", "a.py::two"}),  # tests of clusters are never quick
+    ],
+)
+def test_new_tests_and_the_shortest_others_are_quick(budget: float, expected: set[str]) -> None:
+    found = items("a.py::one[x]", "a.py::one[y]", "a.py::two", "b.py::three", "c.py::four", "new.py::five[0]",
+                  ray=("b.py::three",))  # fmt: skip
+    assert durations.quick(found, SECONDS, budget) == expected
+
+
+def test_durations_are_summed_over_parameters_and_phases(tmp_path: Path) -> None:
+    recorder = durations.Recorder(tmp_path / "durations.json")
+    for nodeid, duration in (("a.py::one[x]", 0.25), ("a.py::one[y]", 0.5), ("a.py::two", 0.125), ("a.py::two", 1.0)):
+        recorder.pytest_runtest_logreport(cast("Any", SimpleNamespace(nodeid=nodeid, duration=duration)))
+    recorder.pytest_sessionfinish(cast("Any", SimpleNamespace(config=SimpleNamespace())))
+    assert json.loads((tmp_path / "durations.json").read_text()) == {"a.py::one": 0.75, "a.py::two": 1.125}

@@ -1,0 +1,77 @@
+"""Measured durations of the tests: which files begin first, and which tests `make quick` runs.
+
+`tests/durations.json` holds the seconds of every test function, with its fixtures, summed over its parameters.
+`make durations` measures them again. Where the file is out of date a run only takes longer.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+__all__ = ["FILE", "Recorder", "longest_first", "quick", "read"]
+
+FILE = ROOT / "tests" / "durations.json"
+
+QUICK_SECONDS = 100.0
+"""Processor time that `--quick` may spend in tests; collecting them and starting processes comes on top."""
+
+
+def function_of(nodeid: str) -> str:
+    """Return the id of a test without its parameters: `tests/web/test_page.py::test_it`."""
+    return nodeid.partition("[")[0]
+
+
+def read(path: Path = FILE) -> dict[str, float]:
+    """Return the seconds of each test function; none where nothing was measured."""
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def longest_first(items: list[pytest.Item], seconds: Mapping[str, float]) -> None:
+    """Sort tests in place by file, the file that takes longest first, so that no process ends with it alone."""
+    files: dict[str, float] = defaultdict(float)
+    for name, duration in seconds.items():
+        files[name.partition("::")[0]] += duration
+    items.sort(key=lambda item: -files[item.nodeid.partition("::")[0]])
+
+
+def quick(items: list[pytest.Item], seconds: Mapping[str, float], budget: float = QUICK_SECONDS) -> set[str]:
+    """Return the test functions to run in a budget: new ones, then as many of the others as fit, the shortest first.
+
+    Args:
+        items: all tests that were collected.
+        seconds: those of each function; a function that is not among them is new.
+        budget: seconds in all.
+    """
+    functions = {function_of(item.nodeid) for item in items if item.get_closest_marker("ray") is None}
+    chosen = {name for name in functions if name not in seconds}
+    spent = 0.0
+    for name in sorted(functions - chosen, key=lambda name: (seconds[name], name)):
+        spent += seconds[name]
+        if spent > budget:
+            break
+        chosen.add(name)
+    return chosen
+
+
+class Recorder:
+    """A pytest plugin that writes the durations of a whole run to a file, also where xdist runs the tests."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add the set-up, the call or the end of a test."""
+        self._seconds[function_of(report.nodeid)] += report.duration
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the file; a process of xdist leaves that to the one that started it."""
+        if not hasattr(session.config, "workerinput"):
+            rounded = {name: round(seconds, 3) for name, seconds in sorted(self._seconds.items())}
+            self._path.write_text(json.dumps(rounded, indent=0) + "\n", encoding="utf-8")
