@@ -59,9 +59,9 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
     """
     if isinstance(agent, str):
         return _of_spec(agent, game)
-    own = getattr(agent, "identity", None)
-    if isinstance(own, str):
-        return "".join(own.split())
+    declared = getattr(agent, "identity", None)
+    if isinstance(declared, str):
+        return "".join(declared.split())
     if (network := getattr(agent, "network", None)) is not None and hasattr(network, "state_dict"):
         return _of_weights(network)
     if type(agent).__module__.partition(".")[0] == "cellgames":

@@ -181,7 +181,7 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
     elif name in AGENTS:
         agent = AGENTS[name].make(text if colon else None)
     elif match := _IMPORT_PATH.fullmatch(spec):
-        agent = _own(spec, *match.groups())
+        agent = _load_by_path(spec, *match.groups())
     else:
         close = difflib.get_close_matches(name, AGENTS, n=1, cutoff=0.5)
         hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
@@ -211,7 +211,7 @@ def weights_path(spec: str) -> Path | None:
     return Path(spec) / WEIGHTS_FILE if os.path.isdir(spec) else None
 
 
-def _own(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:
+def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:
     """The agent at an import path."""
     found = _import(spec, module, attribute)
     if inspect.isclass(found):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cellgames.agents.networks.blocks import Trunk, head, pooled, spread
+from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.cloth_of_gold import observation as seen
@@ -40,7 +40,7 @@ class ClothTrunk(nn.Module):
     def __init__(self, size: Size, planes: int, numbers: int) -> None:
         super().__init__()
         width = size.channels
-        self.numbers = spread(numbers, width)
+        self.numbers = per_cell_bias(numbers, width)
         self.patches = nn.Conv2d(planes, width, _PATCH, _PATCH)
         self.trunk = Trunk(width, size, wrap=False)
 
@@ -95,5 +95,5 @@ def planes_of(observation: Tensor) -> Tensor:
 def numbers_of(observation: Tensor) -> Tensor:
     """Units to place, the round, the lead, the seat, and both sides' units: float [L, 6], none of them large."""
     units = observation[:, :2].sum((2, 3), dtype=torch.float32) * LEAD
-    told = observation[:, len(seen.BOARDS) :, 0, 0].float()
-    return torch.cat((told * told.new_tensor([0.1, 0.1, LEAD, 1.0]), units), 1)
+    numbers = observation[:, len(seen.BOARDS) :, 0, 0].float()
+    return torch.cat((numbers * numbers.new_tensor([0.1, 0.1, LEAD, 1.0]), units), 1)

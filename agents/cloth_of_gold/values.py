@@ -69,8 +69,8 @@ class ClothValues(Network):
         units = count(after).t().float()
         own, other = units.unbind(1)
         before = observation[:, _LEAD, 0, 0].float()
-        told = torch.stack((own, other, own - other - before), 1) * LEAD
-        return game.grid.unpack(after), told
+        leads = torch.stack((own, other, own - other - before), 1) * LEAD
+        return game.grid.unpack(after), leads
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         """See `Network`; all actions alike."""

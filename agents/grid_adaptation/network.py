@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cellgames.agents.networks.blocks import Trunk, head, pooled, spread
+from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.core import Game
@@ -48,7 +48,7 @@ class GridNetwork(Network):
             raise ValueError(f"expected a game of {GridAdaptation.id} for this network, got {game.id}")
         self.grid_game = game
         slots, width = len(range(*SLOTS.indices(RESERVE))) + 1, size.channels
-        self.numbers = spread(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width)
+        self.numbers = per_cell_bias(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width)
         planes = _GENERATIONS + len(_CROWDS)
         self.trunk = Trunk(2 + _DIGITS + planes, size, wrap=False)
         self.spaces = nn.Conv2d(width, slots, 1)
@@ -118,8 +118,8 @@ class GridNetwork(Network):
     def _votes(self, observation: Tensor) -> Tensor:
         """Logits for each seat, [L, players], by its points and by whether it is tied for fewest."""
         players = self.grid_game.players
-        told = observation[:, num_planes(players) - 2 * players :, 0, 0].float().view(-1, 2, players)
-        scaled: Tensor = self.ballot(told.transpose(1, 2) * told.new_tensor([0.01, 1.0])).squeeze(2)
+        standings = observation[:, num_planes(players) - 2 * players :, 0, 0].float().view(-1, 2, players)
+        scaled: Tensor = self.ballot(standings.transpose(1, 2) * standings.new_tensor([0.01, 1.0])).squeeze(2)
         return scaled
 
     def _relation(self, first: Tensor) -> Relation:
@@ -156,7 +156,7 @@ _NUMBERS = ("reserves", "garnets", "price", "payable", "points", "round", "left"
 def _numbers(game: GridAdaptation, view: Seen) -> Tensor:
     """`_NUMBERS`, and what sequences would have earned, by the digits in which they differ from one's own: [L, 17]."""
     order = torch.arange(8, device=view.sequence.device) ^ view.sequence[:, None]
-    told = (
+    columns = (
         view.reserves / 4,
         view.garnets / 8,
         view.price.clamp(max=64) / 8,
@@ -167,4 +167,4 @@ def _numbers(game: GridAdaptation, view: Seen) -> Tensor:
         view.flips.long(),
         view.voting.long(),
     )
-    return torch.cat((torch.stack(told, 1).float(), view.public.gather(1, order).float() / 100), 1)
+    return torch.cat((torch.stack(columns, 1).float(), view.public.gather(1, order).float() / 100), 1)

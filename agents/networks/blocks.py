@@ -15,7 +15,7 @@ from torch.nn import functional
 if TYPE_CHECKING:
     from .networks import Size
 
-__all__ = ["Trunk", "head", "initialized", "pooled", "spread"]
+__all__ = ["Trunk", "head", "initialized", "per_cell_bias", "pooled"]
 
 
 def initialized(layer: nn.Linear | nn.Conv2d, gain: float = math.sqrt(2)) -> Any:
@@ -48,7 +48,7 @@ class Trunk(nn.Module):
             convolution.to(memory_format=torch.channels_last)
 
     def forward(self, planes: Tensor, added: Tensor | None = None) -> Tensor:
-        """Run; `added` [L, C] is the same for all cells, such as what numbers say (see `spread`)."""
+        """Run; `added` [L, C] is the same for all cells, such as what numbers say (see `per_cell_bias`)."""
         seen = self.first(self._edged(planes.contiguous(memory_format=torch.channels_last)))
         seen = functional.relu(seen if added is None else seen + added[:, :, None, None])
         for layer in self.layers:
@@ -68,7 +68,7 @@ def pooled(seen: Tensor) -> Tensor:
     return torch.cat((seen.mean((2, 3)), seen.amax((2, 3))), 1)
 
 
-def spread(numbers: int, width: int) -> nn.Sequential:
+def per_cell_bias(numbers: int, width: int) -> nn.Sequential:
     """Return layers from [L, numbers] to [L, width], with one hidden layer of the same width."""
     return nn.Sequential(initialized(nn.Linear(numbers, width)), nn.ReLU(), initialized(nn.Linear(width, width), 1.0))
 

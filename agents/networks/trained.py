@@ -95,9 +95,9 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
     abouts = {path: read_about(path) for path in sorted((folder or WEIGHTS).glob("*.safetensors"))}
     found = {path: about["parameters"] for path, about in abouts.items() if about["game"] == game.id}
     exact = json.loads(json.dumps(game.parameters))
-    if own := [path for path, parameters in found.items() if parameters == exact]:
-        load_network(own[0], game)
-        return own[0]
+    if exact_paths := [path for path, parameters in found.items() if parameters == exact]:
+        load_network(exact_paths[0], game)
+        return exact_paths[0]
     reasons = []
     for path in sorted(found, key=lambda path: _distance(found[path], exact)):
         try:

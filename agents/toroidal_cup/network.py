@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from cellgames.agents.networks.blocks import Trunk, head, pooled, spread
+from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
 from cellgames.agents.networks.networks import Network, Size
 from cellgames.envs.core import Game
@@ -38,7 +38,7 @@ class CupNetwork(Network):
         # Rows and columns beyond the last position are not seen by it, but by those beside it.
         self.patches = nn.Conv2d(game.teams, width, stride, stride)
         self.shape = nn.Conv2d(1, width, 2 * stride + 1, stride, stride)
-        self.told = spread(2 * width + 1, width)
+        self.told = per_cell_bias(2 * width + 1, width)
         self.trunk = Trunk(width, size, wrap=True)
         self.policy = nn.Conv2d(width, _ORIENTATIONS, 1)
         nn.init.orthogonal_(self.policy.weight, 0.01)
@@ -49,7 +49,7 @@ class CupNetwork(Network):
         planes = observation.float()
         boards, shape, left = planes.split((self.teams, 1, 1), 1)
         band = shape[..., : planes.shape[3] // self.teams]
-        told = torch.cat((pooled(functional.relu(self.shape(band))), left[:, :, 0, 0] / self.most), 1)
-        seen = self.trunk(functional.relu(self.patches(boards)), self.told(told))
+        numbers = torch.cat((pooled(functional.relu(self.shape(band))), left[:, :, 0, 0] / self.most), 1)
+        seen = self.trunk(functional.relu(self.patches(boards)), self.told(numbers))
         own = self.policy(seen)[:, :, : self.rows, : self.cols]
         return own.permute(0, 2, 3, 1).flatten(1), self.value(pooled(seen)).squeeze(1), None

@@ -108,22 +108,22 @@ def _for_two(game: Game, records: Sequence[Record], agent: str) -> dict[str, Any
 
 def _for_more(records: Sequence[Record], agent: str) -> dict[str, Any]:
     shares: list[float] = []
-    own: list[float] = []
+    scores: list[float] = []
     others: list[float] = []
     for record in records:
         ends = [("first" if r.first == agent else "second", r.outcome) for r in by_order(record, 0) if agent in r[:2]]
         if ends:  # all seats may have failed at once
             shares.append(statistics.fmean((outcome == seat) + (outcome == "draw") / 2 for seat, outcome in ends))
         for name, score in zip(record.agents, record.result.scores, strict=True):
-            (own if name == agent else others).append(score)
+            (scores if name == agent else others).append(score)
     mean = statistics.fmean(shares) if shares else math.nan
-    spread = statistics.stdev(shares) if len(shares) > 1 else math.nan
-    margin = 1.959964 * spread / math.sqrt(max(1, len(shares)))  # games are independent, pairs are not
+    std = statistics.stdev(shares) if len(shares) > 1 else math.nan
+    margin = 1.959964 * std / math.sqrt(max(1, len(shares)))  # games are independent, pairs are not
     return {
         "score": mean,
         "low": mean - min(margin, mean) if len(shares) > 1 else math.nan,
         "high": mean + min(margin, 1 - mean) if len(shares) > 1 else math.nan,
-        "points": statistics.fmean(own),
+        "points": statistics.fmean(scores),
         "their points": statistics.fmean(others),
         "distinct": distinct(records),
     }

@@ -215,7 +215,7 @@ def records_of(
     forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
     ends = results(game, played.state, forfeits)
     parameters = json.dumps(game.parameters)
-    told = type(game).summary is not Game.summary
+    has_summary = type(game).summary is not Game.summary
     found = []
     for env_id in env_ids:
         moves = tuple(loop.moves(game, played, env_id))
@@ -230,7 +230,7 @@ def records_of(
                 moves=moves,
                 result=ends[env_id],
                 pairing=None if pairings is None else pairings[env_id],
-                summary=game.summary(played.state[env_id]) if told and forfeits[env_id] is None else {},
+                summary=game.summary(played.state[env_id]) if has_summary and forfeits[env_id] is None else {},
             )
         )
     return found

@@ -165,9 +165,9 @@ def round_robin(
         budget=growth.budget if growth is not None else None,
     )
     folder = Path(out)
-    own = (GIF, ORDER, *reports.FILES)
-    with opened(folder, (RUN, RECORDS, *own)), feeding(store, "round robin", folder, known, warn) as keep:
-        prepare(folder, settings, own, resume=resume)
+    written = (GIF, ORDER, *reports.FILES)
+    with opened(folder, (RUN, RECORDS, *written)), feeding(store, "round robin", folder, known, warn) as keep:
+        prepare(folder, settings, written, resume=resume)
         records, played = play_plan(
             game,
             players,

@@ -66,8 +66,8 @@ def _ratings_rows(tables: FreeForAllTables) -> Rows:
     header = ("rank", "agent", "Elo", level, "seats", "mean place", "first %", "alone first %", "mean score")
     rows: list[Sequence[object]] = [(*header, "forfeits") if tables.forfeits else header]
     for line in tables.standings:
-        own = tables.finishes[line.agent]
-        numbers = (own.seats, _mean(own.place), *_firsts(own), _mean(own.score))
+        finishes = tables.finishes[line.agent]
+        numbers = (finishes.seats, _mean(finishes.place), *_firsts(finishes), _mean(finishes.score))
         failed = (_forfeits(tables, line.agent),) if tables.forfeits else ()
         rows.append((line.rank, line.agent, *elo_texts(line), *numbers, *failed))
     return rows
@@ -94,8 +94,8 @@ def _seat_rows(tables: FreeForAllTables, players: Sequence[str]) -> Rows:
     rows: list[Sequence[object]] = [header]
     for seat, (player, everyone) in enumerate(zip(players, tables.seats, strict=True)):
         sat = (tables.agent_seats.get((agent, seat)) for agent in tables.agents)
-        own = ("" if finish is None else _mean(finish.place) for finish in sat)
-        rows.append((player, _mean(everyone.place), *_firsts(everyone), _mean(everyone.score), *own))
+        places = ("" if finish is None else _mean(finish.place) for finish in sat)
+        rows.append((player, _mean(everyone.place), *_firsts(everyone), _mean(everyone.score), *places))
     return rows
 
 

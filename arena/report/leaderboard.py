@@ -227,11 +227,11 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
 
     A preset stands for its parameters, unless they are given otherwise, and for whatever is named after it (`title`).
     """
-    given, own = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
+    given, full = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
     spec = registry.REGISTRY.get(game or "")
     if spec is not None and spec.parameters:
         same = [known.id for known in registry.REGISTRY.values() if known.entry_point == spec.entry_point]
-        own = {id: {**spec.parameters, **given} for id in same}
+        full = {id: {**spec.parameters, **given} for id in same}
 
     def agree(setting: Setting, wanted: Mapping[str, Any]) -> bool:
         there = setting.parameters
@@ -243,7 +243,7 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
         if agree(setting, given)
         and (
             game is None
-            or (setting.game in own and agree(setting, own[setting.game]))
+            or (setting.game in full and agree(setting, full[setting.game]))
             or _nearest(setting.game, setting.parameters)[0] == game
         )
     ]
@@ -341,12 +341,12 @@ def title(game: str, parameters: Mapping[str, Any]) -> str:
 
 def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """The id under which fewest parameters differ from the defaults, and those."""
-    own = registry.REGISTRY.get(game)
-    if own is None:
+    registered = registry.REGISTRY.get(game)
+    if registered is None:
         return game, dict(parameters)
     found = []
     for spec in registry.REGISTRY.values():
-        if spec.entry_point == own.entry_point:
+        if spec.entry_point == registered.entry_point:
             different = {
                 name: value
                 for name, value in parameters.items()

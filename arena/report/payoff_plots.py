@@ -91,9 +91,9 @@ def draw_cycles(figure: Figure, payoffs: Payoffs, cycles: Sequence[Cycle], level
         axes.text(1.09 * x, 1.09 * y, names[agent], ha=beside, va=above, fontsize=10, color=INK)
     figure.text(0.12 / width, 1 - 0.3 / height, "Who beats whom in a ring", fontsize=12, weight="bold", color=INK)
     for row, (cycle, colour) in enumerate(zip(bold, _RINGS, strict=False)):
-        told = " \N{RIGHTWARDS ARROW} ".join(shorten(a, 28) for a in (*cycle.agents, cycle.agents[0]))
+        chain = " \N{RIGHTWARDS ARROW} ".join(shorten(a, 28) for a in (*cycle.agents, cycle.agents[0]))
         y = (0.22 + 0.24 * (len(bold) - 1 - row)) / height
-        figure.text(0.12 / width, y, told, fontsize=8.5, color=colour)
+        figure.text(0.12 / width, y, chain, fontsize=8.5, color=colour)
 
 
 def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], colour: str, width: float) -> None:

@@ -158,8 +158,8 @@ def swept(lines: Sequence[Standing], always: str, never: str) -> list[str]:
 def forfeited(found: Mapping[str, Forfeits], *, several: bool = False) -> list[str]:
     """Sentences on agents that failed; `several` where games have more than two seats."""
     said = [
-        f"{agent} forfeited {'one game' if own.games == 1 else f'{own.games} games'}: {own.reason}"
-        for agent, own in found.items()
+        f"{agent} forfeited {'one game' if forfeits.games == 1 else f'{forfeits.games} games'}: {forfeits.reason}"
+        for agent, forfeits in found.items()
     ]
     rule = (
         "A forfeited game stops; who failed is behind all others, who are not compared with each other."

@@ -66,9 +66,9 @@ class BotUmpire:
         self.game, self.opening_plies, self.chunk = game, opening_plies, chunk
         self._parameters = plain(game.parameters)
         self._names = {team.name: team.agent for team in teams}
-        own = agents or {}
+        loaded = agents or {}
         self._teams = tuple(teams)
-        self._given = {spec: own.get(spec, spec) for spec in dict.fromkeys(self._names.values())}
+        self._given = {spec: loaded.get(spec, spec) for spec in dict.fromkeys(self._names.values())}
         self._agents = {
             spec: load(agent, game) if isinstance(agent, str) else agent for spec, agent in self._given.items()
         }
@@ -166,8 +166,8 @@ class _Packed:
 
     def __call__(self) -> BotUmpire:
         game, agents = self.parcel.unpack()
-        own = {spec: agents[name] for spec, name in self.names.items()}
-        return BotUmpire(game, self.teams, agents=own, opening_plies=self.opening_plies, chunk=self.chunk)
+        loaded = {spec: agents[name] for spec, name in self.names.items()}
+        return BotUmpire(game, self.teams, agents=loaded, opening_plies=self.opening_plies, chunk=self.chunk)
 
 
 def _played(fixture: Fixture, record: Record) -> Played:

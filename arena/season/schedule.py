@@ -145,7 +145,7 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
     """Games by day in random order, first seats in front."""
     total = sum(sizes)
     for draw in range(_DRAWS):
-        rests = _spread(days if total % 2 else 0, [0] * total, rng)
+        rests = _evenly(days if total % 2 else 0, [0] * total, rng)
         for across in islice(_across(sizes, days, sum(rests[: sizes[0]]), within), 1 + draw):
             counts = _draw_counts(sizes, days, rests, across, rng)
             if (dealt := deal_days(counts, days, rng)) is not None:
@@ -181,7 +181,7 @@ def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
     return sorted(range(least, most + 1, 2), key=cost)
 
 
-def _spread(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
+def _evenly(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
     """Shares of `total`, as even as can be; the larger ones go where `before` is lower, else at random."""
     each, more = divmod(total, len(before))
     order = sorted(range(len(before)), key=lambda place: (before[place], rng.random()))
@@ -207,7 +207,7 @@ def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng:
     groups = (range(sizes[0]), range(sizes[0], total))
     crossing: list[int] = []
     for group in groups:
-        crossing += _spread(across, [rests[team] for team in group], rng)
+        crossing += _evenly(across, [rests[team] for team in group], rng)
         left = [days - rests[team] - crossing[team] for team in group]
         every = min(left) // (len(group) - 1) if len(group) > 1 else 0
         for u, v in combinations(group, 2):

@@ -151,11 +151,11 @@ def play_season(
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
         playoffs = run.playoffs(table, seeds)
         run.journal.close()
-        told = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
-        files = reports.write_reports(folder, told, warn)
+        summary = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
+        files = reports.write_reports(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
-    return Season(folder, told.teams, schedule, told.table, playoffs, games, played, paths)
+    return Season(folder, summary.teams, schedule, summary.table, playoffs, games, played, paths)
 
 
 @contextmanager

@@ -45,10 +45,10 @@ class Cycle:
         return tuple(pairwise((*self.agents, self.agents[0])))
 
     def __str__(self) -> str:
-        told = "".join(
+        arrows = "".join(
             f" beats {other} {100 * score:.0f} %" for (_, other), score in zip(self.links, self.scores, strict=True)
         )
-        return self.agents[0] + told
+        return self.agents[0] + arrows
 
 
 def beats(payoffs: Payoffs, level: float = 0.95) -> NDArray[np.bool_]:

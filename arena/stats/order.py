@@ -137,8 +137,8 @@ class Evidence:
         along[a], along[b] = 1.0, -1.0
         used = slice(0, self._free)
         direction = np.linalg.solve(information[used, used], along[used])  # [free]
-        spread = self._scores(at)[:, used] @ direction  # [clusters]
-        variance = float(spread @ spread)
+        deviations = self._scores(at)[:, used] @ direction  # [clusters]
+        variance = float(deviations @ deviations)
         if variance < 1e-18:
             return 0.0, 0.0
         return float(direction @ gradient[used]) / math.sqrt(variance), 1.0 / variance
@@ -159,8 +159,8 @@ class Evidence:
         for i, j in combinations(range(len(self.agents)), 2):
             n = games * float(weight[i, j])
             towards = float(inverse[a, i] - inverse[a, j] - inverse[b, i] + inverse[b, j])
-            own = float(inverse[i, i] - 2 * inverse[i, j] + inverse[j, j])
-            reached = n * towards**2 / (1 + n * own)
+            current = float(inverse[i, i] - 2 * inverse[i, j] + inverse[j, j])
+            reached = n * towards**2 / (1 + n * current)
             if reached > gain * (1 + 1e-9):  # rounding decides nothing
                 best, gain = (self.agents[i], self.agents[j]), reached
         return best

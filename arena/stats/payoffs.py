@@ -263,9 +263,9 @@ def _clustered(sizes: FloatArray, points: FloatArray) -> tuple[float, float]:
     size = math.fsum(sizes) / len(sizes)  # of a virtual cluster
     total = size * (len(sizes) + 2 * _VIRTUAL)
     mean = (math.fsum(points) + size * _VIRTUAL) / total
-    spread = math.fsum((points - sizes * mean) ** 2) + _VIRTUAL * size**2 * (mean**2 + (1 - mean) ** 2)
+    squares = math.fsum((points - sizes * mean) ** 2) + _VIRTUAL * size**2 * (mean**2 + (1 - mean) ** 2)
     count = len(sizes) + 2 * _VIRTUAL
-    return mean, math.sqrt(spread * count / (count - 1)) / total
+    return mean, math.sqrt(squares * count / (count - 1)) / total
 
 
 # ---------------------------------------------------------------- Nash averaging

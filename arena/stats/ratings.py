@@ -251,8 +251,8 @@ def rate(
     low, high = np.full((2, len(agents)), np.nan)
     if resamples:
         for k, name in enumerate(agents):
-            own = [pairs[pair] for pair in pairs if name in pair]
-            count = len({number for clusters in own for number in clusters}) if shared_clusters else sum(map(len, own))
+            met = [pairs[pair] for pair in pairs if name in pair]
+            count = len({number for clusters in met for number in clusters}) if shared_clusters else sum(map(len, met))
             low[k], high[k] = np.quantile(elo[1:, k], _expanded(level, count))
     games, won, drawn = (x.astype(np.int64) for x in (fitted.games[0], wins[0].sum(1), draws[0].sum(1)))
     reach = _reachable(wins[0] + wins[0].T + draws[0] > 0)

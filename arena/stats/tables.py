@@ -140,8 +140,8 @@ def _usual(found: Counter[str] | None) -> str:
 
 def tally(records: Iterable[Record], agent: str) -> Tally:
     """The games of an agent, from its side."""
-    own = [record for record in records if agent in record.agents]
-    return _tally(own, [record.agents.index(agent) for record in own])
+    played = [record for record in records if agent in record.agents]
+    return _tally(played, [record.agents.index(agent) for record in played])
 
 
 def _tally(records: Sequence[Record], seats: Sequence[int]) -> Tally:

@@ -269,7 +269,7 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
         decides.append([str(size), *map(percent, values), f"{values[0] / values[1]:.2f}"])
     check, maps = data["judge on the solved board"], data["replies"]
     better = sum(gap > margin for gap, margin in gaps.values())
-    told = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents surely do better"
+    says = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents surely do better"
     last = {size: (agent, both) for (size, agent), both in by_agent.items()}
     strongest = ", and ".join(
         f"{percent(both['octagon']['share'])} % of its games from an octagon and {percent(both['square']['share'])} % "
@@ -287,7 +287,7 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
         "Mark Steere.",
         "Translations bring any octagon to any other and any square to any other, so Torus has two first moves: an "
         "octagon, which touches eight cells, and a square, which touches four. **Open with an octagon.** On the boards "
-        f"that are solved it wins and a square loses; on larger boards {told} from an octagon than from a square, and "
+        f"that are solved it wins and a square loses; on larger boards {says} from an octagon than from a square, and "
         f"the last of them, against itself, wins as Black {strongest}.",
         "## What is known",
         markdown_table(exact, left=("first move", "with best play", "replies that beat it")),

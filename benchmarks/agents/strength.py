@@ -200,8 +200,8 @@ def _more(row: evaluation.Row) -> str:
     if "points" in row:
         ahead = row["points"] / row["their points"] - 1
         return f"mean points {row['points']:.0f} to {row['their points']:.0f} ({ahead:+.1%})"
-    told = [f"{name} {row[name]}" for name in ("draws", "both lose") if row[name]]
-    return "; ".join([*told, f"of decided games {row['of decided']:.1%}"] if told else [])
+    extras = [f"{name} {row[name]}" for name in ("draws", "both lose") if row[name]]
+    return "; ".join([*extras, f"of decided games {row['of decided']:.1%}"] if extras else [])
 
 
 def _made(made: dict[str, Any]) -> str:

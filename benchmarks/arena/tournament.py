@@ -99,13 +99,13 @@ def profiled(agents: Sequence[str], games: int, chunk: int) -> pstats.Stats:
     """One run in this process under a profiler."""
     profile = cProfile.Profile()
     with tempfile.TemporaryDirectory() as folder, open(os.devnull, "w", encoding="utf-8") as silence:
-        told, sys.stdout = sys.stdout, silence
+        stdout, sys.stdout = sys.stdout, silence
         try:
             profile.enable()
             command_line(_command(agents, games, chunk, Path(folder)))
         finally:
             profile.disable()
-            sys.stdout = told
+            sys.stdout = stdout
     return pstats.Stats(profile)
 
 

@@ -86,17 +86,17 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
             raise ResetNeeded(f"{self.game.id}: the game is over; call reset() before step()")
         player = int(self.vector.player[0])
         moved = self.vector.step(as_tensor(self.game, action)[None])
-        told: dict[str, Any] = {}
+        info: dict[str, Any] = {}
         if moved.ended is None:
             observation = self._observation()
         else:
             self._final, self._fresh = moved.ended.state, True  # the next game stands ready
-            ((_, observation, told),) = endings(moved.ended)
+            ((_, observation, info),) = endings(moved.ended)
         if moved.faults:
-            told["illegal_action"] = moved.faults[0]
+            info["illegal_action"] = moved.faults[0]
         self._draw()
         ends = bool(moved.terminated[0]), bool(moved.truncated[0])
-        return observation, float(moved.rewards[0]), *ends, self._info(player) | told
+        return observation, float(moved.rewards[0]), *ends, self._info(player) | info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
         """Bool [A], the learner's legal actions; components of an action one after the other."""

@@ -93,11 +93,11 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         self._fresh = False
         moved = self.vector.step(as_tensor(self.game, actions))
         infos, faults = self._infos(), dict(moved.faults)
-        for env_id, observation, told in endings(moved.ended) if moved.ended is not None else ():
-            told["action_mask"] = self._nothing_legal
+        for env_id, observation, info in endings(moved.ended) if moved.ended is not None else ():
+            info["action_mask"] = self._nothing_legal
             if env_id in faults:
-                told["illegal_action"] = faults.pop(env_id)
-            infos = self._add_info(infos, {"final_obs": observation, "final_info": told}, env_id)
+                info["illegal_action"] = faults.pop(env_id)
+            infos = self._add_info(infos, {"final_obs": observation, "final_info": info}, env_id)
         for env_id, text in faults.items():
             infos = self._add_info(infos, {"illegal_action": text}, env_id)
         ends = moved.terminated.numpy(force=True), moved.truncated.numpy(force=True)

@@ -140,10 +140,10 @@ class SeatVecEnv(VecEnv):
             spent = round(time.time() - self._began, 6)
             cut = (moved.truncated & ~moved.terminated).tolist()
             totals = zip(moved.ended.returns.tolist(), moved.ended.lengths.tolist(), strict=True)
-            for (env_id, observation, told), (earned, length) in zip(endings(moved.ended), totals, strict=True):
+            for (env_id, observation, info), (earned, length) in zip(endings(moved.ended), totals, strict=True):
                 episode = {"r": earned, "l": length, "t": spent}
                 last = {"terminal_observation": observation, "episode": episode, "TimeLimit.truncated": cut[env_id]}
-                infos[env_id] = told | last
+                infos[env_id] = info | last
         for env_id, text in moved.faults.items():
             infos[env_id]["illegal_action"] = text
         done = moved.terminated | moved.truncated

@@ -117,7 +117,7 @@ class Grid:
         if rows.numel() == 0:
             return rows.new_zeros((*rows.shape[:-1], self.cols), dtype=torch.bool)
         octets = rows.view(torch.uint8).flatten().int()
-        cells = _spread(boards.device).index_select(0, octets).view(torch.bool).view(*rows.shape, WORD)
+        cells = _bit_bytes(boards.device).index_select(0, octets).view(torch.bool).view(*rows.shape, WORD)
         parts = [cells[..., word, :width] for word, width in enumerate(self.widths)]
         return torch.cat(parts, dim=-1)[..., : self.cols]
 
@@ -208,7 +208,7 @@ class Grid:
 
     def dilate(self, boards: Tensor, footprint: Footprint) -> Tensor:
         """Spread every live cell to the cells of a footprint around it."""
-        return footprint.spread(boards, self.shift)
+        return footprint.apply(boards, self.shift)
 
     # --- neighbours --------------------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ def pack_word(cells: Tensor) -> Tensor:
 
 
 @table
-def _spread(device: torch.device) -> Tensor:
+def _bit_bytes(device: torch.device) -> Tensor:
     """Return the bits of each byte as eight bytes, 0 or 1: int64 [256]."""
     bits = torch.arange(256, device=device).unsqueeze(1) >> torch.arange(8, device=device) & 1
     return bits.to(torch.uint8).view(torch.int64).squeeze(1)

@@ -36,7 +36,7 @@ class Footprint:
                 rows.setdefault(span, []).append(row)
         self._spans = sorted(rows.items(), key=lambda item: item[0][1] - item[0][0])
 
-    def spread(self, board: W, shift: Callable[[W, int, int], W]) -> W:
+    def apply(self, board: W, shift: Callable[[W, int, int], W]) -> W:
         """Return the board with every live cell spread.
 
         Args:
@@ -44,7 +44,7 @@ class Footprint:
             shift: moves all cells by rows down and columns right; those that leave the board are gone.
         """
         grown = board ^ board
-        left, right, spread = 0, 0, board
+        left, right, moved = 0, 0, board
         for (first, last), rows in self._spans:
             if first > 0 or last < 0:
                 part = board ^ board
@@ -52,14 +52,14 @@ class Footprint:
                     part = part | shift(board, 0, col)
             else:
                 if not first <= left <= right <= last:
-                    left, right, spread = 0, 0, board
+                    left, right, moved = 0, 0, board
                 while right < last:  # a longer hop would miss cells that are reached from beyond the edge
                     hop = min(right + 1, last - right)
-                    spread, right = spread | shift(spread, 0, hop), right + hop
+                    moved, right = moved | shift(moved, 0, hop), right + hop
                 while left > first:
                     hop = min(1 - left, left - first)
-                    spread, left = spread | shift(spread, 0, -hop), left - hop
-                part = spread
+                    moved, left = moved | shift(moved, 0, -hop), left - hop
+                part = moved
             for row in rows:
                 grown = grown | (shift(part, row, 0) if row else part)
         return grown

@@ -90,7 +90,7 @@ class IntGrid:
 
     def dilate(self, board: int, footprint: Footprint) -> int:
         """Spread every live cell to the cells of a footprint around it."""
-        return footprint.spread(board, self.shift)
+        return footprint.apply(board, self.shift)
 
     def neighbour_counts(self, board: int, bits: int = 3) -> tuple[int, ...]:
         """Return the number of live neighbours of each cell, modulo 2 ** bits, as bit planes, ones first.

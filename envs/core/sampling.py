@@ -56,12 +56,12 @@ def random_bits(count: int, generator: torch.Generator, device: torch.device | s
     """
     if count >= MANY:
         root = torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
-        return _spread(root, count)
+        return _split(root, count)
     bits = torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
     return bits.to(device)
 
 
-def _spread(root: Tensor, count: int) -> Tensor:
+def _split(root: Tensor, count: int) -> Tensor:
     """Spread one number to many by the upper bits of SplitMix64."""
 
     def fill(root: Tensor, out: Tensor) -> None:

@@ -120,7 +120,7 @@ class State:
     def merge(self, other: Self, choose: Callable[[Tensor, Tensor], Tensor]) -> Self:
         """Return a state of `choose(own field, other's field)` for every field."""
         pairs = zip(self.tensors(), other.tensors(), strict=True)
-        return type(self)(*(choose(own, new) for own, new in pairs))
+        return type(self)(*(choose(old, new) for old, new in pairs))
 
     @classmethod
     def cat(cls, states: Sequence[Self]) -> Self:

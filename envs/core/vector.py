@@ -178,8 +178,8 @@ def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, 
     if done.any():
         # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
         ours = {field.untyped_storage().data_ptr() for field in after.tensors()}
-        told = (getattr(transition, field.name) for field in dataclasses.fields(Transition))
-        transition = Transition(*(x.clone() if x.untyped_storage().data_ptr() in ours else x for x in told))
+        tensors = (getattr(transition, field.name) for field in dataclasses.fields(Transition))
+        transition = Transition(*(x.clone() if x.untyped_storage().data_ptr() in ours else x for x in tensors))
         after = game._restart(after, done)
     return after, transition
 
@@ -208,10 +208,10 @@ def _compiled(
 
     # A code object of its own: the compiler's limit of recompilations counts by code object, and each game and
     # number of envs is a function of its own here.
-    own = types.FunctionType(
+    function = types.FunctionType(
         advance.__code__.replace(), advance.__globals__, advance.__name__, None, advance.__closure__
     )
-    return torch.compile(own, fullgraph=True, dynamic=False, options=_OPTIONS)
+    return torch.compile(function, fullgraph=True, dynamic=False, options=_OPTIONS)
 
 
 def _flag_bytes(flags: Tensor) -> Tensor:

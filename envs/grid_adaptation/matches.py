@@ -71,11 +71,11 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     """A round, or the vote; actions are int64 [B, P, 7]."""
     inner, choices = _inner(state), stages.innermost(actions.long())
     round = inner["round"]
-    own = ("sequence", "reserves", "bought", "garnets")
-    after = {name: torch.empty_like(inner[name]) for name in (*own, "scores", "rewards", "public", "placed")}
+    holdings = ("sequence", "reserves", "bought", "garnets")
+    after = {name: torch.empty_like(inner[name]) for name in (*holdings, "scores", "rewards", "public", "placed")}
     orders = torch.empty_like(inner["sequence"])
-    purse = [inner[name] for name in own]
-    stages.run(game, stages.submitted, [round, *purse, choices], [*(after[name] for name in own), orders])
+    purse = [inner[name] for name in holdings]
+    stages.run(game, stages.submitted, [round, *purse, choices], [*(after[name] for name in holdings), orders])
     after["planes"] = _boards(game, inner, orders, after["placed"])
     counts, gained = (orders.new_empty(rows, len(state)) for rows in (4, game.players))
     stages.run(game, stages.counted, [after["planes"]], [counts])
@@ -85,8 +85,8 @@ def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
     now = inner | after
     now |= _verdict(game, now, choices[:, VOTE])
     if game.reward_scheme == "outcome":
-        told = [now[name] for name in ("terminated", "tokens", "garnets", "candidate")]
-        stages.run(game, stages.settled, told, [now["rewards"]])
+        fields = [now[name] for name in ("terminated", "tokens", "garnets", "candidate")]
+        stages.run(game, stages.settled, fields, [now["rewards"]])
     return _outer(state, now | {"turn": inner["turn"] + 1})
 
 
@@ -118,12 +118,12 @@ def _verdict(game: GridAdaptation, fields: Fields, votes: Tensor) -> Fields:
     round = fields["round"]
     if not (round >= game.rounds).any():
         return {"terminated": fields["terminated"], "round": round + 1}
-    told = ("round", "garnets", "tokens", "tied")
-    after = {name: torch.empty_like(fields[name]) for name in (*told, "candidate", "terminated")}
-    stages.run(game, stages.ended, [fields["scores"], *(fields[name] for name in told)], list(after.values()))
+    names = ("round", "garnets", "tokens", "tied")
+    after = {name: torch.empty_like(fields[name]) for name in (*names, "candidate", "terminated")}
+    stages.run(game, stages.ended, [fields["scores"], *(fields[name] for name in names)], list(after.values()))
     env_ids = (after["terminated"] & (after["candidate"] < 0)).nonzero().squeeze(1)
     if len(env_ids):  # few, who have voted, or among whom chance decides
-        garnets, tokens, tied = (after[name][:, env_ids] for name in told[1:])
+        garnets, tokens, tied = (after[name][:, env_ids] for name in names[1:])
         voted = ending.most_voted(tied, votes[:, env_ids], tokens, garnets)
         among = torch.where(round[env_ids] > game.rounds, voted, ending.fewest(fields["scores"][:, env_ids]))
         after["candidate"][env_ids] = ending.by_lot(among, fields["seed"][env_ids])

@@ -207,7 +207,7 @@ class GridSolo(Solo):
     @override
     def observe(self, player: int) -> npt.NDArray[np.int16]:
         if self._view is None:
-            self._view = self._public_planes(), self._numbers([self._own(seat) for seat in range(self._game.players)])
+            self._view = self._public_planes(), self._numbers([self._mine(seat) for seat in range(self._game.players)])
         planes, own = self._view
         seen: npt.NDArray[np.int16] = planes.copy()
         seen[OWN] = own[player, :, None, None]
@@ -224,7 +224,7 @@ class GridSolo(Solo):
         planes[OWN.stop : len(observation.PLANES)] = self._numbers(numbers)[:, None, None]
         return planes
 
-    def _own(self, seat: int) -> list[int]:
+    def _mine(self, seat: int) -> list[int]:
         """The numbers of the planes `OWN`."""
         digits, price = _ONES[self._sequence[seat]], rules.price(self._bought[seat])
         return [*digits, self._reserves[seat], self._garnets[seat], price, int(self.scores[seat])]

@@ -27,9 +27,9 @@ class Slots:
         self.age = torch.zeros(width, dtype=torch.int64, device=device)
         self.end_rule = EndRule(width, tolerance, device)
         self.compiled = False
-        self._own(torch.zeros(rule.teams, *rule.grid.shape, width, dtype=torch.int64, device=device))
+        self._allocate(torch.zeros(rule.teams, *rule.grid.shape, width, dtype=torch.int64, device=device))
 
-    def _own(self, planes: Tensor) -> None:
+    def _allocate(self, planes: Tensor) -> None:
         self.planes = planes
         self.before = torch.zeros_like(planes)
         self.spare = torch.zeros_like(planes)
@@ -48,7 +48,7 @@ class Slots:
         """Go on with some slots, int64 [n], in that order."""
         self.game, self.age = self.game[slots], self.age[slots]
         self.end_rule.keep(slots)
-        self._own(self.planes[..., slots].contiguous())
+        self._allocate(self.planes[..., slots].contiguous())
 
     def may_narrow(self, width: int) -> bool:
         """Whether fewer slots are faster: not if these run compiled and those would not."""

@@ -81,11 +81,11 @@ def _winners(board: Tensor) -> Tensor:
     links, labels = board.new_empty((_LINKS, cells // 2, games)), board.new_empty((cells // 2, games))
     _run(_connect, board, links, labels)
     before = torch.zeros_like(labels)
-    spread = kernel(_spread, [links, labels, before], fused=False)
+    propagate = kernel(_propagate, [links, labels, before], fused=False)
     while not torch.equal(labels, before):
         for _ in range(_ROUNDS // 2):
-            spread([links, labels, before])
-            spread([links, before, labels])
+            propagate([links, labels, before])
+            propagate([links, before, labels])
     winner = board.new_empty(games, dtype=torch.int32)
     _run(_find_winner, board, links, labels, winner)
     return winner
@@ -98,13 +98,13 @@ def _run(function: Callable[..., None], *arguments: Tensor) -> None:
 def _connect(board: Tensor, links: Tensor, labels: Tensor) -> None:
     """What links add to a label from the other end, and a label of its own for each octagon."""
     ends, between, turns = _links(isqrt(len(labels)), board.device)
-    own = board[: len(labels)]
-    same = (board[ends].view(links.shape) == own) & (board[between].view(links.shape) == own)
+    colours = board[: len(labels)]
+    same = (board[ends].view(links.shape) == colours) & (board[between].view(links.shape) == colours)
     links.copy_(torch.where(same, turns, _BROKEN))
     labels.copy_((torch.arange(len(labels), device=board.device) + 0.5)[:, None].expand_as(labels))
 
 
-def _spread(links: Tensor, labels: Tensor, after: Tensor) -> None:
+def _propagate(links: Tensor, labels: Tensor, after: Tensor) -> None:
     """Each octagon takes over a label that it is linked with, if that names an earlier cell than its own."""
     best = (labels[_links(isqrt(len(labels)), labels.device)[0]].view(links.shape) + links).amin(0)
     after.copy_(torch.where(best < torch.floor(labels), best, labels))

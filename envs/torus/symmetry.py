@@ -49,5 +49,5 @@ def transformed(observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Te
     stones = observation[:, :4].reshape(rows, 2, -1).gather(2, source[:, None].expand(-1, 2, -1))
     swapped = (which // (size * size) % 2 == 1).view(-1, 1, 1, 1)
     black = torch.where(swapped, 1 - observation[:, 4:], observation[:, 4:])
-    spread = source.view(rows, *(1,) * (actions.ndim - 2), -1).expand_as(actions)
-    return torch.cat((stones.view(rows, 4, size, size), black), 1), actions.gather(-1, spread)
+    expanded = source.view(rows, *(1,) * (actions.ndim - 2), -1).expand_as(actions)
+    return torch.cat((stones.view(rows, 4, size, size), black), 1), actions.gather(-1, expanded)

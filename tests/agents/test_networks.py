@@ -249,6 +249,6 @@ def test_cloth_of_gold_judges_see_the_round_to_come() -> None:
     game = cellgames.make("cloth-of-gold-small-v0")
     made = network(game, kind="turns")
     state = game.string_to_state("move:b turn:33 round:2 acts:0 score:+0 placed:- board:2A$2A6.2B!")
-    ahead, told = made._ahead(game.observe(state, 0))  # type: ignore[operator]  # of ClothValues
+    ahead, leads = made._ahead(game.observe(state, 0))  # type: ignore[operator]  # of ClothValues
     assert ahead.sum((2, 3)).tolist() == [[4, 0]]
-    assert told[0].tolist() == pytest.approx([0.08, 0.0, 0.08])
+    assert leads[0].tolist() == pytest.approx([0.08, 0.0, 0.08])

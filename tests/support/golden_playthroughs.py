@@ -71,9 +71,9 @@ def playthrough(id: str, seed: int = 0) -> str:
             chosen.append(action)
         lines.append("")
         state = game.step(state, torch.cat(chosen).view(1, *info.action_shape))
-    told = {name: value[0].tolist() for name, value in game.infos(state, 0).items() if name != "score"}
-    told |= game.summary(state)
-    lines += [f"{name}: {value}" for name, value in told.items()] + ["truncated"] * bool(state.truncated.all())
+    numbers = {name: value[0].tolist() for name, value in game.infos(state, 0).items() if name != "score"}
+    numbers |= game.summary(state)
+    lines += [f"{name}: {value}" for name, value in numbers.items()] + ["truncated"] * bool(state.truncated.all())
     return "\n".join([*lines, f"outcome: {game.outcome(state)[0].tolist()}", ""])
 
 

@@ -12,10 +12,10 @@ from cellgames.arena.play.match import record
 from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
 from cellgames.envs.core import Game, seeds
 
-__all__ = ["played", "told"]
+__all__ = ["a_game", "played"]
 
 
-def told(
+def a_game(
     game: Game,
     moves: Sequence[str],
     agents: Sequence[str],

@@ -305,8 +305,8 @@ def touch(shown: Any, *fingers: list[tuple[float, float]]) -> None:
     screen = shown.context.new_cdp_session(shown)
 
     def send(kind: str, points: list[tuple[float, float]]) -> None:
-        told = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(points)]
-        screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": told})
+        points_data = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(points)]
+        screen.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points_data})
 
     first, *rest = [list(points) for points in zip(*fingers, strict=True)]
     send("touchStart", first)

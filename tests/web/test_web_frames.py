@@ -67,7 +67,7 @@ def unpacked(packed: dict[str, Any]) -> tuple[Bytes, list[dict[str, Any]]]:
     """Frames of a packed sequence, [count, planes, cells], and what is told of each; not by the code that packs."""
     flat = np.frombuffer(gzip.decompress(base64.b64decode(packed["data"])), np.uint8)
     changes = flat.reshape(packed["count"], packed["planes"], packed["cells"])
-    return np.bitwise_xor.accumulate(changes, 0), json.loads(gzip.decompress(base64.b64decode(packed["told"])))
+    return np.bitwise_xor.accumulate(changes, 0), json.loads(gzip.decompress(base64.b64decode(packed["fields"])))
 
 
 # ---------------------------------------------------------------- frames
@@ -96,13 +96,13 @@ def test_frames_hold_the_boards_and_who_moves(id: str, records: dict[str, Record
 @every_game
 def test_layouts_name_what_frames_hold(id: str, records: dict[str, Record]) -> None:
     game, states = made(id), played(records[id].to_json())
-    told = layout(game)
-    assert json.loads(json.dumps(told, allow_nan=False))["players"] == list(game.info.players)
-    assert len(set(told["colours"])) == len(told["colours"]) == game.info.num_players
-    sizes = 2 * told["size"] ** 2 if told["kind"] == "torus" else told["rows"] * told["cols"]
+    fields = layout(game)
+    assert json.loads(json.dumps(fields, allow_nan=False))["players"] == list(game.info.players)
+    assert len(set(fields["colours"])) == len(fields["colours"]) == game.info.num_players
+    sizes = 2 * fields["size"] ** 2 if fields["kind"] == "torus" else fields["rows"] * fields["cols"]
     assert sizes == len(codes(game, states[0]))
-    infos = frame(game, states[-1])["infos"].keys() | ({"needed"} if told["kind"] == "torus" else set())
-    assert {column["name"] for column in told["columns"] + told["curves"]} <= infos
+    infos = frame(game, states[-1])["infos"].keys() | ({"needed"} if fields["kind"] == "torus" else set())
+    assert {column["name"] for column in fields["columns"] + fields["curves"]} <= infos
 
 
 def test_torus_marks_the_last_move_and_the_path_that_has_won(records: dict[str, Record]) -> None:
@@ -329,23 +329,23 @@ def test_replays_hold_every_position(id: str, records: dict[str, Record]) -> Non
     game, states = made(id), played(record.to_json())
     data = replay_data(record)
     assert json.loads(json.dumps(data, allow_nan=False))["layout"]["id"] == id
-    planes, told = unpacked(data["frames"])
-    assert data["frames"]["count"] == len(planes) == len(told) == len(data["marks"])
+    planes, fields = unpacked(data["frames"])
+    assert data["frames"]["count"] == len(planes) == len(fields) == len(data["marks"])
     ends = [data["marks"].index(turn + 1) - 1 for turn in range(len(record.moves))] + [len(planes) - 1]
     for turn, (state, end) in enumerate(zip(states, ends, strict=True)):
         assert planes[end, 0].tolist() == codes(game, state)
-        assert data["marks"][end] == told[end]["turn"] == turn
+        assert data["marks"][end] == fields[end]["turn"] == turn
     assert data["record"]["moves"] == list(record.moves)
     movers = [None if game.info.simultaneous else int(state.current_player) for state in states[:-1]]
     assert data["record"]["movers"] == movers
     assert data["record"]["result"]["outcome"] == list(record.result.outcome)
-    assert told[-1]["done"]
+    assert fields[-1]["done"]
 
 
 def test_replays_of_torus_tell_how_many_stones_are_needed(records: dict[str, Record]) -> None:
     record = records["torus-v0"]
-    _, told = unpacked(replay_data(record)["frames"])
-    needed = [picture["infos"]["needed"] for picture in told]
+    _, fields = unpacked(replay_data(record)["frames"])
+    needed = [picture["infos"]["needed"] for picture in fields]
     assert needed[0] == [4, 4]
     winner = record.result.outcome.index("win")
     assert needed[-1][winner] == 0
@@ -384,10 +384,10 @@ def test_a_game_of_the_cups_season_is_shown_from_its_arrangement() -> None:
         **start,  # type: ignore[arg-type]
     )
     data = replay_data(record)
-    planes, told = unpacked(data["frames"])
+    planes, fields = unpacked(data["frames"])
     assert [np.flatnonzero(planes[0, 0] == team).tolist() for team in (1, 2)] == list(map(sorted, start_of(start)))
     assert planes[-1, 0].tolist() == end.board[0].flatten().tolist()
-    assert told[-1]["infos"]["cells"] == scores
+    assert fields[-1]["infos"]["cells"] == scores
     assert data["record"]["agents"] == ["<b>Blue</b>", "Red"]
     wrong = dataclasses.replace(record, scores=(scores[0] + 1, scores[1]))
     with pytest.raises(ReplayError, match="the result differs: scores recorded"):
@@ -486,11 +486,11 @@ def toy(monkeypatch: pytest.MonkeyPatch) -> Game:
 def test_other_games_are_shown_by_their_own_pictures(toy: Game) -> None:
     record = recorded(toy.id, **toy.parameters)
     data, states = replay_data(record), replay(record)
-    _, told = unpacked(data["frames"])
+    _, fields = unpacked(data["frames"])
     assert data["layout"]["kind"] == "picture"
-    assert [picture["svg"] for picture in told] == [to_svg(toy.draw(state)) for state in states]
-    assert told[-1]["done"]
-    assert told[-1]["infos"]["score"] == pytest.approx(states[-1].scores[0].tolist())
+    assert [picture["svg"] for picture in fields] == [to_svg(toy.draw(state)) for state in states]
+    assert fields[-1]["done"]
+    assert fields[-1]["infos"]["score"] == pytest.approx(states[-1].scores[0].tolist())
 
 
 def test_pictures_of_hidden_things_are_for_spectators() -> None:

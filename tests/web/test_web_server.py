@@ -414,15 +414,15 @@ def test_sessions_are_few_and_not_for_ever() -> None:
 def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     game = cellgames.make("toroidal-cup-small-v0")
     state = game.init(torch.tensor([4]))
-    told = view_of(game).controls(game, state, 1)
+    needed = view_of(game).controls(game, state, 1)
     after = game.step(state, game.legal_actions(state).int().argmax(-1))
     placed = (game.board(after)[0] == 2).nonzero().tolist()
     action = int(game.legal_actions(state)[0, 1].int().argmax())
     row, col = (
-        told["first"] + told["stride"] * (action // 8 // told["across"]),
-        told["band"] + told["first"] + told["stride"] * (action // 8 % told["across"]),
+        needed["first"] + needed["stride"] * (action // 8 // needed["across"]),
+        needed["band"] + needed["first"] + needed["stride"] * (action // 8 % needed["across"]),
     )
-    shape = [[(row + down) % told["rows"], col + right] for down, right in told["around"][action % 8]]
+    shape = [[(row + down) % needed["rows"], col + right] for down, right in needed["around"][action % 8]]
     assert sorted(shape) == sorted(placed)
     cloth = cellgames.make("cloth-of-gold-small-v0")
     assert view_of(cloth).controls(cloth, cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}

@@ -150,7 +150,8 @@ def _text(
     if math.isfinite(first + final):
         lines.append(
             f"The entropy of its decisions went from {first:.2f} to {final:.2f} nats, that of "
-            f"{math.exp(first):.1f} and {math.exp(final):.1f} equally likely choices."
+            f"{math.exp(first):.1f} and {math.exp(final):.1f} equally "
+            "likely choices."
         )
     for place, name in enumerate(references, len(steps)):
         lines.append(
@@ -181,9 +182,9 @@ def _draw_course(figure: Figure, behaviour: Behaviour, steps: Sequence[int], ref
     parts: list[tuple[str, Sequence[Curve]]] = [("distance from, %", distances)]
     parts += [("distance from, %", others)] if others else []
     if np.isfinite(behaviour.entropy[: len(steps)]).any():
-        spread = behaviour.entropy_interval[: len(steps)]
+        interval = behaviour.entropy_interval[: len(steps)]
         entropy = Curve(
-            "of its decisions", list(behaviour.entropy[: len(steps)]), list(spread[:, 0]), list(spread[:, 1])
+            "of its decisions", list(behaviour.entropy[: len(steps)]), list(interval[:, 0]), list(interval[:, 1])
         )
         parts.append(("entropy, nats", [entropy]))
     curves(figure, "From checkpoint to checkpoint", steps, parts, "steps of training")

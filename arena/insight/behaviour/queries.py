@@ -182,9 +182,9 @@ def ask(
         weights[part] = _choices(game, positions.state[part], positions.players[part], groups, len(widths))
     known = acting(agent, game)
     chance = generator(*parts)
-    told = [_told(game, known, positions, part) for part in rows.split(_BATCH)]
-    if told and told[0] is not None:
-        chances = torch.cat([part for part in told if part is not None])
+    probabilities = [_probabilities(game, known, positions, part) for part in rows.split(_BATCH)]
+    if probabilities and probabilities[0] is not None:
+        chances = torch.cat([part for part in probabilities if part is not None])
         finished(len(positions))
         logs = chances.double().clamp(min=1e-300).log()
         drawn = chances.multinomial(2 * draws, replacement=True, generator=chance).view(-1, 2, draws).transpose(0, 1)
@@ -206,7 +206,7 @@ def ask(
     return Answers(shares, shares, weights, widths, None, exact=sure)
 
 
-def _told(game: Game, agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
+def _probabilities(game: Game, agent: AnyAgent, positions: Positions, rows: Tensor) -> Tensor | None:
     """Chances of all actions, float32 [L, A], of agents that know them."""
     if len(game.info.action_nvec) > 1 or has_compound_turns(game):
         return None

@@ -103,10 +103,10 @@ def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tu
         + "."
     ]
     if sure := [row for row in owners if float(row[5] or 0) > 0 or float(row[6] or 0) < 0]:
-        told = ", ".join(f"{row[0]} ({float(row[4] or 0):+.2f})" for row in sure[:6])
+        listed = ", ".join(f"{row[0]} ({float(row[4] or 0):+.2f})" for row in sure[:6])
         words.append(
             "Winners have more, or fewer, than losers, by intervals of 95 % that leave out 0, one kind at a time: "
-            f"{told}."
+            f"{listed}."
         )
     if gathered.series.remark:
         words.append(gathered.series.remark)

@@ -180,19 +180,19 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
         )
         for far in range(4)
     ]
-    own, near = rows[0][2], rows[1][2]
+    same, near = rows[0][2], rows[1][2]
     text = [
-        f"Of all points {own} % come from tiles of one's own sequence, {near} % from tiles that differ in one digit, "
+        f"Of all points {same} % come from tiles of one's own sequence, {near} % from tiles that differ in one digit, "
         f"{rows[2][2]} % from those that differ in two. Of the points of those who finish first, {rows[0][3]} % are "
         "from their own sequence.",
         "Two sequences that are near each other earn by the same tiles, so that points go together by arithmetic "
         "alone: so much as tiles that come and go alike in all sequences would make among the sequences held. How the "
         "points of a round go together, by the distance of the sequences held then: "
-        + "; ".join(map(_told, allied["round"]))
+        + "; ".join(map(_sentence, allied["round"]))
         + ".",
         "How final scores go together, each less the mean of its game and of its agent, by the distance of the "
         "sequences that were dealt (arithmetic as if nobody flipped a digit): "
-        + "; ".join(map(_told, allied["game"]))
+        + "; ".join(map(_sentence, allied["game"]))
         + ".",
     ]
     tables = (
@@ -242,7 +242,7 @@ def _number(value: float, digits: int = 2) -> float | int | None:
     return None if value != value else value if isinstance(value, int) else round(value, digits)
 
 
-def _told(allied: Alliance) -> str:
+def _sentence(allied: Alliance) -> str:
     parts = [] if allied.low != allied.low else [f"interval {allied.low:+.2f} to {allied.high:+.2f}"]
     parts += [] if allied.chance != allied.chance else [f"by arithmetic {allied.chance:+.2f}"]
     return f"{allied.distance} apart {allied.correlation:+.2f}" + (f" ({', '.join(parts)})" if parts else "")

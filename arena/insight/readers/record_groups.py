@@ -82,11 +82,11 @@ def _games(group: list[Record]) -> Games:
     game = game_of(group[0])
     seats = game.info.num_players
     for record in group:
-        told = len(record.agents), len(record.result.outcome), len(record.result.scores)
-        if told != (seats, seats, seats):
+        sizes = len(record.agents), len(record.result.outcome), len(record.result.scores)
+        if sizes != (seats, seats, seats):
             raise RecordError(
-                f"a game of {game}: expected agents, outcomes and scores of {seats} seats, got {told[0]}, {told[1]} "
-                f"and {told[2]}; was the file changed?"
+                f"a game of {game}: expected agents, outcomes and scores of {seats} seats, got {sizes[0]}, {sizes[1]} "
+                f"and {sizes[2]}; was the file changed?"
             )
     played = tuple(record for record in group if record.result.forfeit is None)
     return Games(game, played, len(group) - len(played))

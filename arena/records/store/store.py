@@ -162,14 +162,14 @@ class Store(StoreFile):
     def _add_row(self, one: Row, data: bytes, source: int, identities: Mapping[str, str], now: str) -> bool:
         """Add a game unless the store has it; return True if it is new."""
         version = one.columns[-1]
-        own = [identities.get(agent) or (version if is_program(agent) else "") for agent in one.agents]
+        versions = [identities.get(agent) or (version if is_program(agent) else "") for agent in one.agents]
         there = self._db.execute(
             "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?", (one.hash,)
         ).fetchall()
         for number, text in there:
             before = json.loads(text)
-            if all(a == b or not a or not b for a, b in zip(own, before, strict=True)):
-                both = [a or b for a, b in zip(own, before, strict=True)]
+            if all(a == b or not a or not b for a, b in zip(versions, before, strict=True)):
+                both = [a or b for a, b in zip(versions, before, strict=True)]
                 if both != before:
                     self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
                 return False
@@ -180,7 +180,7 @@ class Store(StoreFile):
             "INSERT INTO games (hash, setting, lineup, source, seed, opening, start, course, outcome, scores, turns, "
             "truncated, forfeit, version, added) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
             (
-                *(one.hash, setting, self._lineup(one, own), source, seed, opening, one.start, one.course),
+                *(one.hash, setting, self._lineup(one, versions), source, seed, opening, one.start, one.course),
                 *(*result, version, now),
             ),
         )

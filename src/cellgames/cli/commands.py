@@ -233,8 +233,8 @@ def play(arguments: argparse.Namespace) -> int:
 
     game = make_game(arguments)
     players = game.info.players
-    own = _own_seat(arguments, players)
-    others = [seat for seat in range(len(players)) if seat != own]
+    seat_of_person = _own_seat(arguments, players)
+    others = [seat for seat in range(len(players)) if seat != seat_of_person]
     specs = arguments.agent or ["random"]
     if len(specs) not in (1, len(others)):
         hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
@@ -244,8 +244,8 @@ def play(arguments: argparse.Namespace) -> int:
         _check_record_file(arguments.record)
     table = Table(
         game,
-        [None if seat == own else load(names[seat], game) for seat in range(len(players))],
-        [names.get(seat, "you" if own == seat else "") for seat in range(len(players))],
+        [None if seat == seat_of_person else load(names[seat], game) for seat in range(len(players))],
+        [names.get(seat, "you" if seat_of_person == seat else "") for seat in range(len(players))],
         seed=arguments.seed,
         position=arguments.position,
     )

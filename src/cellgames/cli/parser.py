@@ -110,11 +110,11 @@ def _add_parameters(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seed", metavar="N", type=int, default=0, help="of all chance (default 0)")
 
 
-def _add_folder(command: argparse.ArgumentParser, folder: str, run: str = "run", told: str = "progress") -> None:
+def _add_folder(command: argparse.ArgumentParser, folder: str, run: str = "run", quiets: str = "progress") -> None:
     """Where a run is kept, whether it begins anew, and whether it reports on the way."""
     command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
     command.add_argument("--fresh", action="store_true", help=f"delete the {run} in the folder first")
-    command.add_argument("--quiet", action="store_true", help=f"no {told} on standard error")
+    command.add_argument("--quiet", action="store_true", help=f"no {quiets} on standard error")
 
 
 def _add_ray(command: argparse.ArgumentParser, pieces: str) -> None:

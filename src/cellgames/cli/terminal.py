@@ -153,12 +153,12 @@ class Table:
 
     def _undo(self) -> None:
         """Back to where a person last decided; agents begin anew and remember nothing."""
-        own = [turn for turn, state in enumerate(self._states[:-1]) if self._seats[int(state.current_player)] is None]
-        if not own:
+        mine = [turn for turn, state in enumerate(self._states[:-1]) if self._seats[int(state.current_player)] is None]
+        if not mine:
             self._show("There is no move of yours to take back.")
             return
-        self._states = self._states[: own[-1] + 1]
-        self._moves = self._moves[: own[-1]]
+        self._states = self._states[: mine[-1] + 1]
+        self._moves = self._moves[: mine[-1]]
         self._start_agents()
         self._show(self._game.text(self.state))
 

@@ -136,8 +136,8 @@ def asked(arguments: argparse.Namespace) -> Arguments:
     """The arguments of the algorithm, out of the command line."""
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
-    own = [option.name for option in kind.options()]
-    if foreign := [name for name in given if name not in own]:
+    known = [option.name for option in kind.options()]
+    if foreign := [name for name in given if name not in known]:
         raise UserError(f"--{foreign[0].replace('_', '-')} is not an option of {arguments.algo}")
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     return kind.fitted(make_game(arguments), **given)

@@ -118,9 +118,9 @@ class Place:
 def module_folders() -> list[str]:
     """Where this process looks for modules, without the folders of Python itself and of what is installed."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-    own = {Path(os.path.abspath(path)) for path in [*paths, *site.getsitepackages(), site.getusersitepackages()]}
+    libs = {Path(os.path.abspath(path)) for path in [*paths, *site.getsitepackages(), site.getusersitepackages()]}
     places = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
-    return [place for place in places if os.path.isdir(place) and own.isdisjoint((Path(place), *Path(place).parents))]
+    return [place for place in places if os.path.isdir(place) and libs.isdisjoint((Path(place), *Path(place).parents))]
 
 
 def packed(thing: Any) -> bytes:
@@ -150,15 +150,15 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
-    own: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if address == LOCAL:
-        own = {"num_cpus": cores, "include_dashboard": False}
+        options = {"num_cpus": cores, "include_dashboard": False}
         if "RAY_worker_niceness" not in os.environ:
             # Workers as busy as this process would be: Ray's niceness of 15 makes them wait for all other programs.
-            own["_system_config"] = {"worker_niceness": 0}
+            options["_system_config"] = {"worker_niceness": 0}
     try:
         at = address if address == LOCAL else _answering(address)
-        ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **own)
+        ray.init(at, log_to_driver=False, logging_level=logging.ERROR, configure_logging=True, **options)
     except BaseException as error:  # of many kinds: no cluster, another version of Ray or of Python, Ctrl-C
         ray.shutdown()  # what has started already
         if not isinstance(error, Exception):

@@ -104,7 +104,7 @@ class RayWorkers:
         self._lock = RLock()
         self._ray: Any = None
         self._counted = (0.0, 0)  # when, and how many cores
-        self._told: set[Caution] = set()
+        self._warned: set[Caution] = set()
         self._sent: list[_Work] = []  # the newest last
         self._waiting: deque[_Piece[Any]] = deque()
         self._running: dict[_Piece[Any], Any] = {}
@@ -233,8 +233,8 @@ class RayWorkers:
         Raises:
             ClusterError: the piece failed.
         """
-        piece.warned = [one for one in answer.warned if one not in self._told]
-        self._told.update(answer.warned)
+        piece.warned = [one for one in answer.warned if one not in self._warned]
+        self._warned.update(answer.warned)
         if answer.result is not None:
             result: R = pickle.loads(answer.result)
             return result

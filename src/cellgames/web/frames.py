@@ -89,7 +89,7 @@ def _frame(
     if viewer is not None and not 0 <= viewer < game.info.num_players:
         raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
     now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer, action)
-    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.done[0])), **now.told})
+    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.done[0])), **now.fields})
 
 
 def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def _step_frames(
     if game.info.perfect_information is False and viewer is not None:
         common["scores"] = None
     for shown in view_of(game).between(game, before[:1], after[:1], most, compile):
-        yield Frame(shown.cells, shown.marks, {**common, **shown.told})
+        yield Frame(shown.cells, shown.marks, {**common, **shown.fields})
     yield _frame(game, after, before, viewer, action)
 
 
@@ -142,21 +142,21 @@ def _step_frames(
 
 
 def packed(frames: Iterable[Frame]) -> dict[str, Any]:
-    """Frames of one size: `count`, `cells` (a plane's bytes), `planes` (of a frame), `data`, `told`; see the module."""
+    """Return frames of one size: `count`, `cells` (bytes of a plane), `planes` (of a frame), `data` and `fields`."""
     before: np.ndarray[Any, np.dtype[np.uint8]] | None = None
-    changes, told, cells = [], [], 0
+    changes, fields, cells = [], [], 0
     for shown in frames:
         planes = np.frombuffer(shown.planes(), np.uint8)
         changes.append((planes if before is None else planes ^ before).tobytes())
         before, cells = planes, len(shown.cells)
-        told.append(shown.told)
+        fields.append(shown.fields)
     size = 0 if before is None else len(before)
     return {
-        "count": len(told),
+        "count": len(fields),
         "cells": cells,
         "planes": size // cells if cells else 0,
         "data": _zipped(b"".join(changes)),
-        "told": _zipped(json.dumps(told, separators=(",", ":"), allow_nan=False).encode()),
+        "fields": _zipped(json.dumps(fields, separators=(",", ":"), allow_nan=False).encode()),
     }
 
 
@@ -197,7 +197,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         raise ValueError(f"expected {game.info.num_players} agents, one a seat, got {len(record.agents)}")
     states = replay(record)
     pictures, marks = _pictures(game, states, compile)
-    told = {
+    record_data = {
         "agents": list(record.agents),
         "parameters": game.parameters,
         "seed": str(record.seed),  # scripts in pages count in doubles
@@ -207,7 +207,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
         "movers": [None if game.info.simultaneous else int(state.current_player[0]) for state in states[:-1]],
         "result": plain(record.to_data()["result"]),
     }
-    return {"layout": layout(game), "record": told, "frames": packed(pictures), "marks": marks}
+    return {"layout": layout(game), "record": record_data, "frames": packed(pictures), "marks": marks}
 
 
 def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
@@ -224,7 +224,7 @@ def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[li
         for shown in _step_frames(game, before, after, None, most, compile):
             pictures.append(_with(shown, more, turn))
             marks.append(turn)
-            drawn += len(shown.told.get("svg", ""))
+            drawn += len(shown.fields.get("svg", ""))
         if drawn > limits.PLANES:
             raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
     return pictures, marks
@@ -234,8 +234,8 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
     """With the infos that `View.extra` has of the position after a turn."""
     if not more:
         return shown
-    infos = {**shown.told.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
-    return Frame(shown.cells, shown.marks, {**shown.told, "infos": infos})
+    infos = {**shown.fields.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
+    return Frame(shown.cells, shown.marks, {**shown.fields, "infos": infos})
 
 
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
@@ -253,11 +253,11 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         raise error
     start = boards([start_of(vars(record))])
     moments = [
-        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "done": not shown.told["life"], **shown.told})
+        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
         for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern, compile)
     ]
     words = {0: ("draw", "draw"), 1: ("win", "loss"), 2: ("loss", "win")}[record.winner]
-    told = {
+    record_data = {
         "agents": list(record.fixture.teams),
         "parameters": {"pattern": record.pattern, "survivors": record.survivors},
         "seed": str(record.seed),
@@ -273,4 +273,4 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         },
     }
     shown = {**layout(game), "title": f"Toroidal Cup, {record.fixture.occasion}"}
-    return {"layout": shown, "record": told, "frames": packed(moments), "marks": [0] * len(moments)}
+    return {"layout": shown, "record": record_data, "frames": packed(moments), "marks": [0] * len(moments)}

@@ -183,11 +183,11 @@ class Session:
                 raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
             if self._thinking:
                 raise BusyError("agents are thinking; wait for their move")
-            own = self._own_turns()
-            if not own:
+            own_turns = self._own_turns()
+            if not own_turns:
                 raise RefusedError("there is no move of yours to take back")
-            self._states = {turn: state for turn, state in self._states.items() if turn <= own[-1]}
-            del self._events[own[-1] :]
+            self._states = {turn: state for turn, state in self._states.items() if turn <= own_turns[-1]}
+            del self._events[own_turns[-1] :]
             self._epoch += 1
             self.undone += 1
             self._forfeit, self.stored = None, False
@@ -213,7 +213,7 @@ class Session:
                 "epoch": self._epoch,
                 "turn": self._turn,
                 "seed": self.seed if done else None,  # hidden draws follow from it
-                "events": [event.to_data() | {"move": self._told(event.move)} for event in fresh],
+                "events": [event.to_data() | {"move": self._move_text(event.move)} for event in fresh],
                 "frame": frame(self.game, state, self._before(), self._viewer(state), self._own_action()),
                 "thinking": self._thinking,
                 "yours": yours,
@@ -237,7 +237,7 @@ class Session:
             "nvec": list(self.game.info.action_nvec),
             "names": list(self.names),
             "person": self.person,
-            "moves": [self._told(event.move) for event in self._events],
+            "moves": [self._move_text(event.move) for event in self._events],
         }
 
     def whole(self) -> dict[str, Any]:
@@ -344,9 +344,9 @@ class Session:
     def _work(self, chosen: Tensor | None, played: threading.Event) -> None:
         try:
             if chosen is not None and not self.game.info.simultaneous:
-                own = self._step(chosen.reshape(1, *self.game.info.action_shape))
+                moved = self._step(chosen.reshape(1, *self.game.info.action_shape))
                 with self._lock:
-                    self._keep(*own)
+                    self._keep(*moved)
                     if self.done or self._awaits_person():
                         return
             played.set()
@@ -391,14 +391,14 @@ class Session:
         """The position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
         before = self._now
         after = self.game.step(before, actions)
-        own = None
+        own_action = None
         if self.game.info.simultaneous and self.person is not None:
-            own = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
-        pictures = step_frames(self.game, before, after, viewer=self._viewer(after), action=own)
+            own_action = tuple(actions.view(self.game.info.num_players, -1)[self.person].tolist())
+        pictures = step_frames(self.game, before, after, viewer=self._viewer(after), action=own_action)
         played = Played(actions[None], torch.ones(1, dtype=torch.int64), after)
         (move,) = moves(self.game, played, 0)
         seat = None if self.game.info.simultaneous else int(before.current_player)
-        return after, Event(self._turn + 1, seat, move, pictures, own)
+        return after, Event(self._turn + 1, seat, move, pictures, own_action)
 
     def _keep(self, after: State, event: Event) -> None:
         """Go on to a position of `_step`; what is long past is kept as a name only."""
@@ -408,7 +408,7 @@ class Session:
         if (old := self._turn - _STEPS_KEPT) > 0:
             self._events[old - 1] = replace(self._events[old - 1], frames=[])
 
-    def _told(self, move: str) -> str:
+    def _move_text(self, move: str) -> str:
         """As much of a step as the person may know: of a joint action the own part, until the end."""
         if self.person is None or not self.game.info.simultaneous or self.done:
             return move
@@ -424,10 +424,10 @@ class Session:
 
     def _before(self) -> State | None:
         """The position since which changes are marked: after the person's last move, so that all answers to it are."""
-        own = [] if self.game.info.simultaneous else self._own_turns()
-        if self.game.info.simultaneous or self.person is None or (own and own[-1] == self._turn - 1):
+        own_turns = [] if self.game.info.simultaneous else self._own_turns()
+        if self.game.info.simultaneous or self.person is None or (own_turns and own_turns[-1] == self._turn - 1):
             return self._states.get(self._turn - 1)
-        return self._states.get(own[-1] + 1 if own else 0)
+        return self._states.get(own_turns[-1] + 1 if own_turns else 0)
 
     def _result(self) -> Result:
         state, forfeit = self._now, self._forfeit

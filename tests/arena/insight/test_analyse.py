@@ -85,8 +85,8 @@ def test_among_equally_visited_moves_the_one_to_play_comes_first() -> None:
             planned.lines[0] = planned.chosen.tolist()
             return planned
 
-    told = analysis.analyse(TORUS, after(), Undecided())
-    assert [move.name for move in told.moves] == ["c1", "b1", "a1", "a2"]
+    analysed = analysis.analyse(TORUS, after(), Undecided())
+    assert [move.name for move in analysed.moves] == ["c1", "b1", "a1", "a2"]
 
 
 def test_a_line_with_an_illegal_move_is_refused() -> None:
@@ -162,13 +162,13 @@ def test_data_is_json_with_null_for_a_move_never_visited(found: analysis.Analysi
 
 def test_a_real_search_sees_the_win_in_one_and_the_same_seed_sees_the_same() -> None:
     state = after(*WON[:-1])
-    told = analysis.analyse(TORUS, state, load("mcts:50", TORUS), seed=4)
-    assert (told.chosen, told.moves[0].name, [move.name for move in told.line]) == ("a3", "a3", ["a3"])
-    assert told.moves[0].win_chance == 1.0
-    assert told.win_chance > 0.6
-    assert 1 <= told.visits <= 50
-    assert len(told.moves) == 14  # the free cells
-    assert analysis.to_data(told) == analysis.to_data(analysis.analyse(TORUS, state, load("mcts:50"), seed=4))
+    analysed = analysis.analyse(TORUS, state, load("mcts:50", TORUS), seed=4)
+    assert (analysed.chosen, analysed.moves[0].name, [move.name for move in analysed.line]) == ("a3", "a3", ["a3"])
+    assert analysed.moves[0].win_chance == 1.0
+    assert analysed.win_chance > 0.6
+    assert 1 <= analysed.visits <= 50
+    assert len(analysed.moves) == 14  # the free cells
+    assert analysis.to_data(analysed) == analysis.to_data(analysis.analyse(TORUS, state, load("mcts:50"), seed=4))
 
 
 def test_the_first_default_agent_that_can_search_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -318,8 +318,8 @@ def test_without_visits_only_the_line_is_drawn() -> None:
 def test_a_game_that_draws_no_notes_shows_its_board_below_the_title() -> None:
     game: Game = cellgames.make("cloth-of-gold-small-v0")
     state = game.init(seeds(0, 1))
-    told = analysis.analyse(game, state, Planned("1"))
-    shown, plain = analysis.draw(game, state, told), game.draw(state)
+    analysed = analysis.analyse(game, state, Planned("1"))
+    shown, plain = analysis.draw(game, state, analysed), game.draw(state)
     assert shown.height > plain.height
     assert shown.shapes[1] == Inset(0, shown.height - plain.height, plain)
     assert shown.title.startswith("Player_a to move, turn 1: win chance 62 %, best r0c1 (Planned)")

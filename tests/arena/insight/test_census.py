@@ -233,8 +233,8 @@ def test_owners_have_what_is_mostly_theirs() -> None:
     owners[1, 8:11, 8:11] = 2
     owners[1, 8, 9] = 0
     found = census(boards, owners=owners)
-    told = {(thing.board, thing.kind.name): (thing.owner, round(thing.share, 3)) for thing in found}
-    assert told == {(0, "block"): (1, 1), (0, "blinker"): (2, 0.667), (1, "glider"): (2, 0.8), (1, "block"): (0, 0.5)}
+    held = {(thing.board, thing.kind.name): (thing.owner, round(thing.share, 3)) for thing in found}
+    assert held == {(0, "block"): (1, 1), (0, "blinker"): (2, 0.667), (1, "glider"): (2, 0.8), (1, "block"): (0, 0.5)}
     titles = found.table(owners=("a", "b")).columns
     assert titles[-2:] == ("a", "b")
     assert {row[0]: row[-2:] for row in found.table(owners=("a", "b")).rows} == {

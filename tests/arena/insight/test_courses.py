@@ -69,11 +69,11 @@ def test_games_stepped_side_by_side_go_as_they_do_alone(id: str) -> None:
 def test_rounds_of_cloth_of_gold_are_those_of_the_summary() -> None:
     id = "cloth-of-gold-v0"
     records = played(id)
-    told: dict[tuple[int, int], dict[str, list[float]]] = {}
+    rows: dict[tuple[int, int], dict[str, list[float]]] = {}
     for moment in moments(the_game(id), records):
         for place, number in enumerate(moment.games.tolist()):
-            told[number, moment.time] = {name: values[place].tolist() for name, values in moment.measures.items()}
-            assert int(moment.live[place].sum()) >= sum(told[number, moment.time]["units"])
+            rows[number, moment.time] = {name: values[place].tolist() for name, values in moment.measures.items()}
+            assert int(moment.live[place].sum()) >= sum(rows[number, moment.time]["units"])
             if moment.last[place]:
                 assert moment.time == len(records[number].summary["rounds"]["units"]) - 1
     expected = {
@@ -87,7 +87,7 @@ def test_rounds_of_cloth_of_gold_are_those_of_the_summary() -> None:
         for rounds in [record.summary["rounds"]]
         for time in range(len(rounds["units"]))
     }
-    assert told == expected
+    assert rows == expected
 
 
 def test_the_cup_is_shown_from_its_start_to_its_end() -> None:
@@ -154,8 +154,8 @@ def test_the_final_census_is_that_of_the_final_boards() -> None:
     won = [record.result.outcome.index("win") + 1 if "win" in record.result.outcome else 0 for record in records]
     lost = [3 - seat if seat else 0 for seat in won]
     decided = sum(map(bool, won))
-    told = {row[0]: (row[2], row[3]) for row in table(sections, "census_owners").rows}
-    for name, (winners, losers) in told.items():
+    rows = {row[0]: (row[2], row[3]) for row in table(sections, "census_owners").rows}
+    for name, (winners, losers) in rows.items():
         of = [(thing.board, thing.owner) for thing in owners if thing.kind.name == name]
         assert winners == pytest.approx(sum(won[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)
         assert losers == pytest.approx(sum(lost[board] == owner > 0 for board, owner in of) / decided, abs=1e-4)

@@ -97,20 +97,20 @@ def test_a_record_that_does_not_reproduce_is_named() -> None:
 def test_networks_and_chance_tell_their_chances() -> None:
     positions = draw_positions(TORUS, GAMES, 12, 0)
     legal = TORUS.legal_actions(positions.state)
-    told = ask(TORUS, RandomAgent(), positions, 2, 0)
-    assert told.exact
-    assert torch.allclose(told.shares[0], legal / legal.sum(1, keepdim=True))
-    assert told.entropy is not None
-    assert torch.allclose(told.entropy, legal.sum(1).double().log())
-    assert torch.allclose(told.samples.sum(2), torch.ones(2, 12))
-    assert (told.samples * 2).long().equal(told.samples * 2)
+    answers = ask(TORUS, RandomAgent(), positions, 2, 0)
+    assert answers.exact
+    assert torch.allclose(answers.shares[0], legal / legal.sum(1, keepdim=True))
+    assert answers.entropy is not None
+    assert torch.allclose(answers.entropy, legal.sum(1).double().log())
+    assert torch.allclose(answers.samples.sum(2), torch.ones(2, 12))
+    assert (answers.samples * 2).long().equal(answers.samples * 2)
     network = network_for(TORUS)
-    told = ask(TORUS, network.agent("net", sample=True), positions, 2, 0)
+    answers = ask(TORUS, network.agent("net", sample=True), positions, 2, 0)
     with torch.no_grad():
         expected = network.policy_and_value(
             TORUS.observe(positions.state, positions.players), legal
         ).choices.probabilities()
-    assert torch.allclose(told.shares[1], expected)
+    assert torch.allclose(answers.shares[1], expected)
     sure = ask(TORUS, network.agent("net", sample=False), positions, 2, 0)
     assert sure.exact
     assert sure.shares[0].argmax(1).equal(expected.argmax(1))
@@ -119,12 +119,12 @@ def test_networks_and_chance_tell_their_chances() -> None:
 
 def test_others_are_asked_as_often_as_said_and_never_do_what_is_illegal() -> None:
     positions = draw_positions(TORUS, GAMES, 12, 0)
-    told = ask(TORUS, load("greedy", TORUS), positions, 5, 0)
-    assert not told.exact
-    assert told.entropy is None
-    assert torch.allclose(told.shares.sum(2), torch.ones(2, 12))
-    assert not told.shares[:, ~TORUS.legal_actions(positions.state)].any()
-    assert (told.shares * 5).round().allclose(told.shares * 5)
+    answers = ask(TORUS, load("greedy", TORUS), positions, 5, 0)
+    assert not answers.exact
+    assert answers.entropy is None
+    assert torch.allclose(answers.shares.sum(2), torch.ones(2, 12))
+    assert not answers.shares[:, ~TORUS.legal_actions(positions.state)].any()
+    assert (answers.shares * 5).round().allclose(answers.shares * 5)
 
 
 def test_progress_adds_up_over_batches() -> None:
@@ -220,15 +220,15 @@ def test_games_of_chance_and_those_where_all_act_at_once_can_be_asked_about(game
 def test_an_action_of_several_components_counts_slots_of_one_kind_together() -> None:
     records = played(GRID, ["random"], 6)
     positions = draw_positions(GRID, records, 20, 0)
-    told = ask(GRID, load("greedy", GRID), positions, 2, 0)
-    assert told.widths == (82, 4, 2, 5)
-    sums = torch.stack([part.sum(2) for part in told.shares.split(list(told.widths), 2)], 2)
+    answers = ask(GRID, load("greedy", GRID), positions, 2, 0)
+    assert answers.widths == (82, 4, 2, 5)
+    sums = torch.stack([part.sum(2) for part in answers.shares.split(list(answers.widths), 2)], 2)
     assert torch.allclose(sums, torch.ones_like(sums))
     state: Any = positions.state
     first = state.round == 1
-    assert (told.weights[first, 1] == 0).all()
-    assert (told.weights[:, 0] == 1).any()
-    assert (told.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
+    assert (answers.weights[first, 1] == 0).all()
+    assert (answers.weights[:, 0] == 1).any()
+    assert (answers.weights[state.round <= GRID.parameters["rounds"], 3] == 0).all()
 
 
 class Half(BaseAgent):
@@ -254,16 +254,16 @@ def test_components_without_a_choice_make_nobody_alike() -> None:
     state: Any = positions.state
     later = (state.round > 1) & (state.round <= GRID.parameters["rounds"])
     assert later.sum() > 5
-    told = [ask(GRID, Half(upper), positions, 2, 0).shares[0, later, :82] for upper in (True, False)]
-    assert ((told[0] - told[1]).abs().sum(1) / 2).tolist() == pytest.approx([1.0] * int(later.sum()))
+    answers = [ask(GRID, Half(upper), positions, 2, 0).shares[0, later, :82] for upper in (True, False)]
+    assert ((answers[0] - answers[1]).abs().sum(1) / 2).tolist() == pytest.approx([1.0] * int(later.sum()))
 
 
 def test_whole_turns_are_compared_where_they_are_several_actions() -> None:
     records = played(CLOTH, ["random"], 3)
     found = behaviour(CLOTH, {"random": load("random", CLOTH), "greedy": load("greedy", CLOTH)}, records, draws=2)
-    told = ask(CLOTH, load("random", CLOTH), draw_positions(CLOTH, records, 6, 0), 1, 0)
-    assert (told.shares[..., CLOTH.info.num_actions - 1] > 0).all()  # every turn is ended
-    assert (told.shares[..., CLOTH.info.num_actions - 1] <= 0.5).all()  # and more is done in it
+    answers = ask(CLOTH, load("random", CLOTH), draw_positions(CLOTH, records, 6, 0), 1, 0)
+    assert (answers.shares[..., CLOTH.info.num_actions - 1] > 0).all()  # every turn is ended
+    assert (answers.shares[..., CLOTH.info.num_actions - 1] <= 0.5).all()  # and more is done in it
     assert 0 <= found.distance[0, 1] <= 1
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from strategy_records import played, told
+from strategy_records import a_game, played
 
 import cellgames
 from cellgames.arena.insight.agent_games import play_some
@@ -90,9 +90,9 @@ def test_unknown_games_are_refused() -> None:
 
 def test_scores_of_two_and_of_more() -> None:
     grid = cellgames.make("grid-adaptation-small-v0")
-    assert scores(told(TORUS, (), ("x", "y"), ("draw", "draw"))) == (0.5, 0.5)
-    assert scores(told(TORUS, (), ("x", "y"), ("loss", "loss"), scores=(3, 1))) == (0, 0)
-    assert scores(told(grid, (), "wxyz", ("win", "draw", "draw", "loss"), scores=(7, 3, 3, 0))) == (1, 0.5, 0.5, 0)
+    assert scores(a_game(TORUS, (), ("x", "y"), ("draw", "draw"))) == (0.5, 0.5)
+    assert scores(a_game(TORUS, (), ("x", "y"), ("loss", "loss"), scores=(3, 1))) == (0, 0)
+    assert scores(a_game(grid, (), "wxyz", ("win", "draw", "draw", "loss"), scores=(7, 3, 3, 0))) == (1, 0.5, 0.5, 0)
 
 
 # ---------------------------------------------------------------- the report
@@ -342,8 +342,8 @@ def test_what_makes_no_sense_is_told_in_one_line(
     first, grid = GAMES[0], cellgames.make("grid-adaptation-small-v0")
     append("seats.jsonl", [dataclasses.replace(first, agents=("x", "y", "z"))])
     append("moves.jsonl", [first, dataclasses.replace(first, moves=("a1", "z99"))])
-    append("turns.jsonl", [told(grid, ["none none none none none"], "wxyz", ("draw",) * 4)])
-    append("spaces.jsonl", [told(grid, ["r0c0 none r99c0 none"], "wxyz", ("draw",) * 4)])
+    append("turns.jsonl", [a_game(grid, ["none none none none none"], "wxyz", ("draw",) * 4)])
+    append("spaces.jsonl", [a_game(grid, ["r0c0 none r99c0 none"], "wxyz", ("draw",) * 4)])
     made = ("empty", "junk", "seats", "moves", "spaces", "turns")
     paths = {"FILE": str(file), **{name.upper(): f"{name}.jsonl" for name in made}}
     assert main(["analyse", *(paths.get(word, word) for word in words.split())]) == 2

@@ -7,7 +7,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from strategy_records import told
+from strategy_records import a_game
 from toy_games import Race
 
 import cellgames
@@ -75,11 +75,11 @@ def test_a_game_without_symmetries_has_its_own_openings() -> None:
 
 
 GAMES = [
-    told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss")),
-    told(TORUS, ("b2", "c2", "a1", "b3"), ("y", "x"), ("loss", "win")),  # the first one, one cell down and right
-    told(TORUS, ("a1", "b2", "c3+", "a2"), ("x", "y"), ("win", "loss")),
-    told(TORUS, ("c3+", "a1", "b1", "b2"), ("y", "x"), ("win", "loss")),
-    told(TORUS, ("c3", "a3", "c2", "c1"), ("x", "y"), ("loss", "win"), opening=2),  # begins as the first one does
+    a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss")),
+    a_game(TORUS, ("b2", "c2", "a1", "b3"), ("y", "x"), ("loss", "win")),  # the first one, one cell down and right
+    a_game(TORUS, ("a1", "b2", "c3+", "a2"), ("x", "y"), ("win", "loss")),
+    a_game(TORUS, ("c3+", "a1", "b1", "b2"), ("y", "x"), ("win", "loss")),
+    a_game(TORUS, ("c3", "a3", "c2", "c1"), ("x", "y"), ("loss", "win"), opening=2),  # begins as the first one does
 ]
 
 
@@ -145,8 +145,8 @@ def test_the_section_tells_what_was_found() -> None:
 
 
 def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None:
-    lost = told(TORUS, ("c3+", "a1", "b1", "b2"), ("x", "y"), ("loss", "win"))
-    won = told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"))
+    lost = a_game(TORUS, ("c3+", "a1", "b1", "b2"), ("x", "y"), ("loss", "win"))
+    won = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"))
     assert "The same agents do" not in section(TORUS, [won] * 9 + [lost]).text
     text = section(TORUS, [won] * 30 + [lost] * 10).text
     assert "The same agents do better after `a1` (" in text
@@ -154,9 +154,9 @@ def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None
 
 
 def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
-    one = told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
+    one = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
     assert "forced step, all of them fared as usual." in section(TORUS, [one] * 3).text
-    other = told(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
+    other = a_game(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
     text = section(TORUS, [one, other]).text
     assert "`a1, a1+` was the best (score 100.0%" in text
     assert "`a1, b1` the worst (score 0.0%" in text
@@ -165,7 +165,7 @@ def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
 def test_in_larger_games_the_score_is_the_share_of_seats_left_behind() -> None:
     outcome: list[Outcome] = ["win", "draw", "draw", "loss"]
     move = "r0c0,r0c1,r0c2 r4c4,r4c5,r4c6 r4c3,r5c3,r6c3 r8c8,r2c2,r5c5"
-    record = told(GRID, [move], ("w", "x", "y", "z"), outcome, scores=(9, 4, 4, 1))
+    record = a_game(GRID, [move], ("w", "x", "y", "z"), outcome, scores=(9, 4, 4, 1))
     branches = {b.name: b for b in find_openings(GRID, [record]).branches}
     assert branches["ooo"].times == 3
     assert branches["ooo"].score == pytest.approx((1 + 0.5 + 0.5) / 3)
@@ -197,7 +197,7 @@ def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> 
     first = ["r2c2", "r2c3", "r9c9", "r3c2", "r9c9", "r3c3", "end"]
     answer = ["r12c12", "r12c13", "r12c14", "r5c10", "end"]
     reader = ClothReader(CLOTH)
-    record = told(CLOTH, [*first, *answer, "r4c4", "end"], ("x", "y"), ("win", "loss"))
+    record = a_game(CLOTH, [*first, *answer, "r4c4", "end"], ("x", "y"), ("win", "loss"))
     (opening,) = reader.openings(record)
     assert opening.steps == ("block", "blinker + cell")
     assert (opening.seats, opening.forced) == ((0, 1), 0)
@@ -206,14 +206,14 @@ def test_an_opening_of_cloth_of_gold_is_shapes_without_what_was_taken_back() -> 
 
 
 def test_a_turn_that_was_partly_forced_is_forced() -> None:
-    record = told(CLOTH, ["r2c2", "r2c3", "end", "r12c12", "end"], ("x", "y"), ("win", "loss"), opening=1)
+    record = a_game(CLOTH, ["r2c2", "r2c3", "end", "r12c12", "end"], ("x", "y"), ("win", "loss"), opening=1)
     (opening,) = ClothReader(CLOTH).openings(record)
     assert opening.forced == 1
 
 
 def test_an_opening_of_grid_adaptation_is_the_shape_of_the_first_tiles_and_their_place() -> None:
     moves = ["r4c4,r4c5,r3c4 r0c0,r0c1 none r8c0,none,r7c0+r6c0/buy", "none none none r1c1"]
-    record = told(GRID, moves, "wxyz", ("draw",) * 4)
+    record = a_game(GRID, moves, "wxyz", ("draw",) * 4)
     openings = list(GridReader(GRID).openings(record))
     assert [opening.steps for opening in openings] == [
         ("oo/o.", "in the middle"),
@@ -225,7 +225,7 @@ def test_an_opening_of_grid_adaptation_is_the_shape_of_the_first_tiles_and_their
 
 
 def test_an_opening_of_the_cup_is_the_first_column_and_the_way_to_the_second_shape() -> None:
-    record = told(CUP, ["r2c6/3 r6c2/0", "r22c10/1 r6c6/2", "r2c2/0 r2c2/0"], ("x", "y"), ("win", "loss"))
+    record = a_game(CUP, ["r2c6/3 r6c2/0", "r22c10/1 r6c6/2", "r2c2/0 r2c2/0"], ("x", "y"), ("win", "loss"))
     first, second = CupReader(CUP).openings(record)
     assert first.steps == ("column 6/3", "-4 rows, +4 columns/1")  # rows wrap: 22 is 4 above 2 of 24
     assert second.steps == ("column 2/0", "+0 rows, +4 columns/2")

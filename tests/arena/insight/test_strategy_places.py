@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from strategy_records import told
+from strategy_records import a_game
 from toy_games import Race
 
 import cellgames
@@ -22,8 +22,8 @@ GRID = cellgames.make("grid-adaptation-small-v0")
 CUP = cellgames.make("toroidal-cup-small-v0")
 
 GAMES = [
-    told(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss")),
-    told(TORUS, ("a1", "c3+", "b2", "a2"), ("y", "x"), ("loss", "win"), opening=2),
+    a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss")),
+    a_game(TORUS, ("a1", "c3+", "b2", "a2"), ("y", "x"), ("loss", "win"), opening=2),
 ]
 
 
@@ -96,7 +96,7 @@ def test_effective_cells_are_as_many_as_are_equally_frequent() -> None:
 
 def test_cloth_counts_what_stood_when_a_turn_ended_by_round() -> None:
     moves = ["r2c2", "r2c3", "r2c2", "end", "r9c9", "end", "r3c3", "end"]
-    board = count_places(CLOTH, [told(CLOTH, moves, ("x", "y"), ("loss", "win"))])[0]
+    board = count_places(CLOTH, [a_game(CLOTH, moves, ("x", "y"), ("loss", "win"))])[0]
     assert {tuple(found) for found in np.argwhere(board.counts).tolist()} == {
         (0, 0, 0, 2 * 16 + 3),
         (1, 1, 0, 9 * 16 + 9),
@@ -106,7 +106,7 @@ def test_cloth_counts_what_stood_when_a_turn_ended_by_round() -> None:
 
 def test_grid_counts_the_spaces_of_all_tiles_by_round_and_not_the_vote() -> None:
     moves = ["r0c0,r0c1+r8c8/buy none r1c1 none", *["none none none r2c2"] * 5, "none/vote:1 none none none"]
-    board = count_places(GRID, [told(GRID, moves, "wxyz", ("draw",) * 4, scores=(3, 2, 1, 0))])[0]
+    board = count_places(GRID, [a_game(GRID, moves, "wxyz", ("draw",) * 4, scores=(3, 2, 1, 0))])[0]
     assert board.counts[:, :, 0].sum() == 4
     assert board.counts[3, 3, 1:, 2 * 9 + 2].tolist() == [1] * 5
     assert board.counts[0, 0, 0, [0, 1, 80]].tolist() == [1, 1, 1]
@@ -115,7 +115,7 @@ def test_grid_counts_the_spaces_of_all_tiles_by_round_and_not_the_vote() -> None
 
 
 def test_the_cup_counts_centres_in_ones_own_band() -> None:
-    record = told(CUP, ["r2c6/3 r6c2/0", "r22c10/1 r6c6/2"], ("x", "y"), ("win", "loss"))
+    record = a_game(CUP, ["r2c6/3 r6c2/0", "r22c10/1 r6c6/2"], ("x", "y"), ("win", "loss"))
     board = count_places(CUP, [record])[0]
     names = board.frame.layout.names
     found = [(seat, phase, names[place]) for _, seat, phase, place in np.argwhere(board.counts).tolist()]
@@ -165,8 +165,8 @@ def test_few_claims_make_no_map_and_do_not_set_the_scale() -> None:
     assert few.plots == ()
     assert "A map takes 10 claims." in few.text
     moves = ["a1", "b1", "c1", "a2", "b2", "c2", "a3", "b3"]
-    many = [told(TORUS, moves[turn:] + moves[:turn], ("x", "x"), ("win", "loss")) for turn in range(8)] * 2
-    found = section(TORUS, [*many, told(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))])
+    many = [a_game(TORUS, moves[turn:] + moves[:turn], ("x", "x"), ("win", "loss")) for turn in range(8)] * 2
+    found = section(TORUS, [*many, a_game(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))])
     assert found is not None
     figure = Figure()
     found.plots[0].draw(figure)
@@ -181,7 +181,7 @@ def test_few_claims_make_no_map_and_do_not_set_the_scale() -> None:
 
 
 def test_cells_stand_out_only_where_chance_does_not_explain_it() -> None:
-    won = [told(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))] * 30
+    won = [a_game(TORUS, ("a1", "b1"), ("x", "y"), ("win", "loss"))] * 30
     assert count_places(TORUS, won)[0].striking()[cell("a1")] == pytest.approx(math.sqrt(60))
     found = section(TORUS, won)
     assert found is not None

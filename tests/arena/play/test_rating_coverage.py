@@ -60,7 +60,7 @@ def check(inside: Sequence[Floats], least: float = LEVEL, most: float = 1.0) -> 
 
 
 @pytest.mark.parametrize(
-    ("agents", "openings", "spread", "tie", "alike"),
+    ("agents", "openings", "std", "tie", "alike"),
     [
         (2, (25,), 0.5, 0.5, 0.0),
         (2, (25,), 1.0, 0.0, 0.8),
@@ -70,13 +70,13 @@ def check(inside: Sequence[Floats], least: float = LEVEL, most: float = 1.0) -> 
     ],
 )
 def test_tournaments_of_known_strengths(
-    agents: int, openings: Sequence[int], spread: float, tie: float, alike: float
+    agents: int, openings: Sequence[int], std: float, tie: float, alike: float
 ) -> None:
     """Many tournaments each: few and many agents, unequal numbers of games, with and without draws and copies."""
     rng = np.random.default_rng(agents)
     inside = []
     for trial in range(200 if agents < 8 else 100):
-        strength = rng.normal(0, spread, agents)
+        strength = rng.normal(0, std, agents)
         results = davidson(rng, strength, openings, tie, alike)
         inside.append(covered(rate(results, resamples=150, seed=trial), strength))
     check(inside, least=0.94, most=0.99)  # 150 resamples cost about one in a hundred

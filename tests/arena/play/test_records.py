@@ -275,9 +275,9 @@ def test_a_record_without_its_summary_or_with_a_longer_one_replays(cloth: Record
 
 @pytest.mark.parametrize("name", ["units", "killed"])
 def test_a_tampered_summary_says_what_differs_first(cloth: Record, name: str) -> None:
-    told = cloth.summary["rounds"][name]
-    for change, place in (([*told[:1], 99, *told[2:]], 1), (told[:-1], len(told) - 1), ([*told, 7], len(told))):
-        was, now = (values[place] if place < len(values) else None for values in (change, told))
+    real = cloth.summary["rounds"][name]
+    for change, place in (([*real[:1], 99, *real[2:]], 1), (real[:-1], len(real) - 1), ([*real, 7], len(real))):
+        was, now = (values[place] if place < len(values) else None for values in (change, real))
         bad = replace(cloth, summary={"rounds": {**cloth.summary["rounds"], name: change}})
         message = f"the result differs: summary.rounds.{name}[{place}] recorded {was}, replayed {now}"
         with pytest.raises(ReplayError, match=f"^{re.escape(message)}$"):

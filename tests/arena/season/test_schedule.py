@@ -23,7 +23,7 @@ def draw(sizes: Sizes, days: int = DAYS, within: float = WITHIN, seed: int = 0) 
     return draw_schedule([names(sizes)], days, within, random.Random(seed))
 
 
-def spread(values: list[int]) -> int:
+def difference(values: list[int]) -> int:
     return max(values) - min(values) if values else 0
 
 
@@ -39,12 +39,12 @@ def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], d
     met = {pair: played[pair] + played[pair[::-1]] for pair in combinations(teams, 2)}
     assert sum(met.values()) == sum(played.values())  # nobody else took part
     games = [sum(count for pair, count in met.items() if team in pair) for team in teams]
-    assert spread(games) <= len(teams) % 2
+    assert difference(games) <= len(teams) % 2
     for group in (first, second):
-        assert spread([met[pair] for pair in combinations(group, 2)]) <= 1
-    assert spread([met[pair] for pair in product(first, second)]) <= 1
+        assert difference([met[pair] for pair in combinations(group, 2)]) <= 1
+    assert difference([met[pair] for pair in product(first, second)]) <= 1
     begun = [sum(count for pair, count in played.items() if pair[0] == team) for team in teams]
-    assert spread(begun) <= 1
+    assert difference(begun) <= 1
     assert all(abs(2 * mine - all_) <= 1 for mine, all_ in zip(begun, games, strict=True))
     assert all(abs(played[pair] - played[pair[::-1]]) <= 1 for pair in met)
 

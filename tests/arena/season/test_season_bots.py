@@ -44,8 +44,8 @@ def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
 
 def run(out: Path, game: Game = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:
     teams = teams_of(*specs)
-    own: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
-    umpire = BotUmpire(game, teams, agents=own, **options)
+    loaded: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
+    umpire = BotUmpire(game, teams, agents=loaded, **options)
     return play_season(teams, umpire, out=out, days=3, seed=4)
 
 

@@ -232,7 +232,7 @@ def test_illegal_actions_are_told_as_in_single_environments(game: Game) -> None:
     ours.reset(seed=1)
     theirs.reset(seed=1)
     ours.action_space.seed(0)
-    told = 0
+    illegal = 0
     for _ in range(12):
         actions = ours.action_space.sample()
         one, two = ours.step(actions), theirs.step(actions)
@@ -240,11 +240,11 @@ def test_illegal_actions_are_told_as_in_single_environments(game: Game) -> None:
         for info in infos:  # they name the env, of which a single environment has one
             for texts in (info.get("illegal_action"), info.get("final_info", {}).get("illegal_action")):
                 if texts is not None:
-                    told += 1
+                    illegal += 1
                     texts[:] = [None if text is None else text.partition(" in env ")[0] for text in texts]
         assert same(one[:4], two[:4])
         assert same({k: infos[0][k] for k in sorted(infos[0])}, {k: infos[1][k] for k in sorted(infos[1])})
-    assert told
+    assert illegal
 
 
 def test_gymnasiums_episode_statistics_are_the_games() -> None:

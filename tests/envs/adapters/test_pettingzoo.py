@@ -276,8 +276,8 @@ def test_last_tells_every_reward_once_however_turns_are_shared(dress: Dress) -> 
         steps = play_on(env, seed)
         twice += sum(one[0] == two[0] for one, two in pairwise(steps))
         for agent in env.possible_agents:
-            told = sum(reward for mover, _, reward, *_ in steps if mover == agent)
-            assert told == sum(rewards[agent] for *_, rewards in steps if agent in rewards)
+            total = sum(reward for mover, _, reward, *_ in steps if mover == agent)
+            assert total == sum(rewards[agent] for *_, rewards in steps if agent in rewards)
     assert twice > 20
 
 

@@ -72,7 +72,7 @@ def core_seed(seed: int) -> torch.Tensor:
     return torch.tensor([seed])
 
 
-def told(game: Game, state: Any, seat: int) -> dict[str, np.ndarray]:
+def expected_observation(game: Game, state: Any, seat: int) -> dict[str, np.ndarray]:
     """What a seat observes, by the core."""
     mask = game.legal_actions(state)
     row = mask[0, seat] if game.info.simultaneous else mask[0] & (state.current_player[0] == seat)
@@ -115,7 +115,7 @@ def test_a_game_is_the_cores(game: Game) -> None:
         movers = range(len(players)) if game.info.simultaneous else [int(state.current_player)]
         assert set(observations) == set(infos) == {players[seat] for seat in movers}
         for seat in movers:
-            same(observations[players[seat]], told(game, state, seat))
+            same(observations[players[seat]], expected_observation(game, state, seat))
         actions, given = drawn(game, env, generator)
         state = game.step(state, actions)
         observations, rewards, terminated, truncated, infos = env.step(given)
@@ -125,7 +125,7 @@ def test_a_game_is_the_cores(game: Game) -> None:
     assert env.core_state().equal(state)
     assert set(observations) == set(players)
     for seat, player in enumerate(players):
-        same(observations[player], told(game, state, seat))
+        same(observations[player], expected_observation(game, state, seat))
     env.reset()
     assert not env.core_state().done
 
@@ -297,7 +297,7 @@ def _replay(game: Game, seed: torch.Tensor, chunks: list[Any]) -> None:
         if any(step >= len(acts[player]) for player, step in zip(movers, steps, strict=True)):
             break
         for player, step in zip(movers, steps, strict=True):
-            same(views[player][step], told(game, state, players.index(player)))
+            same(views[player][step], expected_observation(game, state, players.index(player)))
         rows = [np.asarray(acts[player][step]) for player, step in zip(movers, steps, strict=True)]
         actions = torch.tensor(np.stack(rows)).long()
         state = game.step(state, actions[None] if game.info.simultaneous else actions)  # raises if illegal

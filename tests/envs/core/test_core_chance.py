@@ -112,8 +112,8 @@ def test_the_first_seeds_are_the_same_however_many_are_asked_for(seed: int) -> N
 
 
 def test_different_seeds_spread_to_different_envs() -> None:
-    spread = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
-    assert len(set(spread.tolist())) == 2000
+    many = torch.cat([seeds(seed, 50) for seed in range(-20, 20)])
+    assert len(set(many.tolist())) == 2000
     with pytest.raises(ValueError, match="expected a count of at least 0, got -1"):
         seeds(0, -1)
 

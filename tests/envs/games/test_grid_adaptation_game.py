@@ -382,7 +382,7 @@ def test_chance_draws_each_of_the_tied_as_often_from_the_envs_seed() -> None:
 # --- what is told, and what is not ------------------------------------------------------------------------------
 
 
-def told(table: Table, player: int) -> dict[str, Any]:
+def infos_of(table: Table, player: int) -> dict[str, Any]:
     return {name: value[0].tolist() for name, value in table.game.infos(table.state, player).items()}
 
 
@@ -391,13 +391,13 @@ def test_at_the_end_everybody_is_told_everything() -> None:
     unknown = {**dict.fromkeys(("points", "tokens", "final_garnets"), [-1] * 5), "candidate": -1}
     for _ in ("the last round", "the vote"):
         for player in range(5):
-            infos = told(table, player)
+            infos = infos_of(table, player)
             assert {name: infos.pop(name) for name in unknown} == unknown
             assert set(infos) == {"score", "sequence", "reserves", "garnets"}
         table.play(vote={0: 3} if table.match.voting else {})
     known = {"points": [250, 9, 1, 1, 3], "tokens": [2, 0, 0, 0, 0], "final_garnets": [3, 2, 3, 4, 5], "candidate": 3}
     for player in range(5):
-        infos = told(table, player)
+        infos = infos_of(table, player)
         assert {name: infos.pop(name) for name in known} == known
         assert set(infos) == {"score", "sequence", "reserves", "garnets"}
 
@@ -702,10 +702,10 @@ def test_an_illegal_choice_is_none_in_the_environment_and_told() -> None:
     assert isinstance(after, GridState)
     assert isinstance(after, GridState)
     assert game.board(after)[0].tolist() == [[-1] * 7, [-1, 4, 4, *[-1] * 4], [-1, 6, 4, *[-1] * 4], *[[-1] * 7] * 4]
-    told = [infos[f"player_{player}"]["illegal_action"] for player in range(3)]
-    assert re.search(r"illegal action 8 of player player_0 .*component 1", told[0])
-    assert re.search(r"illegal action 9 of player player_1 .*component 0", told[1])
-    assert re.search(r"component 4.*\n.*component 6", told[2])
+    reasons = [infos[f"player_{player}"]["illegal_action"] for player in range(3)]
+    assert re.search(r"illegal action 8 of player player_0 .*component 1", reasons[0])
+    assert re.search(r"illegal action 9 of player player_1 .*component 0", reasons[1])
+    assert re.search(r"component 4.*\n.*component 6", reasons[2])
     assert after.sequence.tolist() == [[6, 4, 3]]
     assert after.garnets.tolist() == [[2, 2, 0]]
 

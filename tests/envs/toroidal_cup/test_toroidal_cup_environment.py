@@ -655,8 +655,8 @@ def test_infos_tell_scores_generations_and_shares() -> None:
     state: Any = env.core_state()
     ours, theirs = state.scores[0].tolist()
     shares = [100 * ours / (ours + theirs), 100 * theirs / (ours + theirs)]
-    told = {"scores": [ours, theirs], "generations": int(state.generations), "victory": pytest.approx(shares)}
-    assert infos == {"team_1": {"score": ours, **told}, "team_2": {"score": theirs, **told}}
+    expected = {"scores": [ours, theirs], "generations": int(state.generations), "victory": pytest.approx(shares)}
+    assert infos == {"team_1": {"score": ours, **expected}, "team_2": {"score": theirs, **expected}}
     assert env.agents == []
 
 
@@ -682,7 +682,7 @@ def test_the_module_makes_environments_with_any_parameters(make: Callable[..., A
 def test_the_page_tells_the_shapes_of_every_pattern() -> None:
     page = (ROOT / "docs" / "toroidal_cup.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:3] for line in page.splitlines() if line.startswith("| ")]
-    told = {name.strip(): shapes for names, shapes in rows for name in names.split(",")}
+    on_page = {name.strip(): shapes for names, shapes in rows for name in names.split(",")}
     for name, shapes in PLACEABLE.items():
         low, high = shapes.counts[0], shapes.counts[-1]
-        assert (f" {low} " if low == high else f" {low} to {high} ") in told[name]
+        assert (f" {low} " if low == high else f" {low} to {high} ") in on_page[name]

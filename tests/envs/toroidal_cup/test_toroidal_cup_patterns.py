@@ -228,9 +228,9 @@ def test_random_cells_lie_anywhere_in_either_team() -> None:
     for team in (0, 1):
         counts = np.bincount(np.concatenate([start[team] for start in drawn("donutrandom")]), minlength=ROWS * COLS)
         share = 672 / (ROWS * COLS)
-        expected, spread = len(SEEDS) * share, sqrt(len(SEEDS) * share * (1 - share))
-        assert abs(counts - expected).max() < 6 * spread
-        assert abs(counts.std() / spread - 1) < 0.05
+        expected, std = len(SEEDS) * share, sqrt(len(SEEDS) * share * (1 - share))
+        assert abs(counts - expected).max() < 6 * std
+        assert abs(counts.std() / std - 1) < 0.05
 
 
 def test_blocks_of_a_partition_fill_evenly() -> None:
@@ -272,7 +272,7 @@ def test_clouds_are_as_wide_as_the_rule_says(monkeypatch: pytest.MonkeyPatch) ->
     assert {(a[1], b[1]) for a, b in zip(left, right, strict=True)} == {(93, 186)}
     assert [(a[0], *a[2:]) for a in left] == [(b[0], *b[2:]) for b in right]
     wide, high = Counter(28 * 10 // n for n in range(10, 17)), Counter(40 // n for n in range(3, 9))
-    seen = {"x": Counter(spread for _, _, spread, _ in left), "y": Counter(spread for *_, spread in left)}
+    seen = {"x": Counter(std for _, _, std, _ in left), "y": Counter(std for *_, std in left)}
     check(seen, {"x": {n: k / 7 for n, k in wide.items()}, "y": {n: k / 6 for n, k in high.items()}})
 
 
@@ -280,9 +280,9 @@ def test_a_cloud_is_normal() -> None:
     """Few points at a time, so that hardly any are drawn twice; the middle is half a cell low by the rounding."""
     generator = np.random.default_rng(0)
     cells = np.concatenate([scatter._cloud(generator, 10, 93, 20, 6) for _ in SEEDS])
-    for values, centre, spread in ((cells % COLS, 93, 20), (cells // COLS, 20, 6)):
-        assert abs(values.mean() + 0.5 - centre) < 5 * spread / sqrt(len(cells))
-        assert abs(values.std() / spread - 1) < 5 / sqrt(2 * len(cells)) + 0.005
+    for values, centre, std in ((cells % COLS, 93, 20), (cells // COLS, 20, 6)):
+        assert abs(values.mean() + 0.5 - centre) < 5 * std / sqrt(len(cells))
+        assert abs(values.std() / std - 1) < 5 / sqrt(2 * len(cells)) + 0.005
 
 
 def test_dealing_shuffles_then_sorts_then_goes_1_2_2_1() -> None:

@@ -35,11 +35,11 @@
 
   /** The frames of a packed sequence (frames.packed in Python): each holds what differs from the one before. */
   Cellgames.unpack = async function (packed) {
-    const [planes, told] = await Promise.all([unzipped(packed.data), unzipped(packed.told)]);
+    const [planes, fields] = await Promise.all([unzipped(packed.data), unzipped(packed.fields)]);
     const size = packed.cells * packed.planes;
     for (let i = size; i < planes.length; i++) planes[i] ^= planes[i - size];
-    return JSON.parse(new TextDecoder().decode(told)).map((facts, i) => ({
-      ...facts,
+    return JSON.parse(new TextDecoder().decode(fields)).map((frame, i) => ({
+      ...frame,
       cells: planes.subarray(i * size, i * size + packed.cells),
       layers: packed.planes > 1 ? { marks: planes.subarray(i * size + packed.cells, (i + 1) * size) } : {},
     }));

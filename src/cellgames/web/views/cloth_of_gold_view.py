@@ -90,7 +90,7 @@ def frame(
     last: list[int] = []
     if before is not None and not _lived(before, state):
         last = changed(game.board(before)[0], game.board(state)[0])
-    told = {
+    fields = {
         "status": _status(game, state),
         "last": last,
         "results": results(game, state),
@@ -99,7 +99,7 @@ def frame(
     }
     scored = done or int(state.round[0]) > 1 - game.initial_placement
     lead: list[int | None] = state.scores[0].int().tolist() if scored else [None, None]
-    return _frame(solo.board(), solo.territories(), None if done else solo.placed(), lead, told)
+    return _frame(solo.board(), solo.territories(), None if done else solo.placed(), lead, fields)
 
 
 def _frame(
@@ -107,7 +107,7 @@ def _frame(
     territory: npt.NDArray[np.bool_],
     placed: npt.NDArray[np.bool_] | None,
     lead: Sequence[int | None],
-    told: Mapping[str, Any],
+    fields: Mapping[str, Any],
 ) -> Frame:
     """A moment; arrays are [H, W], territory [2, H, W], as `rendering.draw` takes them."""
     marks = territory[0] * np.uint8(_MARKS["territory_0"]) + territory[1] * np.uint8(_MARKS["territory_1"])
@@ -122,7 +122,7 @@ def _frame(
     }
     text = [["contested", nobodys[0]], ["killed", nobodys[1]]]
     flat = cells.astype(np.uint8).ravel()
-    return Frame(flat, marks.astype(np.uint8).ravel(), {**told, "infos": infos, "text": text})
+    return Frame(flat, marks.astype(np.uint8).ravel(), {**fields, "infos": infos, "text": text})
 
 
 def _lived(before: ClothState, after: ClothState) -> bool:
@@ -153,7 +153,7 @@ def between(game: ClothOfGold, before: ClothState, after: ClothState, most: int,
     lead: list[int | None] = before.scores[0].int().tolist() if scored else [None, None]
     for generation in range(game.generations):
         if generation in shown:
-            told = {
+            fields = {
                 "status": f"Round {number}, generation {generation} of {game.generations}",
                 "last": [],
                 "results": ["", ""],
@@ -161,7 +161,7 @@ def between(game: ClothOfGold, before: ClothState, after: ClothState, most: int,
                 "round": number,
                 "life": True,
             }
-            yield _frame(solo.board(), solo.territories(), None, lead, told)
+            yield _frame(solo.board(), solo.territories(), None, lead, fields)
         solo.generation()
 
 

@@ -117,7 +117,7 @@ def frame(
         marks = marks + died * (_MARKS["died"] + ((old + 1).astype(np.uint8) << _GHOST))
         last = [int(cell) for cell in np.flatnonzero(placed)]
     shown = before is not None and viewer is None and int(state.turn[0]) > int(before.turn[0])
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": _status(game, state, after=shown),
         "last": last,
         "results": results(game, state),
@@ -126,10 +126,10 @@ def frame(
         "round": int(state.round[0]),
     }
     if viewer is None or not hidden or _votes(state, viewer):
-        told["tied"] = [int(seat) for seat in state.tied[0].nonzero().flatten()]
+        fields["tied"] = [int(seat) for seat in state.tied[0].nonzero().flatten()]
     if hidden:
-        told["scores"] = told["infos"]["points"]
-    return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), told)
+        fields["scores"] = fields["infos"]["points"]
+    return Frame((board + 1).astype(np.uint8).ravel(), marks.astype(np.uint8).ravel(), fields)
 
 
 def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
@@ -140,7 +140,7 @@ def _named(game: GridAdaptation, action: Sequence[int] | None) -> list[int]:
 
 def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: Any) -> dict[str, Any]:
     counted = bool(state.done[0]) or int(state.round[0]) > game.rounds
-    own: dict[str, list[Any]] = {
+    infos: dict[str, list[Any]] = {
         "points": state.scores[0].long().tolist(),
         **{name: getattr(state, name)[0].tolist() for name in ("sequence", "reserves", "garnets")},
         "tokens": state.tokens[0].tolist() if counted else [None] * game.players,
@@ -148,11 +148,11 @@ def _infos(game: GridAdaptation, state: GridState, viewer: int | None, board: An
     if viewer is not None:
         votes = _votes(state, viewer)
         for name in _SECRET:
-            shown = own[name][viewer]
+            shown = infos[name][viewer]
             if name != "points" or not votes:
-                own[name] = [shown if seat == viewer else None for seat in range(game.players)]
+                infos[name] = [shown if seat == viewer else None for seat in range(game.players)]
     public = {"earned": state.public[0].tolist(), "tiles": [int((board == number).sum()) for number in range(8)]}
-    return own | public
+    return infos | public
 
 
 def _votes(state: GridState, seat: int) -> bool:

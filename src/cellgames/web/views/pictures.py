@@ -54,7 +54,7 @@ def _frame(game: Game, state: Any, picture: Picture) -> Frame:
     turn, done = int(state.turn[0]), bool(state.done[0])
     info = game.info
     mover = "" if done or info.simultaneous else f", {info.players[int(state.current_player[0])]} to move"
-    told = {
+    fields = {
         "svg": to_svg(picture),
         "status": f"Over after turn {turn}" if done else f"Turn {turn + 1}{mover}",
         "last": [],
@@ -62,7 +62,7 @@ def _frame(game: Game, state: Any, picture: Picture) -> Frame:
         "infos": {"score": [round(score, 4) for score in state.scores[0].tolist()]},
         "text": [],
     }
-    return Frame(np.zeros(0, np.uint8), None, told)
+    return Frame(np.zeros(0, np.uint8), None, fields)
 
 
 def animated(game: Game, before: Any, after: Any) -> bool:
@@ -75,4 +75,4 @@ def between(game: Game, before: Any, after: Any, most: int, compile: Compile) ->
     pictures = list(islice(game.frames(before, after), most + 1))
     for picture in pictures[:-1]:
         shown = _frame(game, before, picture)
-        yield Frame(shown.cells, None, {**shown.told, "status": f"Turn {int(after.turn[0])}", "life": True})
+        yield Frame(shown.cells, None, {**shown.fields, "status": f"Turn {int(after.turn[0])}", "life": True})

@@ -63,7 +63,7 @@ def frame(
     left = len(queues[0])
     generation = int(state.generations[0])
     ending = _ending(generation, bool(state.truncated[0]))
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "status": ending if done else f"Shape {turn + 1} of {turn + left}",
         "last": [],
         "results": results(game, state),
@@ -75,18 +75,18 @@ def frame(
         ],
     }
     if before is not None and not done:
-        told["last"] = changed(before.board[0], state.board[0])
+        fields["last"] = changed(before.board[0], state.board[0])
     board = state.board[0].numpy(force=True)
     pattern = PATTERNS[game.patterns[int(state.pattern[0])]].title
-    return _frame(game, board, told, [["pattern", pattern]])
+    return _frame(game, board, fields, [["pattern", pattern]])
 
 
-def _frame(game: ToroidalCup, board: Any, told: Mapping[str, Any], text: Sequence[Any] = ()) -> Frame:
+def _frame(game: ToroidalCup, board: Any, fields: Mapping[str, Any], text: Sequence[Any] = ()) -> Frame:
     cells: Bytes = board.astype(np.uint8).ravel()
     live = np.bincount(cells, minlength=game.teams + 1)[1 : game.teams + 1].tolist()
     total = sum(live)
     share = [round(100 * count / total, 2) if total else None for count in live]
-    return Frame(cells, None, {**told, "infos": {"cells": live, "share": share}, "text": list(text)})
+    return Frame(cells, None, {**fields, "infos": {"cells": live, "share": share}, "text": list(text)})
 
 
 def controls(game: ToroidalCup, state: CupState, seat: int) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def life(
         done = generation == last
         words = ["wins" if seat == winner else "loses" if winner else "draw" for seat in range(1, game.teams + 1)]
         board = result.board if done else result.boards[generation]
-        told = {
+        fields = {
             "status": _ending(last, bool(result.truncated[0])) if done else f"Generation {generation} of {last}",
             "last": [],
             "results": words if done else [""] * game.teams,
@@ -144,7 +144,7 @@ def life(
             "life": not done,
             "queues": [[] for _ in range(game.teams)],
         }
-        yield _frame(game, board[0].numpy(force=True), told, [["pattern", PATTERNS[pattern].title]])
+        yield _frame(game, board[0].numpy(force=True), fields, [["pattern", PATTERNS[pattern].title]])
 
 
 def _ending(generation: int, truncated: bool) -> str:

@@ -63,17 +63,17 @@ def frame(
     marked = [last] if last >= 0 else []
     if before is not None:
         marked = changed(game.board(before)[0], board)
-    told: dict[str, Any] = {"last": marked}
+    fields: dict[str, Any] = {"last": marked}
     name = [player.capitalize() for player in game.info.players]
     turn = int(state.turn[0])
     if bool(state.terminated[0]):
         winner = int(state.scores[0].argmax())
         path = drawn.winning_path(cells.tolist(), size=game.size, winner=winner)
-        told["path"] = [list(step) for step in path]
-        told["status"] = f"{name[winner]} wins by {_KINDS[drawn.winning_class(path)]} after {turn} turns"
+        fields["path"] = [list(step) for step in path]
+        fields["status"] = f"{name[winner]} wins by {_KINDS[drawn.winning_class(path)]} after {turn} turns"
     else:
-        told["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}"
-    return Frame(cells, None, {**told, "results": results(game, state), "text": [["stones", turn]], "infos": {}})
+        fields["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}"
+    return Frame(cells, None, {**fields, "results": results(game, state), "text": [["stones", turn]], "infos": {}})
 
 
 def animated(game: Torus, before: TorusState, after: TorusState) -> bool:

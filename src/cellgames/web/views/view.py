@@ -35,12 +35,12 @@ class Frame:
 
     cells: uint8 [N], a code for each cell; what codes mean is the game's.
     marks: uint8 [N], flags of each cell, the bits that `layout["marks"]` names; None where a game has none.
-    told:  what else there is to say, as JSON holds it.
+    fields:  what else there is to say, as JSON holds it.
     """
 
     cells: Bytes
     marks: Bytes | None
-    told: Mapping[str, Any]
+    fields: Mapping[str, Any]
 
     def planes(self) -> bytes:
         """Cells, then marks."""
@@ -49,7 +49,7 @@ class Frame:
     def to_data(self) -> dict[str, Any]:
         """As JSON holds it, the planes in base64."""
         layers = {} if self.marks is None else {"marks": encoded(self.marks.tobytes())}
-        return {"cells": encoded(self.cells.tobytes()), "layers": layers, **self.told}
+        return {"cells": encoded(self.cells.tobytes()), "layers": layers, **self.fields}
 
 
 class View(Protocol):
