@@ -1,12 +1,13 @@
-"""A tiny sweep, drivers and workers that die in it, and a trial that only reports what it is told to."""
+"""A tiny sweep, drivers and workers that die in it, and trials that report scores they are given."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
@@ -16,7 +17,13 @@ import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.cluster.connection import connected
 from cellgames.training import PPOArguments
-from cellgames.training.sweeps.sweep import SweepProgress, sweep
+from cellgames.training.sweeps.sweep import SweepOptions, sweep
+from cellgames.training.sweeps.sweep_study import newest
+from cellgames.training.sweeps.sweep_work import TrialWork
+
+if TYPE_CHECKING:
+    from optuna import Study
+    from optuna.trial import FrozenTrial
 
 FATAL = "FATAL_AFTER"
 """Names a file; while it is there, `Fatal` removes it when it is asked for the tenth time, and its process dies."""
@@ -49,32 +56,35 @@ def base() -> PPOArguments:
 def sweep_until_killed(out: str, address: str) -> None:
     """The process dies as soon as a trial is finished; it joins the cluster at the address."""
 
-    def die(progress: SweepProgress) -> None:
-        if progress.done - progress.failed >= 1:
+    def die(trials: Sequence[FrozenTrial]) -> None:
+        if any(trial.state.name == "COMPLETE" for trial in trials):
             os.kill(os.getpid(), signal.SIGKILL)
 
     with connected(address):
-        sweep(base(), VARY, out, grid=True, stopping=False, workers=1, report=die)
+        sweep(base(), out, SweepOptions(vary=VARY, grid=True, stopping=False, ray_workers=1), report=die)
 
 
 SCORES = {f"{number:03d}-seed=0": score for number, score in enumerate((0.9, 0.8, 0.85, 0.2, 0.95), 1)}
 
 
-def scripted(scores: Mapping[str, float]) -> Callable[..., None]:
-    """In place of a trial: an evaluation every 50 steps, always with the same score; without one it is refused.
+class Scripted(TrialWork):
+    """In place of trials: an evaluation every 50 steps, always with the same score."""
 
-    Made in a function, it is sent to workers as it is, so that these need not import torch.
-    """
+    def run(self, study: Study, name: str) -> None:
+        import optuna
 
-    def play(config: Mapping[str, Any], job: None) -> None:
-        from ray import tune
+        time.sleep(0.5)  # a driver that is killed now leaves no lock of the study behind
+        trial = optuna.Trial(study, newest(study, name)._trial_id)
+        for steps in range(50, 901, 50):
+            trial.report(SCORES[name], steps)
+            if steps < 900 and trial.should_prune():
+                study.tell(trial, state=optuna.trial.TrialState.PRUNED)
+                return
+        study.tell(trial, SCORES[name])
 
-        score = scores.get(config["trial"])
-        if score is None:
-            tune.report({"state": "refused", "error": "it sees another disk"})
-            return
-        for steps in range(50, 900, 50):
-            tune.report({"state": "running", "steps": steps, "score": score, "seconds": 0.0})
-        tune.report({"state": "finished", "steps": 900, "score": score, "seconds": 0.0})
 
-    return play
+class Blind(TrialWork):
+    """In place of trials on a machine that has another disk."""
+
+    def start(self) -> Callable[[str], None]:
+        return TrialWork(**{**vars(self), "token": "another disk"}).start()

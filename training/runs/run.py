@@ -18,7 +18,7 @@ import dataclasses
 import math
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,12 +47,15 @@ __all__ = ["Finished", "Progress", "RunError", "train"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is.
+    """The progress of a run.
 
-    steps, total:     learned from, and asked for.
-    games:            that ended.
-    steps_per_second: of the last iteration; NaN before the first.
-    shares:           against each evaluation opponent at the last evaluation.
+    Attributes:
+        steps: learned from.
+        total: steps that were asked for.
+        games: that ended.
+        steps_per_second: of the last iteration; NaN before the first.
+        shares: against each evaluation opponent at the last evaluation.
+        history: the table so far, a line an evaluation.
     """
 
     steps: int
@@ -60,6 +63,7 @@ class Progress:
     games: int
     steps_per_second: float
     shares: Mapping[str, float]
+    history: Sequence[Mapping[str, float]] = ()
 
 
 @dataclass(frozen=True)
@@ -213,7 +217,9 @@ class _Run:
 
     def _progress(self, steps_per_second: float) -> Progress:
         shares = {spec: self.at.history[-1][spec] for spec in self.eval_opponents}
-        return Progress(self.at.steps, self.arguments.total_steps, self.at.games, steps_per_second, shares)
+        return Progress(
+            self.at.steps, self.arguments.total_steps, self.at.games, steps_per_second, shares, self.at.history
+        )
 
     def _begin_games(self) -> None:
         seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)

@@ -1,131 +1,104 @@
-"""A sweep as pictures; needs matplotlib (`pip install "cellgames[render]"`), but no display."""
+"""The plots of a sweep, drawn on figures of matplotlib."""
 
 from __future__ import annotations
 
-import io
 import math
-from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter, NullFormatter, PercentFormatter
+from cellgames.utils.report.plots import COLOURS, FAINT, INK, escape_math
 
-from .sweep_reports import Sweep, SweepTrial
-from .sweep_space import shown
-from .sweep_trials import evaluations
+from .search_space import format_value
 
-__all__ = ["curves_png", "settings_png"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from optuna.trial import FrozenTrial
 
-_INK, _FAINT, _BLUE, _ORANGE = "#262626", "#b8b8b8", "#0072b2", "#d55e00"
-_COLUMNS = 3  # panels side by side
-_WORDS = 18  # letters of a value below an axis
+    from .sweep_reports import Sweep
 
+__all__ = ["draw_curves", "draw_settings"]
 
-def _png(figure: Figure) -> bytes:
-    FigureCanvasAgg(figure)
-    data = io.BytesIO()
-    # Without the version of matplotlib in the file, equal pictures are equal bytes.
-    figure.savefig(data, format="png", dpi=150, metadata={"Software": None})
-    return data.getvalue()
+_COLUMNS = 3  # panels of a row
+_LETTERS = 18  # of a value below an axis
 
 
-def settings_png(sweep: Sweep) -> bytes:
-    """The score against each setting: a panel each, a point a trial; hollow ones were stopped early."""
-    names = list(sweep.trials[0].settings)
-    columns = 2 if len(names) == 4 else min(len(names), _COLUMNS)
+def draw_settings(sweep: Sweep, figure: Figure) -> None:
+    """Draw the score against each setting: a panel for each, and a point for each trial."""
+    names, columns = [*sweep.trials[0].params], min(len(sweep.trials[0].params), _COLUMNS)
     rows = math.ceil(len(names) / columns)
-    figure = Figure(figsize=(max(3.1 * columns + 0.6, 5.2), 2.9 * rows + 0.75), layout="constrained")
-    panels = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    trials = [trial for trial in sweep.trials if not math.isnan(trial.score)]
-    for number, axes in enumerate(panels.flat):
-        if number >= len(names):
-            axes.set_visible(False)
-            continue
-        _panel(axes, names[number], trials, sweep.best)
-        if number % columns == 0:
-            axes.set_ylabel(f"ahead of {sweep.target}".replace("$", r"\$"), fontsize=9, color=_INK)
-    marks = [panels[0, 0].scatter([], [], s=34, facecolor=_BLUE, edgecolor=_BLUE, label="finished")]
-    if any(trial.state == "stopped" for trial in trials):
-        marks.append(panels[0, 0].scatter([], [], s=34, facecolor="none", edgecolor=_BLUE, label="stopped early"))
-    if sweep.best is not None:
-        marks.append(panels[0, 0].scatter([], [], s=34, facecolor=_ORANGE, edgecolor=_ORANGE, label="best"))
-    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False, fontsize=9)
-    figure.suptitle("Score by setting", fontsize=12, weight="bold", color=_INK, x=0.02, ha="left")
-    return _png(figure)
+    figure.set_size_inches(max(3.1 * columns + 0.6, 5.2), 2.9 * rows + 0.75)
+    figure.set_layout_engine("constrained")
+    kinds: dict[str, dict[str, Any]] = {
+        "stopped early": {"facecolor": "none", "edgecolor": COLOURS[0]},
+        "finished": {"color": COLOURS[0]},
+        "best": {"color": COLOURS[1]},
+    }
+    groups: dict[str, list[FrozenTrial]] = {label: [] for label in kinds}
+    for trial in sweep.trials:
+        if trial.value is not None:
+            stopped = trial.state.name == "PRUNED"
+            groups["best" if trial is sweep.best else "stopped early" if stopped else "finished"].append(trial)
+    for number, name in enumerate(names):
+        axes = figure.add_subplot(rows, columns, number + 1)
+        place = _x_axis(axes, name, [trial.params[name] for group in groups.values() for trial in group])
+        for label, group in groups.items():
+            x, y = [place(trial.params[name]) for trial in group], [trial.value for trial in group]
+            axes.scatter(x, y, s=34, label=label if group else "", **kinds[label])
+        _y_axis(axes, sweep.target if number % columns == 0 else "")
+    handles, labels = figure.axes[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False, fontsize=9)
 
 
-def _panel(axes: Axes, name: str, trials: Sequence[SweepTrial], best: SweepTrial | None) -> None:
-    values = [trial.settings[name] for trial in trials]
-    different = sorted(set(values), key=lambda value: (isinstance(value, str | tuple), value))
-    listed = not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
-    few = listed or len(different) <= 4
-    if few:  # side by side at equal distances, with their names below
-        positions = _beside([different.index(value) for value in values])
-        labels = [text if len(text) <= _WORDS else text[: _WORDS - 1] + "…" for text in map(shown, different)]
+def _x_axis(axes: Axes, name: str, values: Sequence[Any]) -> Callable[[Any], float]:
+    """Label the axis of a setting; return the function that gives the place of a value on it."""
+    from matplotlib.ticker import NullFormatter
+
+    axes.set_xlabel(name, fontsize=9, color=INK)
+    different = sorted(set(values), key=lambda value: (isinstance(value, str), value))
+    if len(different) <= 4 or isinstance(different[0], bool | str):  # at equal distances
+        labels = [
+            text if len(text) <= _LETTERS else text[: _LETTERS - 1] + "…" for text in map(format_value, different)
+        ]
         slanted: dict[str, Any] = {"rotation": 20, "ha": "right"} if max(map(len, labels)) > 9 else {}
-        axes.set_xticks(range(len(different)), [label.replace("$", r"\$") for label in labels], **slanted)
+        axes.set_xticks(range(len(different)), [escape_math(label) for label in labels], **slanted)
         axes.set_xlim(-0.6, len(different) - 0.4)
-    else:
-        positions = [float(value) for value in values]
-        if min(positions) > 0 and max(positions) / min(positions) >= 8:
-            axes.set_xscale("log")
-            if max(positions) / min(positions) >= 30:  # else powers of ten alone would leave the axis bare
-                axes.xaxis.set_minor_formatter(NullFormatter())
-    for trial, x in zip(trials, positions, strict=True):
-        colour = _ORANGE if best is not None and trial.name == best.name else _BLUE
-        face = colour if trial.state == "finished" else "none"
-        low, high = trial.interval
-        axes.plot([x, x], [low, high], color=colour, linewidth=1, alpha=0.3, zorder=1)
-        axes.scatter([x], [trial.score], s=34, facecolor=face, edgecolor=colour, zorder=3 if colour == _ORANGE else 2)
-    axes.axhline(0.5, color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    axes.set_ylim(-0.03, 1.03)
-    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel(name, fontsize=9, color=_INK)
-    _plain(axes)
+        return different.index
+    if different[0] > 0 and (ratio := different[-1] / different[0]) >= 8:
+        axes.set_xscale("log")
+        if ratio >= 30:  # else powers of ten alone would leave the axis bare
+            axes.xaxis.set_minor_formatter(NullFormatter())
+    return float
 
 
-def _beside(places: Sequence[int]) -> list[float]:
-    """Places on an axis, those of equal ones a little apart, in their order."""
-    found, met = [], Counter[int]()
-    for place, count in zip(places, map(Counter(places).__getitem__, places), strict=True):
-        found.append(place + min(0.12, 0.6 / count) * (met[place] - (count - 1) / 2))
-        met[place] += 1
-    return found
+def draw_curves(sweep: Sweep, figure: Figure) -> None:
+    """Draw the score over steps: a line for each trial, the best in orange; a dot ends trials that were stopped."""
+    from matplotlib.ticker import EngFormatter
 
-
-def curves_png(sweep: Sweep) -> bytes:
-    """The score over steps, a line a trial; the best one stands out, and a dot ends those that were stopped early."""
-    figure = Figure(figsize=(7.2, 4.2), layout="constrained")
+    figure.set_size_inches(7.2, 4.2)
+    figure.set_layout_engine("constrained")
     axes = figure.add_subplot()
-    most = 1.0
     for trial in reversed(sweep.trials):  # the best are drawn last
-        lines = [line for line in evaluations(trial.folder) if line["steps"] <= trial.steps or trial.state == "failed"]
-        steps, scores = [line["steps"] for line in lines], [line[sweep.target] for line in lines]
-        most = max(most, *steps, 1.0)
-        best = sweep.best is not None and trial.name == sweep.best.name
-        colour, width = (_ORANGE, 2.2) if best else (_BLUE, 1.2)
-        alpha = 1.0 if best else 0.55 if trial.state == "finished" else 0.35
-        axes.plot(steps, scores, color=colour, linewidth=width, alpha=alpha, zorder=3 if best else 2)
-        if trial.state == "stopped" and steps:
-            axes.plot(steps[-1], scores[-1], "o", markersize=4, color=colour, alpha=alpha)
-    axes.axhline(0.5, color=_FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
-    axes.set_xlim(-0.03 * most, 1.03 * most)
+        steps, scores = [*trial.intermediate_values], [*trial.intermediate_values.values()]
+        best, stopped = trial is sweep.best, trial.state.name == "PRUNED"
+        colour, width, alpha = (COLOURS[1], 2.2, 1.0) if best else (COLOURS[0], 1.2, 0.35 if stopped else 0.55)
+        axes.plot(steps, scores, color=colour, linewidth=width, alpha=alpha)
+        if stopped:
+            axes.plot(steps[-1:], scores[-1:], "o", markersize=4, color=colour, alpha=alpha)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
+    axes.set_xlabel("actions learned from", fontsize=9, color=INK)
+    _y_axis(axes, sweep.target)
+
+
+def _y_axis(axes: Axes, target: str) -> None:
+    """Scale the axis of scores; label it unless the target is ""."""
+    from matplotlib.ticker import PercentFormatter
+
+    axes.axhline(0.5, color=FAINT, linewidth=1, linestyle=(0, (4, 3)), zorder=0)
     axes.set_ylim(-0.03, 1.03)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.xaxis.set_major_formatter(EngFormatter(sep=" "))
-    axes.set_xlabel("actions learned from", fontsize=9, color=_INK)
-    axes.set_ylabel(f"ahead of {sweep.target}".replace("$", r"\$"), fontsize=9, color=_INK)
-    best_text = "" if sweep.best is None else "; orange the best"
-    axes.set_title(f"All trials{best_text}", fontsize=11, weight="bold", color=_INK, loc="left")
-    _plain(axes)
-    return _png(figure)
-
-
-def _plain(axes: Axes) -> None:
-    axes.grid(axis="y", color=_FAINT, linewidth=0.6, alpha=0.5)
+    axes.set_ylabel(f"ahead of {escape_math(target)}" if target else "", fontsize=9, color=INK)
+    axes.grid(axis="y", color=FAINT, linewidth=0.6, alpha=0.5)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=8.5, colors=_INK)
+    axes.tick_params(labelsize=8.5, colors=INK)

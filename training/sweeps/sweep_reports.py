@@ -1,140 +1,70 @@
-"""What came out of a sweep: trials in order, the best agent measured again, a table, a page, plots."""
+"""The results of a sweep: its trials in order, the best agent measured again, and a report with tables and plots."""
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import math
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from statistics import NormalDist, fmean
-from typing import Any
+from statistics import fmean
+from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.envs import registry
-from cellgames.envs.registry import REGISTRY
 from cellgames.training.arguments import Arguments
 from cellgames.training.machine import alone, choose_device
 from cellgames.training.runs.checkpoints import AGENT
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Purpose, derive
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import Plot, Report, Section, Table
+from cellgames.utils.report.text import escape, percent
+from cellgames.utils.statistics import wilson_interval
 
-from .sweep_space import shown
-from .sweep_trials import State
+from .search_space import format_settings, format_value
+from .sweep_plots import draw_curves, draw_settings
+from .sweep_study import TRIALS, trial_arguments
 
-__all__ = [
-    "BEST",
-    "FILES",
-    "Again",
-    "Sweep",
-    "SweepTrial",
-    "best_of",
-    "measure_again",
-    "page_rows",
-    "ranked",
-    "setting_rows",
-    "train_command",
-    "trial_rows",
-    "wilson",
-    "write_reports",
-]
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
 
-TABLE, PAGE, PLOT, CURVES, BEST, MEASURED = (
-    "trials.csv",
-    "report.md",
-    "settings.png",
-    "curves.png",
-    f"best{WEIGHTS_SUFFIX}",
-    "best.json",
-)
-FILES = (PAGE, TABLE, PLOT, CURVES, BEST, MEASURED)
+__all__ = ["FILES", "STATES", "Sweep", "finish", "rank", "report", "setting_table", "train_command", "trial_table"]
 
-AGAIN = 4
-"""The best agent is measured again in so many times the games of an evaluation."""
+BEST, MEASURED = f"best{WEIGHTS_SUFFIX}", "best.json"
+FILES = ("report.md", "trials.csv", "settings.png", "curves.png", BEST, MEASURED)
 
-_ORDER: tuple[State, ...] = ("finished", "stopped", "failed")
-_LEVEL = 0.95
+STATES = {"COMPLETE": "finished", "PRUNED": "stopped", "FAIL": "failed"}
+"""How a trial ended, by the name of Optuna's state; best first."""
 
-
-@dataclass(frozen=True)
-class SweepTrial:
-    """A trial that has ended.
-
-    name:      of its folder.
-    settings:  what varies.
-    arguments: all of it.
-    state:     finished, stopped early, or failed.
-    steps:     at its last evaluation.
-    score:     share against the target there; NaN for a trial that failed.
-    seconds:   of playing and learning.
-    error:     of one that failed.
-    folder:    its run, as `runs.train` makes it.
-    """
-
-    name: str
-    settings: Mapping[str, Any]
-    arguments: Arguments
-    state: State
-    steps: int
-    score: float
-    seconds: float
-    error: str
-    folder: Path
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """Of the score, 95 %; NaN without one."""
-        return wilson(self.score, self.arguments.eval_games)
-
-    @property
-    def agent(self) -> Path:
-        """The file of the agent; that of a trial that was stopped is of its last checkpoint."""
-        return self.folder / AGENT
-
-
-@dataclass(frozen=True)
-class Again:
-    """The best agent in new games. Its score in the sweep is too good on average: it is the best of many by chance too.
-
-    trial: which it was.
-    games: how many.
-    score: its share.
-    """
-
-    trial: str
-    games: int
-    score: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """95 %."""
-        return wilson(self.score, self.games)
+_FACTOR = 4  # the best agent is measured again in so many times the games of an evaluation
 
 
 @dataclass(frozen=True)
 class Sweep:
     """A sweep whose trials have all ended.
 
-    out:    its folder.
-    target: the agent that scores are against.
-    trials: best first: finished ones, then stopped ones, then failed ones.
-    best:   of the setting with the most finished seeds and, of these, the highest mean score, the best trial; None if
-        none is finished.
-    again:  new games of it.
-    before: trials that had ended before this call.
+    Attributes:
+        out: its folder.
+        base: the arguments that all trials share.
+        target: the agent against which scores are measured.
+        trials: best first: finished ones by score, then stopped ones by how far they got, then failed ones.
+        best: of the setting with the most finished seeds and, of these, the highest mean score, the best trial; None
+            if none is finished.
+        again: `games` that the best agent played afterwards, its `score` in them and the bounds `low` and `high` of the
+            95 % interval. Its score in the sweep is also the luckiest of many.
+        before: number of trials that had ended before this call.
     """
 
     out: Path
+    base: Arguments
     target: str
-    trials: tuple[SweepTrial, ...]
-    best: SweepTrial | None
-    again: Again | None
-    before: int
+    trials: Sequence[FrozenTrial]
+    best: FrozenTrial | None = None
+    again: Mapping[str, Any] | None = None
+    before: int = 0
 
     @property
     def agent(self) -> Path | None:
@@ -142,205 +72,169 @@ class Sweep:
         return None if self.best is None else self.out / BEST
 
 
-def wilson(share: float, games: int, level: float = _LEVEL) -> tuple[float, float]:
-    """Wilson's interval of a share of independent games (Wilson 1927); draws, half a point each, make it too wide."""
-    z = NormalDist().inv_cdf((1 + level) / 2)
-    middle = (share + z * z / (2 * games)) / (1 + z * z / games)
-    half = z * math.sqrt(share * (1 - share) / games + (z / (2 * games)) ** 2) / (1 + z * z / games)
-    # At the ends exactly, where both terms are equal but for rounding.
-    return 0.0 if share == 0 else max(middle - half, 0.0), 1.0 if share == 1 else min(middle + half, 1.0)
+def finish(sweep: Sweep, asked: Mapping[str, Any], warn: Callable[[str], None]) -> Sweep:
+    """Rank the trials, measure the best agent again, and write the report."""
+    for text in dict.fromkeys(text for trial in sweep.trials for text in trial.user_attrs.get("warnings", ())):
+        warn(text)
+    trials = sorted(sweep.trials, key=rank)
+    best = best_of(trials)
+    sweep = replace(sweep, trials=trials, best=best, again=None if best is None else measure_again(sweep, best))
+    write_report(sweep.out, report(sweep, asked), warn, outdated=FILES)
+    return sweep
 
 
-# ---------------------------------------------------------------- order
+def rank(trial: FrozenTrial) -> tuple[Any, ...]:
+    """Return the sorting key of a trial; see `Sweep.trials`."""
+    steps = trial.last_step if trial.state.name == "PRUNED" else 0
+    return [*STATES].index(trial.state.name), -(steps or 0), -(trial.value or 0), trial.user_attrs["name"]
 
 
-def ranked(trials: Iterable[SweepTrial]) -> tuple[SweepTrial, ...]:
-    """Finished ones first, by score; stopped ones by how far they got and then by score; failed ones last."""
-
-    def key(trial: SweepTrial) -> tuple[float, ...]:
-        far = trial.steps if trial.state == "stopped" else 0
-        return (_ORDER.index(trial.state), -far, -trial.score if trial.state != "failed" else 0)
-
-    return tuple(sorted(sorted(trials, key=lambda trial: trial.name), key=key))
-
-
-def by_setting(trials: Sequence[SweepTrial]) -> list[list[SweepTrial]]:
-    """The trials that differ in the seed only, best setting first; `trials` as `ranked` orders them."""
-    groups: dict[str, list[SweepTrial]] = {}
+def _by_setting(trials: Iterable[FrozenTrial]) -> list[tuple[list[FrozenTrial], list[float]]]:
+    """Return the ranked trials of each setting and the scores of the finished ones, best setting first."""
+    groups: dict[str, list[FrozenTrial]] = {}
     for trial in trials:
-        groups.setdefault(json.dumps(trial.settings, sort_keys=True), []).append(trial)
-
-    def key(group: Sequence[SweepTrial]) -> tuple[float, float]:
-        scores = _finished_scores(group)
-        return -len(scores), -fmean(scores) if scores else 0
-
-    return sorted(groups.values(), key=key)
-
-
-def _finished_scores(trials: Iterable[SweepTrial]) -> list[float]:
-    return [trial.score for trial in trials if trial.state == "finished"]
+        groups.setdefault(json.dumps(trial.params, sort_keys=True), []).append(trial)
+    pairs = [
+        (group, [trial.value for trial in group if trial.value is not None and trial.state.name == "COMPLETE"])
+        for group in groups.values()
+    ]
+    return sorted(pairs, key=lambda pair: (-len(pair[1]), -fmean(pair[1]) if pair[1] else 0))
 
 
-def best_of(trials: Sequence[SweepTrial]) -> SweepTrial | None:
-    """See `Sweep.best`; `trials` as `ranked` orders them."""
-    if not _finished_scores(trials):
-        return None
-    return by_setting(trials)[0][0]
+def best_of(trials: Sequence[FrozenTrial]) -> FrozenTrial | None:
+    """Return the best of ranked trials; see `Sweep.best`."""
+    group, scores = _by_setting(trials)[0]
+    return group[0] if scores else None
 
 
-def measure_again(folder: Path, best: SweepTrial, target: str) -> Again:
-    """Copy the best agent into the folder, and let it play new games; once, then they are read from the folder."""
-    data, arguments = best.agent.read_bytes(), best.arguments
-    games = AGAIN * arguments.eval_games
-    known = folder / MEASURED
-    if known.exists() and (folder / BEST).exists() and (folder / BEST).read_bytes() == data:
-        found = json.loads(known.read_text(encoding="utf-8"))
-        if (found["trial"], found["games"]) == (best.name, games):
-            return Again(best.name, games, found["score"])
-    known.unlink(missing_ok=True)
-    write_atomic(folder / BEST, data)
+def measure_again(sweep: Sweep, best: FrozenTrial) -> dict[str, Any]:
+    """Let the best agent play new games, unless the folder has the result of these."""
+    name, arguments, agent = best.user_attrs["name"], trial_arguments(sweep.base, best), _agent(sweep, best)
+    games, measured, copy = _FACTOR * arguments.eval_games, sweep.out / MEASURED, sweep.out / BEST
+    if measured.exists() and copy.exists() and copy.read_bytes() == agent.read_bytes():
+        again: dict[str, Any] = json.loads(measured.read_text(encoding="utf-8"))
+        if (again["trial"], again["games"]) == (name, games):
+            return again
     game = registry.make(arguments.game, **arguments.parameters)
     device = choose_device("cpu")  # the machine of this process may have no other
     seed = derive(arguments.seed, Purpose.EVALUATION, -1)  # evaluations of the run count from 0
     with alone(seed, arguments.threads, device):
-        result = compare(game, load(str(folder / BEST), game), load(target, game), games, seed, device)
-    again = Again(best.name, games, result.ahead)
-    low, high = again.interval
-    summary = {"trial": again.trial, "target": target, "games": games, "score": again.score, "low": low, "high": high}
-    write_atomic(known, json.dumps(summary, indent=2) + "\n")
-    return again
+        score = compare(game, load(str(agent), game), load(sweep.target, game), games, seed, device).ahead
+    low, high = wilson_interval(score, games)
+    return {"trial": name, "target": sweep.target, "games": games, "score": score, "low": low, "high": high}
 
 
-# ---------------------------------------------------------------- text
+def _agent(sweep: Sweep, trial: FrozenTrial) -> Path:
+    """Return the file of a trial's agent; that of a trial that was stopped is of its last checkpoint."""
+    return Path(sweep.out, TRIALS, trial.user_attrs["name"], AGENT)
+
+
+# ---------------------------------------------------------------- report
 
 
 def train_command(arguments: Arguments) -> str:
-    """The command that trains as a trial did, as it is typed."""
-    game = registry.make(arguments.game, **arguments.parameters)
-    usual = type(arguments).fitted(game)
-    defaults = REGISTRY[arguments.game].defaults
+    """Return the command that trains as a trial did, as it is typed."""
+    usual = type(arguments).fitted(registry.make(arguments.game, **arguments.parameters))
     words = ["cellgames", "train", arguments.game]
+    defaults = registry.REGISTRY[arguments.game].defaults
     for name, value in arguments.parameters.items():
         if name not in defaults or defaults[name] != value:
             words += ["--param", f"{name}={json.dumps(value, ensure_ascii=False)}"]
     words += ["--algo", arguments.algorithm]
-    for option in type(arguments).options():
-        value = getattr(arguments, option.name)
-        if value == getattr(usual, option.name):
-            continue
-        flag = f"--{option.name.replace('_', '-')}"
-        if option.kind is bool:
-            words.append(flag if value else f"--no-{flag[2:]}")
-        else:
-            words += [flag, *(value if isinstance(value, tuple) else [str(value)])]
+    for option in arguments.options():
+        if (value := getattr(arguments, option.name)) != getattr(usual, option.name):
+            flag = option.name.replace("_", "-")
+            if option.kind is bool:
+                words.append(f"--{flag}" if value else f"--no-{flag}")
+            else:
+                words += [f"--{flag}", *(value if isinstance(value, tuple) else [str(value)])]
     return shlex.join(words)
 
 
-def trial_rows(sweep: Sweep) -> list[list[str]]:
-    """A header and a line a trial, for programs."""
-    names = list(sweep.trials[0].settings)
-    rows = [["rank", "trial", *names, "seed", "state", "steps", "score", "score_low", "score_high", "seconds", "error"]]
-    for rank, trial in enumerate(sweep.trials, 1):
-        scores = ["" if math.isnan(x) else f"{x:.6g}" for x in (trial.score, *trial.interval)]
-        settings = [shown(trial.settings[name]) for name in names]
-        seed, about = str(trial.arguments.seed), [trial.state, str(trial.steps)]
-        rows.append([str(rank), trial.name, *settings, seed, *about, *scores, f"{trial.seconds:.1f}", trial.error])
-    return rows
-
-
-def setting_rows(sweep: Sweep) -> list[list[str]]:
-    """A header and a line a setting, for people: mean, lowest and highest score of its finished seeds."""
-    names = list(sweep.trials[0].settings)
-    rows = [[*names, "finished", "mean", "lowest", "highest"]]
-    for group in by_setting(sweep.trials):
-        scores = _finished_scores(group)
-        cells = [f"{100 * x:.1f}" for x in (fmean(scores), min(scores), max(scores))] if scores else ["", "", ""]
-        rows.append([*(shown(group[0].settings[name]) for name in names), f"{len(scores)} of {len(group)}", *cells])
-    return rows
-
-
-def page_rows(sweep: Sweep) -> list[list[str]]:
-    """A header and a line a trial, for people."""
-    names = list(sweep.trials[0].settings)
-    rows = [["rank", "trial", *names, "score", "95 %", "steps", "seconds", "how it ended"]]
-    for rank, trial in enumerate(sweep.trials, 1):
-        low, high = trial.interval
-        score = (
-            ["", ""]
-            if math.isnan(trial.score)
-            else [f"{100 * trial.score:.1f}", f"{100 * low:.0f} to {100 * high:.0f}"]
-        )
-        ended = (
-            f"failed: {trial.error}" if trial.error else "stopped early" if trial.state == "stopped" else trial.state
-        )
-        settings = [shown(trial.settings[name]) for name in names]
-        rows.append([str(rank), trial.name, *settings, *score, f"{trial.steps:,}", f"{trial.seconds:.1f}", ended])
-    return rows
-
-
-def _markdown(rows: Sequence[Sequence[str]]) -> str:
-    cells = [[text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "\\<") for text in row] for row in rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], ["---:"] * len(cells[0]), *cells[1:]))
-
-
-def _page(sweep: Sweep, asked: Mapping[str, Any], plots: Sequence[str]) -> str:
-    base = sweep.trials[0].arguments
-    parts = [f"# Sweep of {base.algorithm} in {registry.make(base.game, **base.parameters).info.title}"]
-    if sweep.best is not None and sweep.again is not None:
-        best, again = sweep.best, sweep.again
-        low, high = again.interval
-        settings = ", ".join(f"{name}={shown(value)}" for name, value in best.settings.items())
-        parts += [
-            f"Best: `{settings}`, ahead of {sweep.target} in {100 * best.score:.1f} % of "
-            f"{best.arguments.eval_games} games. "
-            f"That is the best of many by chance too; in {again.games} new games it was ahead in "
-            f"{100 * again.score:.1f} % (95 %: {100 * low:.0f} to {100 * high:.0f}). The agent is `{BEST}`; this "
-            "trains it again:",
-            f"```\n{train_command(best.arguments)}\n```",
-        ]
-    else:
-        parts.append("No trial is finished.")
-    parts += [f"![{name}]({name})" for name in plots]
-    if asked["seeds"] > 1:
-        parts += ["## Settings", "Scores in % over the seeds that were finished.", _markdown(setting_rows(sweep))]
-    if count := sum(trial.state == "stopped" for trial in sweep.trials):
-        stopped = (
-            f"{count} of {len(sweep.trials)} trials were stopped early, with a low score among those that got as far; "
-            "which ones depends on which machines were fast, so another sweep may differ."
-        )
-    elif asked["stopping"]:
-        stopped = "No trial was stopped early, though those might have been whose score was low."
-    else:
-        stopped = "No trial was to be stopped early: the same sweep gives the same table, but for the seconds."
-    parts += [
-        "## Trials",
-        f"Scores in % against {sweep.target} at the last evaluation, of {base.eval_games} games, with Wilson's "
-        f"intervals. "
-        f"{stopped}",
-        _markdown(page_rows(sweep)),
-        "## What was asked for",
-        f"```json\n{json.dumps(asked, indent=2, ensure_ascii=False)}\n```",
-        f"Folders of the trials are in `trials/`; `cellgames evaluate` takes any of them. `{TABLE}` has the table.",
+def trial_table(sweep: Sweep, *, errors: bool = True) -> Table:
+    """Return a table with a row for each trial, with or without a last column for the errors of those that failed."""
+    names = [*sweep.trials[0].params]
+    rows = []
+    for place, trial in enumerate(sweep.trials, 1):
+        scores: list[float | None] = [None] * 3
+        if trial.value is not None:
+            scores = [round(x, 4) for x in (trial.value, *wilson_interval(trial.value, sweep.base.eval_games))]
+        about = trial.user_attrs
+        settings = [format_value(trial.params[name]) for name in names]
+        state, seconds = STATES[trial.state.name], round(about.get("seconds", 0.0), 1)
+        start, end = [place, about["name"], *settings, about["seed"]], [seconds, about.get("error", "")]
+        rows.append([*start, state, trial.last_step or 0, *scores, *end])
+    columns = [
+        "rank",
+        "trial",
+        *names,
+        "seed",
+        "state",
+        "steps",
+        "score",
+        "score_low",
+        "score_high",
+        "seconds",
+        "error",
     ]
-    return "\n\n".join(parts) + "\n"
+    if not errors:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    if not errors:
+        columns, rows = columns[:-1], [row[:-1] for row in rows]
+    return Table(name="trials", columns=columns, rows=rows, shown=100)
 
 
-def write_reports(sweep: Sweep, asked: Mapping[str, Any], warn: Callable[[str], None]) -> None:
-    """Write the table, the page and the plots; these are left out, with a warning, where matplotlib is missing."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(trial_rows(sweep))
-    write_atomic(sweep.out / TABLE, text.getvalue())
-    drawn: dict[str, bytes] = {}
-    try:
-        from .sweep_plots import curves_png, settings_png
-    except ImportError as error:
-        warn(f"no plots ({error}); pip install 'cellgames[render]'")
-    else:
-        if any(not math.isnan(trial.score) for trial in sweep.trials):
-            drawn = {PLOT: settings_png(sweep), CURVES: curves_png(sweep)}
-    for name in (PLOT, CURVES):
-        if name in drawn:
-            write_atomic(sweep.out / name, drawn[name])
-        else:
-            (sweep.out / name).unlink(missing_ok=True)
-    write_atomic(sweep.out / PAGE, _page(sweep, asked, list(drawn)))
+def setting_table(sweep: Sweep) -> Table:
+    """Return a table with a row for each setting: mean, lowest and highest score of its finished seeds."""
+    names = [*sweep.trials[0].params]
+    rows = []
+    for group, scores in _by_setting(sweep.trials):
+        numbers = [round(x, 4) for x in (fmean(scores), min(scores), max(scores))] if scores else [None] * 3
+        values = [format_value(group[0].params[name]) for name in names]
+        rows.append([*values, f"{len(scores)} of {len(group)}", *numbers])
+    return Table(name="", columns=[*names, "finished", "mean", "lowest", "highest"], rows=rows)
+
+
+def report(sweep: Sweep, asked: Mapping[str, Any]) -> Report:
+    """Return the report of a sweep; `asked` is what it was asked for."""
+    base, best, again, summary = sweep.base, sweep.best, sweep.again, ["No trial is finished."]
+    if best is not None and again is not None:
+        summary = [
+            f"Best: `{format_settings(best.params)}`, ahead of {escape(sweep.target)} in {percent(best.value or 0)} % "
+            f"of {base.eval_games} games. It is the luckiest of many too. In {again['games']} new games it was ahead "
+            f"in {percent(again['score'])} % (95 %: {percent(again['low'])} to {percent(again['high'])}). The agent "
+            f"is `{BEST}`; this command trains it again:",
+            f"```\n{train_command(trial_arguments(base, best))}\n```",
+        ]
+    plots = []
+    if any(trial.value is not None for trial in sweep.trials):
+        plots = [
+            Plot("settings", "", partial(draw_settings, sweep), "the score by setting"),
+            Plot("curves", "", partial(draw_curves, sweep), "the score over steps"),
+        ]
+    seeds = [Section("Settings", ["Scores of the seeds that were finished.", setting_table(sweep)])]
+    stopped = sum(trial.state.name == "PRUNED" for trial in sweep.trials)
+    note = "Trials were not to be stopped early: the same sweep gives the same table, except for the seconds."
+    if asked["stopping"]:
+        note = (
+            f"{stopped} of {len(sweep.trials)} trials were stopped early, with low scores among those that got as far. "
+            "Which ones depends on which machines are fast, so another sweep may differ."
+        )
+    about = (
+        f"Scores against {escape(sweep.target)} at the last evaluation, of {base.eval_games} games, with Wilson "
+        f"intervals. {note}"
+    )
+    folders = f"`{TRIALS}/` has the folder of each trial; `cellgames evaluate` takes any of them."
+    return Report(
+        f"Sweep of {base.algorithm} in {registry.make(base.game, **base.parameters).info.title}",
+        [
+            *summary,
+            *plots,
+            *(seeds if asked["seeds"] > 1 else []),
+            Section("Trials", [about, trial_table(sweep), folders]),
+            Section("Options", [f"```json\n{json.dumps(asked, indent=2, ensure_ascii=False)}\n```"]),
+        ],
+        data=sweep.again,
+        data_file=MEASURED,
+        more_files={} if best is None else {BEST: _agent(sweep, best).read_bytes()},
+    )

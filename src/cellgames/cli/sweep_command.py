@@ -1,27 +1,29 @@
-"""What `cellgames sweep` does: runs of training with different settings on a Ray cluster, and which did best.
+"""The command `cellgames sweep`: runs of training with different settings on a Ray cluster, and which is best.
 
-What needs torch or Ray is imported by the function that uses it, so that help answers at once.
+Functions import torch, Ray and Optuna when they need them, so that help answers at once.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cellgames.cluster.connection import LOCAL, load_ray
+from cellgames.cluster.connection import load_ray
 from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
 from cellgames.utils.status_line import StatusLine
 
-from .commands import UserError, file_name, parameters, program, ray_address, stopped, warn
-from .train_command import add_options, asked
+from .commands import UserError, file_name, parameters, program, stopped, warn
+from .train_command import add_option, add_options, asked
 
 if TYPE_CHECKING:
-    from cellgames.training.sweeps.sweep import SweepProgress
-    from cellgames.training.sweeps.sweep_reports import Sweep
+    from optuna.trial import FrozenTrial
+
+    from cellgames.training.sweeps.sweep import Sweep
 
 __all__ = ["EXAMPLES", "TEXT", "USAGE", "add_sweep", "sweep"]
 
@@ -29,11 +31,11 @@ _OF_ONE_RUN = ("actors", "lag", "ray")  # settings of a run whose games others p
 
 USAGE = "GAME --vary NAME=VALUES ... "
 TEXT = (
-    "Train with many settings side by side, and compare them. Settings are drawn from ranges and lists, or all\n"
-    "combinations of lists are taken; each is a run of training on a Ray cluster, started here or joined. Runs\n"
-    "whose score is low among those that got as far are stopped early. The folder gets a table, plots, the best\n"
+    "Train with many settings at the same time, and compare the results. Settings are drawn from ranges and lists,\n"
+    "or all combinations of lists are tried; each is a run of training on a Ray cluster, started here or joined.\n"
+    "Runs with a low score among those that got as far are stopped early. The folder gets a table, plots, the best\n"
     "agent and the folder of every run. A sweep that was stopped continues where it was; the same command with\n"
-    "more --trials or --seeds lets it grow. All settings of `cellgames train` may be given, and hold for all."
+    "more --trials or --seeds lets it grow. All settings of `cellgames train` may be given, and hold for all runs."
 )
 EXAMPLES = (
     "torus-small-v0 --vary learning_rate=1e-4..1e-2 ent_coef=0,0.01,0.1 --total-steps 200000",
@@ -43,95 +45,45 @@ EXAMPLES = (
 
 
 def add_sweep(command: argparse.ArgumentParser) -> None:
-    """The options; those of a game and of a folder are there already."""
+    """Add the options of sweeps and of training; those of a game and of a folder are there already."""
     command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how agents learn (default ppo)")
-    command.add_argument(
-        "--vary",
-        metavar="NAME=VALUES",
-        nargs="+",
-        action="extend",
-        required=True,
-        help="a setting and what it may be: LOW..HIGH, by logarithms if HIGH is ten times LOW or more, or a list "
-        "V,V,... (of text, V|V|...)",
-    )
-    which = command.add_mutually_exclusive_group()
-    which.add_argument("--trials", metavar="N", type=int, help="settings to draw (default 12)")
-    which.add_argument("--grid", action="store_true", help="all combinations of lists instead")
-    command.add_argument("--seeds", metavar="N", type=int, default=1, help="runs of each setting (default 1)")
-    command.add_argument(
-        "--target", metavar="SPEC", default="", help="whom scores are against (default greedy, else random)"
-    )
-    command.add_argument(
-        "--stopping",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="stop runs early whose score is low, by ASHA, and evaluate them in time for it (default yes)",
-    )
-    command.add_argument(
-        "--ray",
-        metavar="ADDRESS",
-        type=ray_address,
-        nargs="?",
-        const=LOCAL,
-        default=LOCAL,
-        help="a Ray cluster to join, `auto` or HOST:PORT (default: one started on this machine)",
-    )
-    command.add_argument(
-        "--ray-workers", metavar="N", type=int, help="runs side by side (default: as many as there is room for)"
-    )
-    command.add_argument(
-        "--gpus", metavar="X", type=float, default=0, help="GPUs of each run, such as 1 or 0.25 (default 0)"
-    )
+    for option in SweepOptions.options():
+        add_option(command, option)
     add_options(command, without=_OF_ONE_RUN)
 
 
 def sweep(arguments: argparse.Namespace) -> int:
-    """Train with many settings, or go on with it."""
-    from cellgames.training.sweeps.sweep_space import parse_space
+    """Train with many settings, or continue to do so."""
+    from cellgames.training.sweeps.search_space import parse_space
 
-    address, arguments.ray = arguments.ray, None  # else taken for the setting of that name
+    options = SweepOptions.from_given(vars(arguments))
+    arguments.ray = None  # the sweep's, not the setting of that name
     base = asked(arguments)
-    space = parse_space(arguments.vary, type(base))
+    space = parse_space(options.vary, type(base))
     if given := [name for name in space if getattr(arguments, name, None) is not None]:
         raise UserError(f"{given[0]} is varied, so --{given[0].replace('_', '-')} is not to be given")
     load_ray()  # or say at once that it is not installed
     from cellgames.training.sweeps import sweep as sweeps
-    from cellgames.training.sweeps import sweep_base
 
-    if arguments.stopping and arguments.eval_every is None:
-        base = sweep_base.evaluated_in_time(base, space)
-
+    if options.stopping and arguments.eval_every is None:
+        base = evaluate_in_time(base, space)
     out = arguments.out or _default_out(arguments)
-    line, reported = StatusLine(not arguments.quiet, every_s=30.0), -1
+    line, shown = StatusLine(not arguments.quiet, every_s=30.0), -1
 
-    def report(at: SweepProgress) -> None:
-        nonlocal reported
-        line.show(_progress_text(at), news=at.done > reported)
-        reported = at.done
+    def report(trials: Sequence[FrozenTrial]) -> None:
+        nonlocal shown
+        done = sum(trial.state.is_finished() for trial in trials)
+        line.show(_progress_text(trials), news=done > shown)
+        shown = done
 
+    command = shlex.join(["cellgames", *arguments.command_line])
     try:
-        found = sweeps.sweep(
-            base,
-            space,
-            out,
-            trials=arguments.trials,
-            grid=arguments.grid,
-            seeds=arguments.seeds,
-            target=arguments.target,
-            stopping=arguments.stopping,
-            address=address,
-            workers=arguments.ray_workers,
-            gpus=arguments.gpus,
-            resume=not arguments.fresh,
-            command=shlex.join(["cellgames", *arguments.command_line]),
-            report=report,
-            warn=warn,
-        )
+        found = sweeps.sweep(base, out, options, resume=not arguments.fresh, command=command, report=report, warn=warn)
     except KeyboardInterrupt:
         return stopped(arguments, f"Runs that ended, and the others up to their last checkpoints, are kept in {out}")
     finally:
         line.end()
-    _report(found, arguments)
+    _report(found, options)
     return 0 if found.best is not None else 1
 
 
@@ -141,34 +93,42 @@ def _default_out(arguments: argparse.Namespace) -> Path:
     return Path("results") / "sweep" / file_name(words)
 
 
-def _progress_text(at: SweepProgress) -> str:
-    words = [f"{at.done} of {at.total} trials"]
-    words += [f"{count} {word}" for count, word in ((at.stopped, "stopped early"), (at.failed, "failed")) if count]
-    if at.running:
-        words.append(f"{at.running} running")
-    if not math.isnan(at.score):
-        words.append(f"best so far {100 * at.score:.0f} % ({at.best})")
+def _progress_text(trials: Sequence[FrozenTrial]) -> str:
+    states = Counter(trial.state.name for trial in trials)
+    done = sum(trial.state.is_finished() for trial in trials)
+    counts = ((states["PRUNED"], "stopped early"), (states["FAIL"], "failed"), (states["RUNNING"], "running"))
+    words = [f"{done} of {len(trials)} trials", *(f"{count} {word}" for count, word in counts if count)]
+    scores = {
+        trial.user_attrs["name"]: trial.intermediate_values[trial.last_step]
+        for trial in trials
+        if trial.last_step is not None
+    }
+    if scores:
+        best = max(scores, key=scores.__getitem__)
+        words.append(f"best so far {100 * scores[best]:.0f} % ({best})")
     return ", ".join(words)
 
 
-def _report(found: Sweep, arguments: argparse.Namespace) -> None:
-    """What came out, what to open, and what to do next."""
-    from cellgames.training.sweeps.sweep_reports import page_rows, setting_rows
+def _report(found: Sweep, options: SweepOptions) -> None:
+    """Print the results, the files to open, and what to do next."""
+    from cellgames.training.sweeps.sweep_reports import setting_table, trial_table
+    from cellgames.utils.report.text import plain_table
 
     if found.before == len(found.trials):
         print(f"Nothing to do: all {found.before} trials of {found.out} have ended.")
     elif found.before:
         print(f"{len(found.trials)} trials, {found.before} of them ended before.")
-    print(f"Scores in % against {found.target}:")
-    print(_columns(page_rows(found)))
-    if arguments.seeds > 1:
-        print("\nOver seeds:")
-        print(_columns(setting_rows(found)))
-    if found.best is not None and found.again is not None:
-        low, high = found.again.interval
+    print(f"Scores against {found.target}:")
+    print(plain_table(trial_table(found, errors=False)))
+    for trial in found.trials:
+        if error := trial.user_attrs.get("error"):
+            print(f"{trial.user_attrs['name']} failed: {error}")
+    if options.seeds > 1:
+        print(f"\nOver seeds:\n{plain_table(setting_table(found))}")
+    if found.best is not None and (again := found.again) is not None:
         print(
-            f"\nBest: {found.best.name}. In {found.again.games} new games it is ahead of {found.target} in "
-            f"{found.again.score:.1%} ({low:.0%} to {high:.0%})."
+            f"\nBest: {again['trial']}. In {again['games']} new games it is ahead of {found.target} in "
+            f"{again['score']:.1%} ({again['low']:.0%} to {again['high']:.0%})."
         )
     print(f"Written to {found.out}:")
     for name, text in (
@@ -176,7 +136,7 @@ def _report(found: Sweep, arguments: argparse.Namespace) -> None:
         ("best.safetensors", "the best agent"),
         ("settings.png", "the score by setting"),
         ("curves.png", "the score over steps"),
-        ("trials.csv", "a line a trial"),
+        ("trials.csv", "a row for each trial"),
         ("trials", "the folder of each"),
     ):
         if (found.out / name).exists():
@@ -184,15 +144,5 @@ def _report(found: Sweep, arguments: argparse.Namespace) -> None:
     print("Next:")
     if found.agent is not None:
         print(f"  {program()} evaluate {shlex.quote(str(found.agent))}   measure it")
-    more = "--seeds" if arguments.grid else "--trials or --seeds"
+    more = "--seeds" if options.grid else "--trials or --seeds"
     print(f"  the same command with more {more}: trains only what is missing")
-
-
-def _columns(rows: Sequence[Sequence[Any]]) -> str:
-    """Side by side, numbers to the right; the last column is text."""
-    from cellgames.arena.report.report_parts import plain_table
-
-    *front, last = zip(*rows, strict=True)
-    lines = plain_table(list(zip(*front, strict=True))).splitlines()
-    width = max(map(len, lines))
-    return "\n".join(f"{line:{width}}  {text}".rstrip() for line, text in zip(lines, last, strict=True))

@@ -25,7 +25,7 @@ from .commands import UserError, file_name, make_game, parameters, program, stop
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
 
-__all__ = ["add_options", "asked", "train"]
+__all__ = ["add_option", "add_options", "asked", "train"]
 
 _ELSEWHERE = ("seed",)  # options that all commands with a game have
 
@@ -48,10 +48,11 @@ def add_options(command: argparse.ArgumentParser, without: Sequence[str] = ()) -
             if count not in groups:
                 groups[count] = command.add_argument_group("settings of one algorithm only")
             only = "" if count == len(ALGORITHMS) else f"{', '.join(users[name])}: "
-            _add_option(groups[count], option, only)
+            add_option(groups[count], option, only)
 
 
-def _add_option(group: Any, option: Option, only: str) -> None:
+def add_option(group: Any, option: Option, only: str = "") -> None:
+    """Add an option to a parser or a group; `only` names the algorithms that have it."""
     flag = f"--{option.name.replace('_', '-')}"
     help = f"{only}{option.help}{_default(option)}".replace("%", "%%")
     shared: dict[str, Any] = {"dest": option.name, "default": None, "help": help}
@@ -60,9 +61,9 @@ def _add_option(group: Any, option: Option, only: str) -> None:
     elif option.choices:
         group.add_argument(flag, choices=option.choices, **shared)
     elif option.kind == Strings:
-        group.add_argument(flag, metavar="SPEC", nargs="+", **shared)
+        group.add_argument(flag, metavar=option.metavar or "SPEC", nargs="+", action="extend", **shared)
     else:
-        metavar = {int: "N", float: "X", str: "TEXT"}[option.kind]
+        metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
         group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
 
 
@@ -70,7 +71,7 @@ def _default(option: Option) -> str:
     """What stands in brackets at the end of the help."""
     if any(option.name in preset.values for _, preset in presets()):
         return " (default by game)"
-    if option.default in ("", ()):
+    if option.default in (None, "", ()):
         return ""
     value = {True: "yes", False: "no"}[option.default] if option.kind is bool else option.default
     return f" (default {value:g})" if option.kind is float else f" (default {value})"

@@ -29,7 +29,7 @@ from .connection import LOCAL, ClusterError, Place, build, connected, packed
 from .ray_tasks import KEPT, LOST, MOST_SAID, Answer, Caution, do_piece
 from .workers import Work
 
-__all__ = ["RayWorkers", "workers_at"]
+__all__ = ["RayWorkers", "WorkersDiedError", "workers_at"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -37,6 +37,10 @@ R = TypeVar("R")
 _DEATHS = 4  # of workers at one piece, before it is given up
 _COUNTED_S = 1.0  # for which a count of cores holds
 _PATIENCE_S = 10.0  # with a cluster on which no core was free
+
+
+class WorkersDiedError(ClusterError):
+    """A piece of work that costs the life of every worker that gets it."""
 
 
 class _Work(NamedTuple):
@@ -84,6 +88,8 @@ class RayWorkers:
     Args:
         address: as in `cluster.connected`.
         count: the most pieces that are done side by side; None is the cores of the cluster, of one that grows, too.
+        cpus: cores that a piece takes.
+        gpus: GPUs that a piece takes; may be a fraction.
         warn: gets a line if the cluster has no core free for long; by default a `RuntimeWarning`.
 
     Raises:
@@ -92,12 +98,19 @@ class RayWorkers:
     """
 
     def __init__(
-        self, address: str = LOCAL, count: int | None = None, *, warn: Callable[[str], None] | None = None
+        self,
+        address: str = LOCAL,
+        count: int | None = None,
+        *,
+        cpus: int = 1,
+        gpus: float = 0,
+        warn: Callable[[str], None] | None = None,
     ) -> None:
         if count is not None and count < 1:
             raise ValueError(f"expected at least 1 worker, got {count}")
         self.address = address
         self._most = count
+        self._needs = {"CPU": cpus, **({"GPU": gpus} if gpus else {})}
         self._warn = warn if warn is not None else partial(warnings.warn, category=RuntimeWarning, stacklevel=2)
         self._inside = False
         self._stack = ExitStack()
@@ -135,7 +148,8 @@ class RayWorkers:
         now = time.monotonic()
         at, cores = self._counted
         if not cores or now - at > _COUNTED_S:
-            cores = max(1, int(self._cluster.cluster_resources().get("CPU", 0)))
+            there = self._cluster.cluster_resources()
+            cores = max(1, min(int(there.get(name, 0) / amount) for name, amount in self._needs.items()))
             self._counted = now, cores
         return cores if self._most is None else min(cores, self._most)
 
@@ -145,15 +159,16 @@ class RayWorkers:
         if not self._inside:
             raise RuntimeError("workers must be used in a with statement: with RayWorkers() as workers: ...")
         if self._ray is None:
-            cores = None if self._most is None else min(self._most, os.cpu_count() or 1)
+            cpus, gpus = self._needs["CPU"], self._needs.get("GPU", 0)
+            cores = None if self._most is None else min(self._most * int(cpus), os.cpu_count() or 1)
             ray = self._stack.enter_context(connected(self.address, cores))
             # Ray's own threads must not be held up by what is done when a piece arrives.
             self._desk = ThreadPoolExecutor(1, "ray-workers")
-            self._task = ray.remote(num_cpus=1, max_retries=_DEATHS - 1)(do_piece)
+            self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=_DEATHS - 1)(do_piece)
             self._versions = vars(build())
             self._timer = Timer(_PATIENCE_S, self._look)
             self._timer.daemon = True
-            if _free(ray) < 1:
+            if _free(ray) < cpus:
                 self._timer.start()
             self._ray = ray
         return self._ray
@@ -162,7 +177,7 @@ class RayWorkers:
         """Say so if the cluster had no free core, still has none, and nothing has arrived yet."""
         with suppress(Exception):  # a cluster that is gone: whoever waits for a piece hears of it
             ray = self._cluster
-            if (free := _free(ray)) < 1:
+            if (free := _free(ray)) < self._needs["CPU"]:
                 cores = int(ray.cluster_resources().get("CPU", 0))
                 where = "on this machine" if self.address == LOCAL else f"at {self.address}"
                 self._warn(f"the cluster {where} has {free} of {cores} cores free; waiting")
@@ -249,13 +264,13 @@ class RayWorkers:
         ):
             return ClusterError(LOST)
         if kinds is not None and isinstance(fault, kinds.WorkerCrashedError):
-            return ClusterError(
+            return WorkersDiedError(
                 f"{piece.name}: {_DEATHS} workers died at it, one after the other; was there too little memory, or "
                 "does an agent end its process?"
             )
         said = " ".join(str(fault).split())[:MOST_SAID]
         if kinds is not None and isinstance(fault, kinds.OutOfMemoryError):
-            return ClusterError(f"{piece.name}: its workers were stopped for want of memory: {said}")
+            return WorkersDiedError(f"{piece.name}: its workers were stopped for want of memory: {said}")
         return ClusterError(
             f"{piece.name} could not be done ({type(fault).__name__}: {said}); is the same cellgames installed on "
             "every machine of the cluster?"

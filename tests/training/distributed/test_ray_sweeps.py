@@ -9,34 +9,37 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 from paths import ROOT
-from sweep_runs import FATAL, SCORES, VARY, base, scripted
+from sweep_runs import FATAL, VARY, Blind, Scripted, base
 from training_runs import block_extras, equal, tiny
 
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.cli import main as cli
 from cellgames.cluster.connection import LOCAL, ClusterError, connected
-from cellgames.training import PPOArguments, train
+from cellgames.training import train
 from cellgames.training.runs.checkpoints import CHECKPOINT
-from cellgames.training.runs.logs import Logs
 from cellgames.training.sweeps import sweep as sweeps
 from cellgames.training.sweeps import sweep_reports
-from cellgames.training.sweeps.sweep import plan, sweep
-from cellgames.training.sweeps.sweep_book import Book
+from cellgames.training.sweeps.sweep import SweepOptions, plan, sweep
 from cellgames.training.sweeps.sweep_reports import train_command
-from cellgames.training.sweeps.sweep_space import parse_space
-from cellgames.training.sweeps.sweep_trials import evaluations
+from cellgames.training.sweeps.sweep_study import open_study, trial_arguments
+from cellgames.utils.report.model import Plot
+
+optuna = pytest.importorskip("optuna")
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
 
 pytestmark = pytest.mark.ray
 
@@ -56,9 +59,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         patch.setenv("OMP_WAIT_POLICY", "passive")
         patch.setenv(FATAL, str(armed))
         block_extras(lambda name, value: patch.setitem(sys.modules, name, value))
-        patch.setitem(sys.modules, "cellgames.training.sweeps.sweep_plots", None)
+        patch.setattr("cellgames.utils.report.files.png", _no_plots)
         with connected(LOCAL, 2) as ray:
             yield ray
+
+
+def _no_plots(plot: Plot) -> bytes:
+    raise ImportError("left out")
+
+
+def outcomes(out: Path) -> dict[str, FrozenTrial]:
+    """The trials in the study of a sweep; of several with one name the last."""
+    return {trial.user_attrs["name"]: trial for trial in open_study(out).trials}
 
 
 @dataclass(frozen=True)
@@ -88,8 +100,9 @@ def swept(cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> Swept:
     killed = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
     assert killed.returncode == -9, killed.stderr
     assert not armed.exists()  # a worker was killed, too
-    outcomes = json.loads((out / "outcomes.json").read_text(encoding="utf-8"))
-    done = [out / "trials" / name / CHECKPOINT for name in outcomes if outcomes[name]["state"] == "finished"]
+    done = [
+        out / "trials" / name / CHECKPOINT for name, trial in outcomes(out).items() if trial.state.name == "COMPLETE"
+    ]
     before = {path: path.stat().st_mtime_ns for path in done}
     words = [*shlex.split(train_command(base()))[2:], "--vary", *VARY, "--grid", "--no-stopping", "--out", str(out)]
     words = ["sweep", *words, "--ray-workers", "1", "--quiet", "--seeds", "2"]
@@ -105,15 +118,14 @@ def table(out: Path) -> list[dict[str, str]]:
 
 def learned(folder: Path) -> list[dict[str, str]]:
     """The table of a run, without times."""
-    return [{name: repr(x) for name, x in line.items() if name not in TIMES} for line in evaluations(folder)]
+    with (folder / "progress.csv").open(encoding="utf-8") as file:
+        return [{name: text for name, text in line.items() if name not in TIMES} for line in csv.DictReader(file)]
 
 
 def test_what_has_ended_is_not_learned_again(swept: Swept) -> None:
     assert swept.before
     assert {path: path.stat().st_mtime_ns for path in swept.before} == swept.before
     assert f"8 trials, {len(swept.before)} of them ended before." in swept.printed
-    assert not (swept.out / ".tune").exists()
-    assert not (swept.out / ".token").exists()
 
 
 def test_a_bad_setting_is_told_and_the_others_go_on(swept: Swept) -> None:
@@ -122,16 +134,16 @@ def test_a_bad_setting_is_told_and_the_others_go_on(swept: Swept) -> None:
         *[("failed", "self=0.5,nobody=0.5")] * 4,
     ]
     assert all("nobody" in line["error"] for line in swept.lines[4:])
-    assert "failed: " in (swept.out / "report.md").read_text(encoding="utf-8")
+    assert "| failed |" in (swept.out / "report.md").read_text(encoding="utf-8")
 
 
 def test_a_trial_learns_what_a_run_of_its_own_learns(swept: Swept, tmp_path: Path) -> None:
     """Whatever died in between: the first one's worker and driver did, and another one has the second seed."""
-    planned = {trial.name: trial for trial in plan(base(), parse_space(VARY, PPOArguments), grid=True, seeds=2)}
+    planned = {trial.user_attrs["name"]: trial for trial in plan(base(), SweepOptions(vary=VARY, grid=True, seeds=2))}
     lines = {line["trial"]: line for line in swept.lines}
     for name in ("001-seed=0", "003-seed=1"):
         there = swept.out / "trials" / name
-        arguments = dataclasses.replace(planned[name].arguments, eval_opponents=("sweep_runs:Fatal",))
+        arguments = dataclasses.replace(trial_arguments(base(), planned[name]), eval_opponents=("sweep_runs:Fatal",))
         here = train(arguments, tmp_path / name)
         assert learned(here.out) == learned(there)
         end = here.history[-1]
@@ -164,49 +176,53 @@ def test_nothing_is_played_where_all_has_ended(
     swept: Swept, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Failed trials are tried again by every call, so that they count as stopped here."""
-    path = swept.out / "outcomes.json"
-    path.write_text(path.read_text(encoding="utf-8").replace('"failed"', '"stopped"'), encoding="utf-8")
+    study = open_study(swept.out)
+    for trial in outcomes(swept.out).values():
+        if trial.state.name == "FAIL":
+            stopped = optuna.trial.TrialState.PRUNED
+            study.add_trial(
+                optuna.create_trial(
+                    state=stopped, params=trial.params, distributions=trial.distributions, user_attrs=trial.user_attrs
+                )
+            )
     monkeypatch.setattr(sweep_reports, "compare", None)  # the best one has been measured
     assert cli.main(swept.words) == 0
     assert "Nothing to do: all 8 trials" in capsys.readouterr().out
 
 
 def test_low_scores_are_stopped_early(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeps, "run_trial", scripted(SCORES))
-    monkeypatch.setattr(sweeps, "Job", lambda *_: None)
-    """Trials 1 and 2 ended before, with 0.9 and 0.8: who is to go on needs 0.87, which is two thirds of the way."""
-    common = tiny(total_steps=900)
-    planned = plan(common, parse_space(["learning_rate=0.001,0.002,0.003,0.01,0.1"], type(common)), grid=True)
-    ended = {}
-    for trial in planned[:2]:
-        folder = tmp_path / "trials" / trial.name
-        folder.mkdir(parents=True)
-        lines = [{"steps": steps, "random": SCORES[trial.name]} for steps in range(50, 901, 50)]
-        Logs(folder, "", (), 0, lambda message: None).table(lines)
-        ended[trial.name] = {"state": "finished", "steps": 900, "score": SCORES[trial.name], "seconds": 0.0}
-    (tmp_path / "outcomes.json").write_text(json.dumps(ended))
-    book = Book(tmp_path, planned, lambda progress: None)
-    sweeps._run(cluster, common, "random", book, stopping=True, workers=1, gpus=0, command="")
-    ends = {name: (outcome["state"], outcome["steps"]) for name, outcome in book.outcomes.items()}
-    assert ends == {
-        "001-seed=0": ("finished", 900),
-        "002-seed=0": ("finished", 900),
-        "003-seed=0": ("stopped", 100),  # the first rung, a ninth of the steps; alone it would have been the best
-        "004-seed=0": ("stopped", 100),
-        "005-seed=0": ("finished", 900),
-    }
-    assert not book.missing()
+    """A sweep that continues compares with what ended before."""
+    monkeypatch.setattr(sweeps, "TrialWork", Scripted)
+    monkeypatch.setattr(sweeps, "finish", lambda found, asked, warn: found)
+    vary = ("learning_rate=0.001,0.002,0.003,0.01,0.1",)
+    common, options = tiny(total_steps=900), SweepOptions(vary=vary, grid=True, ray_workers=1)
+
+    def interrupt(trials: Sequence[FrozenTrial]) -> None:
+        if sum(trial.state.is_finished() for trial in trials) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        sweep(common, tmp_path, options, report=interrupt)
+    assert [trial.state.name for trial in outcomes(tmp_path).values()][:2] == ["COMPLETE", "PRUNED"]
+    found = sweep(common, tmp_path, options)
+    assert found.before == 2
+    assert [(trial.state.name, trial.value, trial.last_step) for trial in found.trials] == [
+        ("COMPLETE", 0.9, 900),
+        ("PRUNED", 0.8, 100),  # the first rung, a ninth of the steps
+        ("PRUNED", 0.85, 100),
+        ("PRUNED", 0.2, 100),
+        ("COMPLETE", 0.95, 900),
+    ]
 
 
 def test_a_worker_that_cannot_do_any_ends_the_sweep(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeps, "run_trial", scripted({}))
-    monkeypatch.setattr(sweeps, "Job", lambda *_: None)
-    with pytest.raises(ClusterError, match="it sees another disk"):
-        sweep(tiny(), ["num_epochs=1,2"], tmp_path, trials=1)
+    monkeypatch.setattr(sweeps, "TrialWork", Blind)
+    with pytest.raises(ClusterError, match=f"does not see {tmp_path}"):
+        sweep(tiny(), tmp_path, SweepOptions(vary=("num_epochs=1,2",), trials=1))
 
 
 def test_a_trial_that_no_machine_can_run_is_refused(cluster: Any, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match="a trial needs 9 CPUs"):
-        sweep(tiny(threads=9), ["num_epochs=1,2"], tmp_path)
+        sweep(tiny(threads=9), tmp_path, SweepOptions(vary=("num_epochs=1,2",)))

@@ -7,12 +7,10 @@ import dataclasses
 import json
 import math
 import shlex
-import shutil
 import sys
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from training_runs import block_extras, tiny
@@ -25,37 +23,35 @@ from cellgames.cli.train_command import asked
 from cellgames.cluster import connection as cluster
 from cellgames.training import PPOArguments, RunError
 from cellgames.training.arguments import arguments_of
-from cellgames.training.runs.logs import Logs
 from cellgames.training.sweeps import sweep as sweeps
-from cellgames.training.sweeps.sweep import SweepProgress, plan, sweep
-from cellgames.training.sweeps.sweep_base import evaluated_in_time
-from cellgames.training.sweeps.sweep_book import Book
-from cellgames.training.sweeps.sweep_reports import (
-    Again,
-    Sweep,
-    SweepTrial,
-    best_of,
-    ranked,
-    train_command,
-    wilson,
-    write_reports,
-)
-from cellgames.training.sweeps.sweep_space import Choices, Range, draw_settings, grid_settings, parse_space
-from cellgames.training.sweeps.sweep_trials import Job, evaluations, run_trial
+from cellgames.training.sweeps.search_space import draw_settings, format_values, grid_settings, parse_space
+from cellgames.training.sweeps.sweep import Sweep, SweepOptions, plan, sweep
+from cellgames.training.sweeps.sweep_options import evaluate_in_time
+from cellgames.training.sweeps.sweep_reports import best_of, rank, report, train_command
+from cellgames.training.sweeps.sweep_study import current, fail, open_study, start_trial, trial_arguments
+from cellgames.training.sweeps.sweep_work import TrialWork
+from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import opened
+
+optuna = pytest.importorskip("optuna")
+
+if TYPE_CHECKING:
+    from optuna.trial import FrozenTrial
 
 # ---------------------------------------------------------------- what may be varied
 
 
 def test_values_are_read() -> None:
+    kinds = optuna.distributions
+    Float, Int, Categorical = kinds.FloatDistribution, kinds.IntDistribution, kinds.CategoricalDistribution  # noqa: N806
     texts = ["learning-rate=1e-4..1e-2", "layers=1..4", "num_envs=8..1e3", "ent_coef=0,0.01", "sample=yes,no"]
     assert parse_space([*texts, "opponents=self|self=0.8,pool=0.2"], PPOArguments) == {
-        "learning_rate": Range(1e-4, 1e-2, log=True, whole=False),
-        "layers": Range(1, 4, log=False, whole=True),
-        "num_envs": Range(8, 1000, log=True, whole=True),
-        "ent_coef": Choices((0.0, 0.01)),
-        "sample": Choices((True, False)),
-        "opponents": Choices(("self", "self=0.8,pool=0.2")),
+        "learning_rate": Float(1e-4, 1e-2, log=True),
+        "layers": Int(1, 4),
+        "num_envs": Int(8, 1000, log=True),
+        "ent_coef": Categorical((0.0, 0.01)),
+        "sample": Categorical((True, False)),
+        "opponents": Categorical(("self", "self=0.8,pool=0.2")),
     }
 
 
@@ -71,7 +67,7 @@ def test_values_are_read() -> None:
         ("sampling=latest|often", "sampling must be one of uniform, latest, prioritized, got 'often'"),
         ("sample=yes,maybe", "sample must be true or false, got 'maybe'"),
         ("ent_coef=0.1", "ent_coef=0.1 is one value"),
-        ("opponents=self=0.5,pool=0.5", r"is one value: two or more, with | between them"),
+        ("opponents=self=0.5,pool=0.5", r"is one value: to vary it, give two or more with | between them"),
         ("ent_coef=0,0.1,0", "ent_coef has a value twice"),
         ("seed=1,2", "seed cannot be varied: use --seeds"),
         ("total_steps=100,200", "total_steps cannot be varied: all trials get the same"),
@@ -94,20 +90,23 @@ def test_a_setting_is_varied_once_and_something_is() -> None:
 
 # ---------------------------------------------------------------- which trials there are
 
-SPACE = parse_space(["learning_rate=1e-4..1e-2", "layers=1..4", "ent_coef=0,0.01,0.1"], PPOArguments)
+VARY = ("learning_rate=1e-4..1e-2", "layers=1..4", "ent_coef=0,0.01,0.1")
+SPACE = parse_space(VARY, PPOArguments)
 
 
 @pytest.mark.parametrize("text", ["0.999..0.9999", "0..1", "0.5..4", "0.9..0.99"])
 def test_a_range_of_any_width_has_hundreds_of_values(text: str) -> None:
     low, high = map(float, text.split(".."))
-    values = {Range(low, high, log=False, whole=False).at(share / 2000) for share in range(2001)}
+    space = {"gamma": optuna.distributions.FloatDistribution(low, high)}
+    values = {settings["gamma"] for settings in draw_settings(space, 500, seed=0)}
     assert 100 < len(values) <= 1001
-    assert (min(values), max(values)) == (low, high)
+    assert low <= min(values) < low + 0.01 * (high - low)
+    assert high - 0.01 * (high - low) < max(values) <= high
 
 
 def test_values_are_told_in_full() -> None:
     texts = ["learning_rate=0.001000001,0.00100000312", "num_envs=1000001..1000003", "max_grad_norm=1e-12,2,1e22"]
-    reported = [str(values) for values in parse_space(texts, PPOArguments).values()]
+    reported = [format_values(values) for values in parse_space(texts, PPOArguments).values()]
     assert reported == ["0.001000001 | 0.00100000312", "1000001..1000003", "1e-12 | 2 | 1e+22"]
 
 
@@ -143,61 +142,77 @@ def test_a_grid_has_all_combinations_and_no_ranges() -> None:
 
 def test_trials_are_each_setting_with_each_seed() -> None:
     base = tiny(seed=7)
-    planned = plan(base, parse_space(["num_epochs=1,2"], PPOArguments), grid=True, seeds=2)
-    assert [trial.name for trial in planned] == ["001-seed=7", "001-seed=8", "002-seed=7", "002-seed=8"]
-    assert planned[3].arguments == dataclasses.replace(base, num_epochs=2, seed=8)
-    with pytest.raises(ValueError, match="number of trials is not to be given"):
-        plan(base, SPACE, trials=3, grid=True)
-    with pytest.raises(ValueError, match="expected at most 10000 settings, got 100000000"):
-        plan(base, SPACE, trials=10**8)
-    with pytest.raises(ValueError, match="at most 10000 trials, got 6 settings with 2000 seeds each"):
-        plan(base, SPACE, trials=6, seeds=2000)
+    planned = plan(base, SweepOptions(vary=("num_epochs=1,2",), grid=True, seeds=2))
+    names = ["001-seed=7", "001-seed=8", "002-seed=7", "002-seed=8"]
+    assert [trial.user_attrs["name"] for trial in planned] == names
+    assert trial_arguments(base, planned[3]) == dataclasses.replace(base, num_epochs=2, seed=8)
+    with pytest.raises(ValueError, match="number of trials must not be given"):
+        SweepOptions(vary=VARY, trials=3, grid=True)
+    with pytest.raises(ValueError, match="trials must be a whole number from 1 to 10000, got 100000000"):
+        SweepOptions(vary=VARY, trials=10**8)
+    with pytest.raises(ValueError, match="at most 10000 trials, got 6 settings with 2000 seeds"):
+        plan(base, SweepOptions(vary=VARY, trials=6, seeds=2000))
+
+
+def asked_for(**changes: Any) -> dict[str, Any]:
+    """What the study of a sweep keeps of its options."""
+    vary = {"num_epochs": "1 | 2"}
+    options = {"vary": vary, "grid": True, "trials": 2, "seeds": 1, "target": "random", "stopping": True}
+    return {**options, "arguments": tiny().to_data(), **changes}
 
 
 def test_a_sweep_may_grow_and_is_else_the_same(tmp_path: Path) -> None:
-    asked = {
-        "vary": {"num_epochs": "1 | 2"},
-        "grid": True,
-        "trials": 2,
-        "seeds": 1,
-        "target": "random",
-        "stopping": True,
-    }
-    first = {**asked, "arguments": tiny().to_data()}
-    sweeps._prepare(tmp_path, first, resume=True)
-    sweeps._prepare(tmp_path, {**first, "trials": 3, "seeds": 2}, resume=True)
-    (tmp_path / "outcomes.json").write_text("{}")
+    sweeps._prepare(tmp_path, asked_for(), resume=True)
+    study = sweeps._prepare(tmp_path, asked_for(trials=3, seeds=2), resume=True)
+    start_trial(study, plan(tiny(), SweepOptions(vary=VARY))[0])
     for other, complaint in (
-        ({**first, "vary": {"num_epochs": "1 | 3"}}, "vary: expected"),
-        ({**first, "stopping": False}, "stopping: expected True, got False"),
-        ({**first, "arguments": tiny(num_envs=32).to_data()}, "num_envs: expected 16, got 32"),
+        (asked_for(vary={"num_epochs": "1 | 3"}), "vary: expected"),
+        (asked_for(stopping=False), "stopping: expected True, got False"),
+        (asked_for(arguments=tiny(num_envs=32).to_data()), "num_envs: expected 16, got 32"),
     ):
         with pytest.raises(RunError, match=f"is another sweep's. {complaint}"):
             sweeps._prepare(tmp_path, other, resume=True)
-    assert json.loads((tmp_path / "sweep.json").read_text())["seeds"] == 2
-    sweeps._prepare(tmp_path, {**first, "stopping": False}, resume=False)
-    assert not (tmp_path / "outcomes.json").exists()
+    assert open_study(tmp_path).user_attrs["asked"]["seeds"] == 2
+    assert not sweeps._prepare(tmp_path, asked_for(stopping=False), resume=False).trials
 
 
 def test_a_folder_in_which_nothing_ran_yet_may_become_another_sweeps(tmp_path: Path) -> None:
-    asked = {"vary": {}, "grid": True, "trials": 2, "seeds": 1, "target": "random", "stopping": True}
-    sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
-    sweeps._prepare(tmp_path, {**asked, "arguments": tiny(num_envs=32).to_data()}, resume=True)
-    assert json.loads((tmp_path / "sweep.json").read_text())["arguments"]["num_envs"] == 32
-    (tmp_path / "trials").mkdir()
+    sweeps._prepare(tmp_path, asked_for(), resume=True)
+    study = sweeps._prepare(tmp_path, asked_for(arguments=tiny(num_envs=32).to_data()), resume=True)
+    assert study.user_attrs["asked"]["arguments"]["num_envs"] == 32
+    start_trial(study, plan(tiny(), SweepOptions(vary=VARY))[0])
     with pytest.raises(RunError, match="num_envs: expected 32, got 16"):
-        sweeps._prepare(tmp_path, {**asked, "arguments": tiny().to_data()}, resume=True)
+        sweeps._prepare(tmp_path, asked_for(), resume=True)
 
 
-def test_outcomes_of_trials_with_other_settings_are_refused(tmp_path: Path) -> None:
-    planned = plan(tiny(), SPACE, trials=2)
-    book = Book(tmp_path, planned, lambda progress: None)
-    book.started(planned[0].name)
-    book.result(planned[0].name, {"state": "finished", "steps": 480, "score": 0.5, "seconds": 1.0})
-    assert Book(tmp_path, planned, lambda progress: None).ended() == 1
-    other = dataclasses.replace(planned[0], settings={**planned[0].settings, "layers": 7})
-    with pytest.raises(RunError, match=r"trial 001-seed=0 had other settings. layers: expected \d, got 7"):
-        Book(tmp_path, [other], lambda progress: None)
+def test_a_study_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "study.log").write_text("no journal\n\n")
+    with pytest.raises(RunError, match=r"study\.log cannot be read"):
+        sweeps._prepare(tmp_path, asked_for(), resume=True)
+    sweeps._prepare(tmp_path, asked_for(), resume=False)
+
+
+def test_trials_with_other_settings_are_refused(tmp_path: Path) -> None:
+    study, planned = open_study(tmp_path), plan(tiny(), SweepOptions(vary=VARY, trials=2))
+    start_trial(study, planned[0])
+    study.tell(0, 0.5)
+    assert [trial.state.name for trial in current(open_study(tmp_path), planned)] == ["COMPLETE", "WAITING"]
+    planned[0].params = {**planned[0].params, "layers": 7}
+    with pytest.raises(RunError, match=r"trial 001-seed=0 of .* had other settings. layers: expected \d, got 7"):
+        current(study, planned)
+
+
+def test_a_trial_that_failed_is_tried_again(tmp_path: Path) -> None:
+    study, planned = open_study(tmp_path), plan(tiny(), SweepOptions(vary=VARY, trials=1))
+    start_trial(study, planned[0])
+    fail(study, "001-seed=0", "its worker died")
+    (failed,) = current(study, planned)
+    assert (failed.state.name, failed.user_attrs["error"]) == ("FAIL", "its worker died")
+    start_trial(study, failed)
+    (again,) = current(study, planned)
+    assert (again.state.name, again.params, "error" in again.user_attrs) == ("RUNNING", failed.params, False)
+    start_trial(study, again)  # as another driver does when the first one was killed
+    assert len(study.trials) == 2
 
 
 # ---------------------------------------------------------------- in time to be stopped
@@ -215,7 +230,7 @@ def test_trials_are_evaluated_before_the_first_rung(id: str, vary: str) -> None:
     game, space = cellgames.make(id), parse_space([vary], PPOArguments)
     for steps in (200_000, 5_000_000):
         base = PPOArguments.fitted(game, total_steps=steps)
-        suited = evaluated_in_time(base, space)
+        suited = evaluate_in_time(base, space)
         num_envs = 256 if vary.startswith("num_envs") else base.num_envs
         actions = num_envs * base.num_steps * (game.info.num_players if game.info.simultaneous else 1)
         assert suited == dataclasses.replace(base, eval_every=suited.eval_every)
@@ -227,39 +242,60 @@ def test_trials_are_evaluated_before_the_first_rung(id: str, vary: str) -> None:
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("years of work")
-    with pytest.raises(RunError, match=r"holds no sweep\.json, but thesis\.tex"):
-        sweeps._prepare(tmp_path, {"arguments": {}}, resume=False)
+    with pytest.raises(RunError, match=r"holds no study\.log, but thesis\.tex"):
+        sweeps._prepare(tmp_path, asked_for(), resume=False)
 
 
 # ---------------------------------------------------------------- a trial
 
 
-def reports(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: Any) -> list[dict[str, Any]]:
-    """What a trial in this process reports; `changes` are fields of its job."""
-    reported: list[dict[str, Any]] = []
-    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace())
-    monkeypatch.setitem(sys.modules, "ray.tune", SimpleNamespace(report=reported.append))
+def run_trial(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, token: str = "this disk", **changes: Any
+) -> FrozenTrial:
+    """Run a trial in this process, and return it as the study has it; `changes` are settings of the run."""
     block_extras(lambda name, value: monkeypatch.setitem(sys.modules, name, value))
-    (folder / "token").write_text("this disk")
-    trials = {"good": tiny(total_steps=200, eval_every=1).to_data(), "bad": tiny(opponents="nobody").to_data()}
-    job = Job(folder, folder / "token", "this disk", "random", trials, "", cluster.build())
-    run_trial({"trial": changes.pop("trial", "good")}, dataclasses.replace(job, **changes))
-    return reported
+    base = tiny(**{"total_steps": 200, "eval_every": 1, **changes})
+    study, (planned,) = open_study(folder), plan(base, SweepOptions(vary=("num_epochs=2..3",), trials=1))
+    study.set_user_attr("token", "this disk")
+    start_trial(study, current(study, [planned])[0])
+    TrialWork(folder, token, "random", True, base.to_data(), "").start()(planned.user_attrs["name"])
+    return current(study, [planned])[0]
+
+
+def evaluations(out: Path) -> list[dict[str, float]]:
+    """The table of a run."""
+    with (out / "progress.csv").open(newline="", encoding="utf-8") as file:
+        return [{name: float(value) for name, value in line.items()} for line in csv.DictReader(file)]
 
 
 def test_a_trial_reports_its_evaluations_and_then_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reported = reports(monkeypatch, tmp_path)
-    lines = evaluations(tmp_path / "good")[1:]
-    assert [(line["steps"], line["random"]) for line in lines] == [(line["steps"], line["score"]) for line in reported]
-    assert [line["state"] for line in reported] == ["running"] * (len(reported) - 1) + ["finished"]
-    assert len(reported) >= 2
-    again = reports(monkeypatch, tmp_path)
-    assert again == [{**reported[-1], "warnings": []}]  # nothing is left to do
+    trial = run_trial(tmp_path, monkeypatch)
+    lines = evaluations(tmp_path / "trials" / "001-seed=0")
+    assert trial.intermediate_values == {int(line["steps"]): line["random"] for line in lines}
+    assert len(lines) >= 3
+    assert (trial.state.name, trial.value) == ("COMPLETE", lines[-1]["random"])
+    assert trial.user_attrs["seconds"] == pytest.approx(lines[-1]["seconds"], rel=1e-4)
+    with (tmp_path / "study.log").open() as file:
+        events = len(file.readlines())
+    TrialWork(tmp_path, "this disk", "random", True, tiny().to_data(), "").start()("001-seed=0")
+    with (tmp_path / "study.log").open() as file:
+        assert len(file.readlines()) <= events + 1  # nothing is left to do
+
+
+def test_a_trial_that_failed_before_reports_all_evaluations(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = run_trial(tmp_path, monkeypatch)
+    study = open_study(tmp_path)
+    start_trial(study, first)  # a further trial, though its run is finished
+    TrialWork(tmp_path, "this disk", "random", True, tiny(total_steps=200, eval_every=1).to_data(), "").start()(
+        "001-seed=0"
+    )
+    assert [trial.intermediate_values for trial in study.trials] == [first.intermediate_values] * 2
 
 
 def test_a_trial_waits_for_a_worker_that_is_still_at_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "good").mkdir()
-    at_work = opened(tmp_path / "good", ())
+    folder = tmp_path / "trials" / "001-seed=0"
+    folder.mkdir(parents=True)
+    at_work = opened(folder, ())
     at_work.__enter__()
     waited: list[float] = []
 
@@ -268,20 +304,18 @@ def test_a_trial_waits_for_a_worker_that_is_still_at_work(tmp_path: Path, monkey
         if len(waited) == 2:
             at_work.__exit__(None, None, None)
 
-    monkeypatch.setattr("time.sleep", sleep)
-    assert reports(monkeypatch, tmp_path)[-1]["state"] == "finished"
+    monkeypatch.setattr("cellgames.training.sweeps.sweep_work.time.sleep", sleep)
+    assert run_trial(tmp_path, monkeypatch).state.name == "COMPLETE"
     assert len(waited) == 2
 
 
 def test_a_trial_that_cannot_run_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = reports(monkeypatch, tmp_path, trial="bad")
-    assert [line["state"] for line in failed] == ["failed"]
-    assert "nobody" in failed[0]["error"]
-    other = dataclasses.replace(cluster.build(), cellgames="0.0.1")
-    refused = [*reports(monkeypatch, tmp_path, text="another disk"), *reports(monkeypatch, tmp_path, build=other)]
-    assert [line["state"] for line in refused] == ["refused", "refused"]
-    assert "does not see" in refused[0]["error"]
-    assert "has other versions" in refused[1]["error"]
+    failed = run_trial(tmp_path, monkeypatch, opponents="nobody")
+    assert failed.state.name == "FAIL"
+    assert "nobody" in failed.user_attrs["error"]
+    for folder in (tmp_path, tmp_path / "elsewhere"):
+        with pytest.raises(cluster.ClusterError, match="does not see"):
+            TrialWork(folder, "another disk", "random", True, tiny().to_data(), "").start()
 
 
 def test_arguments_survive_json() -> None:
@@ -292,84 +326,90 @@ def test_arguments_survive_json() -> None:
 # ---------------------------------------------------------------- what is said of them
 
 
-def made(out: Path, *ends: tuple[str, int, float], seeds: int = 1) -> list[SweepTrial]:
-    """Trials with these states, steps and scores, and folders with tables."""
-    planned = plan(tiny(), SPACE, trials=len(ends) // seeds, seeds=seeds)
+def made(*ends: tuple[str, int, float], seeds: int = 1) -> list[FrozenTrial]:
+    """Trials with these states, steps and scores."""
+    planned = plan(tiny(), SweepOptions(vary=VARY, trials=len(ends) // seeds, seeds=seeds))
     trials = []
     for trial, (state, steps, score) in zip(planned, ends, strict=True):
-        folder = out / "trials" / trial.name
-        folder.mkdir(parents=True)
-        lines = [{"steps": steps * part // 4, "random": 0.5 + (score - 0.5) * part / 4} for part in range(5)]
-        Logs(folder, "", (), 0, lambda message: None).table(lines)
-        error = "too | bad" if state == "failed" else ""
+        failed = {"error": "too | bad"} if state == "FAIL" else {}
         trials.append(
-            SweepTrial(trial.name, trial.settings, trial.arguments, state, steps, score, 1.5, error, folder)  # type: ignore[arg-type]  # a text
+            optuna.create_trial(
+                state=optuna.trial.TrialState[state],
+                value=None if failed else score,
+                params=trial.params,
+                distributions=trial.distributions,
+                user_attrs={**trial.user_attrs, "seconds": 1.5, **failed},
+                intermediate_values={
+                    steps * part // 4: 0.5 + (score - 0.5) * part / 4 for part in range(5 * (steps > 0))
+                },
+            )
         )
     return trials
 
 
-def test_intervals_are_wilsons() -> None:
-    for wins, games in ((0, 4), (7, 10), (55, 100), (400, 400)):
-        low, high = wilson(wins / games, games)
-        assert (low == 0, high == 1) == (wins == 0, wins == games)
-        tally = Tally(games=games, wins=wins, losses=games - wins, draws=0, distinct=games)
-        assert wilson(wins / games, games) == pytest.approx(tally.interval(), abs=1e-9)
-
-
-def test_trials_are_ranked(tmp_path: Path) -> None:
-    ends = [("stopped", 100, 0.9), ("finished", 480, 0.4), ("failed", 0, math.nan), ("finished", 480, 0.6)]
-    trials = ranked(made(tmp_path, *ends, ("stopped", 300, 0.2)))
-    assert [(trial.state, trial.steps) for trial in trials] == [
-        *(("finished", 480), ("finished", 480), ("stopped", 300), ("stopped", 100), ("failed", 0))
+def test_trials_are_ranked() -> None:
+    ends = [("PRUNED", 100, 0.9), ("COMPLETE", 480, 0.4), ("FAIL", 0, math.nan), ("COMPLETE", 480, 0.6)]
+    trials = sorted(made(*ends, ("PRUNED", 300, 0.2)), key=rank)
+    assert [(trial.state.name, trial.last_step) for trial in trials] == [
+        *(("COMPLETE", 480), ("COMPLETE", 480), ("PRUNED", 300), ("PRUNED", 100), ("FAIL", None))
     ]
     best = best_of(trials)
     assert best is not None
-    assert best.score == 0.6
+    assert best.value == 0.6
     assert best_of(trials[2:]) is None
 
 
-def test_of_several_seeds_the_mean_decides(tmp_path: Path) -> None:
-    ends = [("finished", 480, 1.0), ("finished", 480, 0.2), ("finished", 480, 0.7), ("finished", 480, 0.8)]
-    best = best_of(ranked(made(tmp_path, *ends, ("finished", 480, 0.99), ("stopped", 100, 0.3), seeds=2)))
+def test_of_several_seeds_the_mean_decides() -> None:
+    ends = [("COMPLETE", 480, 1.0), ("COMPLETE", 480, 0.2), ("COMPLETE", 480, 0.7), ("COMPLETE", 480, 0.8)]
+    best = best_of(sorted(made(*ends, ("COMPLETE", 480, 0.99), ("PRUNED", 100, 0.3), seeds=2), key=rank))
     assert best is not None
-    assert (best.name, best.score) == ("002-seed=1", 0.8)
+    assert (best.user_attrs["name"], best.value) == ("002-seed=1", 0.8)
 
 
 def test_reports_tell_all(tmp_path: Path) -> None:
-    ends = [("finished", 480, 0.8), ("finished", 480, 0.3), ("stopped", 160, 0.2), ("failed", 0, math.nan)]
-    trials = ranked(made(tmp_path, *ends))
-    found = Sweep(tmp_path, "random", trials, best_of(trials), Again("001-seed=0", 16, 0.75), 0)
-    write_reports(found, {"seeds": 1, "stopping": True}, pytest.fail)
+    ends = [("COMPLETE", 480, 0.75), ("COMPLETE", 480, 0.3), ("PRUNED", 160, 0.2), ("FAIL", 0, math.nan)]
+    trials = sorted(made(*ends), key=rank)
+    (tmp_path / "trials" / "001-seed=0").mkdir(parents=True)
+    (tmp_path / "trials" / "001-seed=0" / "agent.safetensors").write_bytes(b"weights")
+    again = {"trial": "001-seed=0", "target": "random", "games": 16, "score": 0.75, "low": 0.5, "high": 0.9}
+    found = Sweep(tmp_path, tiny(), "random", trials, best_of(trials), again)
+    write_report(tmp_path, report(found, {"seeds": 1, "stopping": True}), pytest.fail)
     with (tmp_path / "trials.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     assert [line["state"] for line in lines] == ["finished", "finished", "stopped", "failed"]
-    assert [line["score"] for line in lines] == ["0.8", "0.3", "0.2", ""]
+    assert [line["score"] for line in lines] == ["0.75", "0.3", "0.2", ""]
+    interval = Tally(games=4, wins=3, losses=1, draws=0, distinct=4).interval()
+    assert [float(lines[0][f"score_{end}"]) for end in ("low", "high")] == pytest.approx(interval, abs=1e-4)
     assert lines[3]["error"] == "too | bad"
     page = (tmp_path / "report.md").read_text(encoding="utf-8")
-    assert "failed: too \\| bad" in page
+    assert "too \\| bad" in page
     assert "1 of 4 trials were stopped early" in page
-    assert all(f"| {trial.name} |" in page for trial in trials)
-    assert "in 16 new games it was ahead in 75.0 %" in page
+    assert all(f"| {trial.user_attrs['name']} |" in page for trial in trials)
+    assert "In 16 new games it was ahead in 75.0 %" in page
     for name in ("settings.png", "curves.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
         assert f"]({name})" in page
+    assert (tmp_path / "best.safetensors").read_bytes() == b"weights"
+    assert json.loads((tmp_path / "best.json").read_text()) == again
 
 
 def test_the_command_of_a_trial_asks_for_its_arguments() -> None:
     game = cellgames.make("torus-v0", size=3)
-    vary = ["sample=yes,no", "opponents=self|self=0.5,pool=0.5", "learning_rate=1e-4..1e-1"]
+    vary = ("sample=yes,no", "opponents=self|self=0.5,pool=0.5", "learning_rate=1e-4..1e-1")
     base = PPOArguments.fitted(game, total_steps=300, eval_opponents=("random",), threads=1, device="cpu")
-    for trial in plan(base, parse_space(vary, PPOArguments), trials=4):
-        words = shlex.split(train_command(trial.arguments))
+    for trial in plan(base, SweepOptions(vary=vary, trials=4)):
+        arguments = trial_arguments(base, trial)
+        words = shlex.split(train_command(arguments))
         assert words[0] == "cellgames"
-        assert asked(parser().parse_args(words[1:])) == trial.arguments
+        assert asked(parser().parse_args(words[1:])) == arguments
 
 
 def test_progress_is_a_line() -> None:
-    assert _progress_text(SweepProgress(3, 12, 1, 0, 2, "002-seed=0", 0.625)) == (
-        "3 of 12 trials, 1 stopped early, 2 running, best so far 62 % (002-seed=0)"
-    )
-    assert _progress_text(SweepProgress(0, 12, 0, 0, 0, "", math.nan)) == "0 of 12 trials"
+    ends = [("COMPLETE", 480, 0.5), ("RUNNING", 480, 0.625), ("PRUNED", 100, 0.25), ("RUNNING", 0, 0), ("FAIL", 0, 0)]
+    trials = [*made(*ends), *plan(tiny(), SweepOptions(vary=VARY, trials=7))]
+    line = "3 of 12 trials, 1 stopped early, 1 failed, 2 running, best so far 62 % (002-seed=0)"
+    assert _progress_text(trials) == line
+    assert _progress_text(trials[5:]) == "0 of 7 trials"
 
 
 # ---------------------------------------------------------------- refusals
@@ -378,12 +418,13 @@ def test_progress_is_a_line() -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"seeds": 0}, "at least one seed"),
-        ({"trials": 0}, "at least one trial"),
-        ({"workers": 0}, "at least one worker"),
-        ({"gpus": -1}, "GPUs of a trial as a share from 0 to 1, or several whole ones, got -1"),
-        ({"gpus": math.nan}, "or several whole ones, got nan"),
-        ({"gpus": 1.5}, "or several whole ones, got 1.5"),
+        ({"seeds": 0}, "seeds must be a whole number of at least 1, got 0"),
+        ({"trials": 0}, "trials must be a whole number from 1 to 10000, got 0"),
+        ({"ray_workers": 0}, "ray_workers must be a whole number of at least 1, got 0"),
+        ({"ray": "10.0.0.5"}, "ray must be local, auto or HOST:PORT, got '10.0.0.5'"),
+        ({"gpus": -1}, "gpus must be a number of at least 0, got -1"),
+        ({"gpus": math.nan}, "gpus must be a number of at least 0, got nan"),
+        ({"gpus": 1.5}, "gpus must be a share from 0 to 1, or a whole number, got 1.5"),
         ({"gpus": 1}, "need no GPU"),
         ({"target": "gredy"}, "did you mean 'greedy'"),
         ({"opponents": "self=0.5,gredy=0.5"}, "did you mean 'greedy'"),
@@ -399,7 +440,7 @@ def test_what_makes_no_sense_is_refused_before_there_is_a_folder(
     common = {name: value for name, value in options.items() if name in ("opponents", "eval_opponents", "start_from")}
     others = {name: value for name, value in options.items() if name not in common}
     with pytest.raises(ValueError, match=complaint):
-        sweep(tiny(**common), ["num_epochs=1,2"], tmp_path / "out", **others)
+        sweep(tiny(**common), tmp_path / "out", SweepOptions(vary=("num_epochs=1,2",), **others))
     assert not (tmp_path / "out").exists()
 
 
@@ -425,13 +466,12 @@ def test_the_command_line_is_checked_before_anything_starts(
     for words, complaint in (
         (("--vary", "lr=1..2"), "unknown setting 'lr'"),
         (("--vary", "num_epochs=1,2", "--num-epochs", "3"), "num_epochs is varied, so --num-epochs is not to be given"),
+        (("--vary", "num_epochs=1,2", "--grid", "--trials", "3"), "the number of trials must not be given"),
+        ((), "nothing to vary"),
         (("--algo", "alphazero", "--vary", "ent_coef=0,1"), "unknown setting 'ent_coef'; alphazero has"),
     ):
         assert command(*words) == 2
         assert complaint in capsys.readouterr().err
-    with pytest.raises(SystemExit) as ended:
-        command("--vary", "num_epochs=1,2", "--grid", "--trials", "3")
-    assert ended.value.code == 2
 
 
 def test_a_sweep_without_a_finished_trial_ends_with_1(
@@ -439,9 +479,9 @@ def test_a_sweep_without_a_finished_trial_ends_with_1(
 ) -> None:
     asked: list[tuple[Any, ...]] = []
 
-    def failed(base: PPOArguments, space: Any, out: Path, **options: Any) -> Sweep:
-        asked.append((base.eval_every, str(out), options["stopping"]))
-        return Sweep(tmp_path, "random", ranked(made(tmp_path, ("failed", 0, math.nan))), None, None, 0)
+    def failed(base: PPOArguments, out: Path, options: SweepOptions, **others: Any) -> Sweep:
+        asked.append((base.eval_every, str(out), options.stopping))
+        return Sweep(tmp_path, base, "random", made(("FAIL", 0, math.nan)))
 
     monkeypatch.setattr("cellgames.cli.sweep_command.load_ray", lambda: None)
     monkeypatch.setattr(sweeps, "sweep", failed)
@@ -450,7 +490,6 @@ def test_a_sweep_without_a_finished_trial_ends_with_1(
     assert "001-seed=0" in reported
     assert "failed: too | bad" in reported
     assert "Best" not in reported
-    shutil.rmtree(tmp_path / "trials")
     command("--vary", "num_epochs=1,2", "--no-stopping", "--eval-every", "7")
     out = str(Path("results") / "sweep" / "torus-v0-size=2-ppo-num_epochs-layers-seed=0")
     assert asked == [(1, out, True), (7, out.replace("-layers", ""), False)]
