@@ -58,7 +58,7 @@ def serving(results: Path) -> Iterator[int]:
     """The port of a server on a thread, stopped at the end."""
     import uvicorn
 
-    from cellgames.web.server import create_app
+    from cellgames.web.routes.server import create_app
 
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:  # told so, asyncio sends small answers at once
         listening.bind(("127.0.0.1", 0))
@@ -212,7 +212,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.games < 1 or options.moves < 2:
         parser.error("--games must be 1 or more, and --moves 2 or more")
     try:
-        from cellgames.web.server import STATIC
+        from cellgames.web.routes.server import STATIC
     except ImportError as error:
         parser.error(str(error))
     options.command = shlex.join(["python", "-m", "benchmarks.arena.page_speed", *given])

@@ -21,7 +21,7 @@ from cellgames.agents.loading import load  # noqa: E402
 from cellgames.agents.play_loop import play  # noqa: E402
 from cellgames.arena.play.match import generator, record  # noqa: E402
 from cellgames.arena.records.record_lines import Record  # noqa: E402
-from cellgames.web.server import create_app  # noqa: E402
+from cellgames.web.routes.server import create_app  # noqa: E402
 
 __all__ = ["played", "served"]
 

@@ -35,7 +35,7 @@ from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
-from cellgames.web.server import STATIC, create_app
+from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions, specs_of
 from cellgames.web.views import view_of
 
@@ -828,7 +828,7 @@ def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.Ca
 
 
 def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:
-    from cellgames.web.middleware import Guard
+    from cellgames.web.routes.middleware import Guard
 
     sent: list[Any] = []
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cellgames.arena.records.record_lines import read_records
 from cellgames.utils.run_folders import PathLike
 
+from .database import StoreError
+
 if TYPE_CHECKING:
     from .store import Store
 
@@ -33,8 +35,6 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
         StoreError: The folder holds no games, or games of teams without agents, which cannot be rated.
         RecordError: A line that is no record and that no crash can explain.
     """
-    from .store import StoreError
-
     path = Path(path)
     file = path / _RECORDS if path.is_dir() else path
     if not file.is_file():

@@ -32,6 +32,7 @@ from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.run_folders import PathLike
 
+from . import export_table, import_runs
 from .database import StoreError, StoreFile
 from .rows import Row, canonical, light, row
 
@@ -205,10 +206,8 @@ class Store(StoreFile):
         return self._known[asked]
 
     def import_run(self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None) -> int:
-        """Add the games of a run's folder, or of a file of records; see `store_import.import_run`."""
-        from .import_runs import import_run
-
-        return import_run(self, path, warn=warn)
+        """Add the games of a run's folder, or of a file of records; see `import_runs.import_run`."""
+        return import_runs.import_run(self, path, warn=warn)
 
     # ------------------------------------------------------------ reading
 
@@ -258,7 +257,7 @@ class Store(StoreFile):
         """Yield games as far as tables need them, in the order in which they were added, without moves and summaries.
 
         A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
-        `pairing` numbers what it started from (`store_rows.Row.start`), so that `tables` and `free_for_all_tables`
+        `pairing` numbers what it started from (`rows.Row.start`), so that `tables` and `free_for_all_tables`
         resample games from one start together, and not those that two runs have numbered alike.
 
         Args:
@@ -369,10 +368,8 @@ class Store(StoreFile):
         return agents, identities
 
     def export(self, path: PathLike, **which: Any) -> int:
-        """Write games to a file `.csv` or `.parquet`; see `store_export.export`."""
-        from .export_table import export
-
-        return export(self, path, **which)
+        """Write games to a file `.csv` or `.parquet`; see `export_table.export`."""
+        return export_table.export(self, path, **which)
 
 
 def _words(words: Sequence[str]) -> str:

@@ -1,1 +1,1 @@
-"""The page: positions and games as data, a viewer that plays records, files that play offline, a server."""
+"""The page: positions and games as data, a viewer of records, HTML files that play offline, and a server."""

@@ -1,4 +1,4 @@
-"""A recorded game as one HTML file that plays offline: styles, scripts and data inside, nothing fetched."""
+"""Export of a recorded game as one HTML file that plays offline; styles, scripts and data are inside."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
 SCRIPTS = ("boards.js", "board_torus.js", "board_cells.js", "viewer.js")
-"""Of the viewer, in the order in which pages load them."""
+"""Scripts of the viewer, in the order in which pages load them."""
 
 STYLES = ("viewer.css",)
 
@@ -42,15 +42,15 @@ def export_html(record: Record, path: PathLike) -> None:
     """Write a recorded game as one HTML file; the same record gives the same bytes.
 
     Raises:
-        ReplayError: the record does not reproduce.
-        ValueError: an unknown game, or too large (see `limits`).
-        OSError: the file cannot be written.
+        ReplayError: The record does not reproduce.
+        ValueError: An unknown game, or too large (see `limits`).
+        OSError: The file cannot be written.
     """
     write_atomic(path, html_page(record))
 
 
 def html_page(record: Record, *, compile: Compile = "never") -> str:
-    """What `export_html` writes; `compile` as for `frames.replay_data`."""
+    """Return what `export_html` writes; `compile` as for `frames.replay_data`."""
     data = replay_data(record, compile=compile)
     style = "\n".join([*map(_static, STYLES), _PAGE_STYLE])
     scripts = [*map(_static, SCRIPTS), _START]
@@ -78,12 +78,12 @@ def html_page(record: Record, *, compile: Compile = "never") -> str:
 
 
 def _title(data: dict[str, Any]) -> str:
-    """`Torus: greedy, random`."""
+    """Return a title such as `Torus: greedy, random`."""
     return f"{data['layout']['title']}: {', '.join(dict.fromkeys(data['record']['agents']))}"
 
 
 def _inert(data: dict[str, Any]) -> str:
-    """JSON without a sign that could end a script or begin a comment in HTML."""
+    """Return JSON without characters that could end a script or begin a comment in HTML."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 

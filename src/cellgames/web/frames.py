@@ -1,10 +1,10 @@
-"""Games and positions as data for a page: layouts, frames, and whole records packed into a few bytes.
+"""Games and positions as JSON for a page: layouts, frames, and whole records in packed form.
 
-All of it is what JSON holds. Rules stay in Python: a page draws what it is told, and asks for the next position.
+Rules stay in Python: a page draws frames and asks the server for the next position.
 
-A packed sequence is the planes of its frames one after the other (`views.Frame.planes`), each combined with those of
-the frame before by exclusive or, and compressed with gzip, as browsers undo it themselves; and so is what else there
-is to tell of the frames, a list in JSON.
+A packed sequence holds the planes of its frames (`views.Frame.planes`), each combined with those of the frame before by
+exclusive or, and the other details of the frames as a list in JSON. Both are compressed with gzip, which browsers
+decompress themselves.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STEP_FRAMES = 120
 
 
 def layout(game: Game) -> dict[str, Any]:
-    """What a page has to know of a game once.
+    """Return what a page has to know of a game once.
 
     `kind` ("torus", "cells", or "picture" where frames are drawn by the game, as `svg`), `id`, `title`, `credit`,
     `players` (names of seats), `colours` (of seats), `simultaneous`; `size`, or `rows` and `cols`; `wrap`; `palette`,
@@ -63,7 +63,7 @@ def frame(
     viewer: int | None = None,
     action: Sequence[int] | None = None,
 ) -> dict[str, Any]:
-    """The first game of a batch as a picture in data.
+    """Return the first game of a batch as JSON that a page can draw.
 
     `cells` and `layers` are planes of uint8 in base64. `turn`, `player` (the seat to move; None where all act at once
     or the game is over), `scores`, `results` (a word a seat, "" while the game goes on), `status` (a line), `last`
@@ -71,14 +71,14 @@ def frame(
     a label and a value), `infos` (lists by seat, None for what is hidden).
 
     Args:
-        game: the rules.
-        state: the position.
-        before: an earlier one, to mark what has changed; None to mark what the state itself tells.
-        viewer: hide what this seat may not know; None for spectators, who see all.
-        action: what the viewer did itself in the step from `before`, where that is known, to mark it.
+        game: The game with its parameters.
+        state: The position.
+        before: An earlier one, to mark what has changed; None to mark what the state itself tells.
+        viewer: Hide what this seat may not know; None for spectators, who see all.
+        action: The viewer's own action in the step from `before`, if it is known, to mark it.
 
     Raises:
-        ValueError: no such seat, or one that may not see the pictures of a game without a board.
+        ValueError: No such seat, or one that may not see the pictures of a game without a board.
     """
     return _frame(game, state, before, viewer, action).to_data()
 
@@ -107,16 +107,16 @@ def step_frames(
     action: Sequence[int] | None = None,
     compile: Compile = "auto",
 ) -> list[dict[str, Any]]:
-    """A step as frames (see `frame`), the last one that of `after`.
+    """Return a step as frames (see `frame`), the last one that of `after`.
 
     Args:
-        game: the rules.
-        before: the position before the step.
-        after: the one it led to.
-        viewer: as for `frame`.
-        most: pictures before the last one, where Life runs.
-        action: as for `frame`.
-        compile: see `core.compiling.kernel`.
+        game: The game with its parameters.
+        before: The position before the step.
+        after: The one it led to.
+        viewer: As for `frame`.
+        most: Pictures before the last one, where Life runs.
+        action: As for `frame`.
+        compile: See `core.compiling.kernel`.
     """
     return [shown.to_data() for shown in _step_frames(game, before, after, viewer, most, compile, action)]
 
@@ -165,19 +165,19 @@ def _zipped(data: bytes) -> str:
 
 
 def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> dict[str, Any]:
-    """A recorded game, of a match or of the Cup's own season, played again and checked, as the viewer needs it.
+    """Play a record, of a match or of the Cup's own season, again with checks; return it as the viewer needs it.
 
     Args:
-        record: of `arena.records`, or of `arena.season_cup_replays`.
-        compile: see `core.compiling.kernel`; a single game is no reason to, a server that has many may.
+        record: A record of `arena.records`, or of `arena.season.cup_replays`.
+        compile: See `core.compiling.kernel`; a single game is no reason to, a server that has many may.
 
     Returns:
         `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act);
         `frames` (see `packed`) with `marks`, how many moves have been played in each of them.
 
     Raises:
-        ReplayError: the record does not reproduce.
-        ValueError: a record of an unknown game, or too large (see `limits`).
+        ReplayError: The record does not reproduce.
+        ValueError: A record of an unknown game, or too large (see `limits`).
     """
     from cellgames.arena.season.cup_replays import CupRecord
 
@@ -211,7 +211,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
 
 
 def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
-    """All frames of a game, and how many moves have been played in each."""
+    """Return all frames of a game, and for each the number of moves played."""
     view = view_of(game)
     more = view.extra(game, states)
     animated = sum(view.animated(game, *step) for step in pairwise(states))
@@ -231,7 +231,7 @@ def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[li
 
 
 def _with(shown: Frame, more: Any, turn: int) -> Frame:
-    """With the infos that `View.extra` has of the position after a turn."""
+    """Return the frame with the infos that `View.extra` has of the position after a turn."""
     if not more:
         return shown
     infos = {**shown.fields.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
@@ -239,7 +239,7 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
 
 
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
-    """A game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
+    """Return a game of the Cup's season: Life from an arrangement that nobody placed shape by shape."""
     from cellgames.arena.season.cup import start_of
     from cellgames.arena.season.cup_replays import verify
     from cellgames.envs.registry import make

@@ -1,4 +1,4 @@
-"""What the page is willing to show: records and parameters come from strangers."""
+"""Limits on what the page shows; records and parameters come from strangers."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from .views import has_board, view_of
 __all__ = ["CELLS", "LIFE", "MOVES", "PICTURES", "PLANES", "STEP_FRAMES", "check"]
 
 MOVES = 20_000
-"""Of a record."""
+"""Most moves of a record."""
 
 CELLS = 1 << 18
-"""Of a board, 512 x 512."""
+"""Most cells of a board, 512 x 512."""
 
 LIFE = 300_000_000
-"""Cells times generations of Life in one game: some ten seconds of one core; the Cup's own games take a third."""
+"""Most cells times generations of Life in one game: some ten seconds of one core, three times the Cup's own games."""
 
 PLANES = 64 << 20
-"""Bytes of all frames of a replay, before they are packed."""
+"""Most bytes of all frames of a replay, before they are packed."""
 
 STEP_FRAMES = 240
-"""Pictures within one step."""
+"""Most frames within one step."""
 
 PICTURES = 1000
-"""Within all steps of a game; steps that are animations share them."""
+"""Most frames within all steps of a game; steps that are animations share them."""
 
 
 def check(game: Game, moves: Sequence[str] | None = None) -> None:
     """Refuse a game that is too large to be shown or played in a page, before anything is allocated for it.
 
     Args:
-        game: with its parameters.
-        moves: of a record; None for a game that is still to be played.
+        game: The game with its parameters.
+        moves: Moves of a record; None for a game that is still to be played.
 
     Raises:
-        ValueError: too large, or to be played without a board; the message says what was expected.
+        ValueError: The game is too large, or is to be played and has no board; the message says what was expected.
     """
     if moves is None and not has_board(game):
         raise ValueError(f"expected a game that the page has a board for, got {game.id}; its records can be watched")

@@ -1,4 +1,4 @@
-"""The games in memory: a bounded number of them, and who plays in a new one."""
+"""The sessions in memory: a bounded number of live games."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["FullError", "Sessions", "specs_of"]
 
 
 class FullError(Exception):
-    """No more sessions can be kept."""
+    """The server cannot keep another session."""
 
 
 class Sessions:
-    """The games in memory.
+    """The live games in memory.
 
     Args:
-        most: at the same time; the one that was left alone for longest makes room.
-        idle: seconds after which a session that nobody asks for is dropped.
-        clock: seconds, for tests.
+        most: Most sessions at the same time; the one that was left alone for longest makes room.
+        idle: Seconds after which a session that nobody asks for is dropped.
+        clock: A function that returns seconds, for tests.
     """
 
     def __init__(self, most: int = 64, idle: float = 3600.0, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,14 +31,14 @@ class Sessions:
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        """How many are kept."""
+        """Return the number of sessions."""
         return len(self._kept)
 
     def make_room(self) -> None:
-        """Drop what is idle, and if need be the session that was left alone for longest.
+        """Drop idle sessions, and if all places are taken the one that was left alone for longest.
 
         Raises:
-            FullError: agents think in all of them.
+            FullError: Agents think in all of them.
         """
         with self._lock:
             now = self._clock()
@@ -51,25 +51,25 @@ class Sessions:
                 self._drop(min(quiet, key=self._asked.__getitem__))
 
     def add(self, session: Session) -> None:
-        """Keep a session; `make_room` first."""
+        """Keep a session; call `make_room` first."""
         with self._lock:
             self._kept[session.id] = session
             self._asked[session.id] = self._clock()
 
     def get(self, id: str) -> Session:
-        """The session; a `KeyError` if there is none."""
+        """Return the session; raise a `KeyError` if there is none."""
         with self._lock:
             session = self._kept[id]
             self._asked[id] = self._clock()
             return session
 
     def drop(self, id: str) -> None:
-        """Forget a session; a `KeyError` if there is none."""
+        """Forget a session; raise a `KeyError` if there is none."""
         with self._lock:
             self._drop(id)
 
     def close(self, seconds: float) -> bool:
-        """Drop all, and give agents some seconds to end their move; whether all have."""
+        """Drop all sessions and wait some seconds for their agents; return True if all have ended their move."""
         with self._lock:
             sessions = list(self._kept.values())
             for id in list(self._kept):
@@ -88,15 +88,15 @@ class Sessions:
 
 
 def specs_of(person: int | None, agents: Sequence[str], players: Sequence[str]) -> list[str | None]:
-    """Who plays which seat.
+    """Return the agent of each seat, None for the person.
 
     Args:
-        person: the person's seat, None for a game of agents alone.
-        agents: one for all other seats, or one for each of them.
-        players: names of all seats.
+        person: The person's seat, None for a game of agents alone.
+        agents: One agent for all other seats, or one for each of them.
+        players: Names of all seats.
 
     Raises:
-        ValueError: another number of agents.
+        ValueError: There is another number of agents.
     """
     others = [seat for seat in range(len(players)) if seat != person]
     if len(agents) not in (1, len(others)):

@@ -1,4 +1,4 @@
-"""Words of visitors in messages to them."""
+"""Visitors' own text in messages, shortened."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ ECHO = 80
 
 
 def short(value: object) -> str:
-    """As Python writes it, cut to `ECHO` characters."""
+    """Return the value as Python writes it, cut to `ECHO` characters."""
     text = repr(value)
     return text if len(text) <= ECHO else f"{text[: ECHO - 3]}..."
 
 
 def clipped(text: str) -> str:
-    """On one line, with unbroken words of more than `ECHO` characters cut: others' messages repeat them whole."""
+    """Return the text on one line, with words of more than `ECHO` characters cut."""
     words = (word if len(word) <= ECHO else f"{word[: ECHO - 3]}..." for word in text.split())
     return " ".join(words)

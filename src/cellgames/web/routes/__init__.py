@@ -1,1 +1,1 @@
-"""The requests that the server answers."""
+"""The server and the requests that it answers."""

@@ -1,4 +1,4 @@
-"""The server's interface as a page, made of its OpenAPI description; no script, nothing from elsewhere."""
+"""The server's API as a page, made from its OpenAPI description: without scripts, nothing is loaded from elsewhere."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["api_page"]
 
 
 def api_page(schema: Mapping[str, Any]) -> str:
-    """HTML.
+    """Return the page as HTML.
 
     Args:
-        schema: as `FastAPI.openapi()` gives it.
+        schema: The description that `FastAPI.openapi()` returns.
     """
     about = schema["info"]
     parts = [
@@ -36,7 +36,7 @@ def api_page(schema: Mapping[str, Any]) -> str:
 
 
 def _fields(schema: Mapping[str, Any], operation: Mapping[str, Any]) -> list[str]:
-    """Parameters of the address and fields of the body."""
+    """Return the table of a request's parameters and of the fields of its body."""
     lines = [
         (field["name"], field["schema"], field.get("required", False), field["in"])
         for field in operation.get("parameters", ())
@@ -59,7 +59,7 @@ def _fields(schema: Mapping[str, Any], operation: Mapping[str, Any]) -> list[str
 
 
 def _words(text: str) -> str:
-    """Escaped, with names in backquotes as code."""
+    """Return escaped text, with names in backquotes as code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", escape(text))
 
 

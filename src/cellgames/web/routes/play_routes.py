@@ -1,4 +1,4 @@
-"""Requests about games that are played: what there is to play, and the sessions."""
+"""Requests about games that are played: the games and agents on offer, and the sessions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.arena.records.store.store import Store
@@ -17,10 +17,11 @@ from cellgames.envs.core import Game
 from cellgames.web.catalog import check_parameters, games, load_agent, offered
 from cellgames.web.frames import check_limits
 from cellgames.web.live_game import Session
-from cellgames.web.request_context import Desk, UnansweredError
-from cellgames.web.schemas import Move, NewGame, Nothing, download
 from cellgames.web.sessions import Sessions, specs_of
 from cellgames.web.visitor_text import short
+
+from .app_state import AppState
+from .schemas import Move, NewGame, Nothing, download
 
 __all__ = ["play_routes"]
 
@@ -30,8 +31,8 @@ _QUICK_S = 0.1  # a move's answer waits so long for agents, so that quick ones a
 _LONG_S = 20.0  # an answer waits so long for something new to show
 
 
-def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
-    """The routes of games, agents and play."""
+def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
+    """Return the routes of games, agents and play."""
     router = APIRouter()
 
     # --- what there is ----------------------------------------------------------------------------------------
@@ -43,21 +44,21 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.get("/api/games")
     def list_games() -> list[dict[str, Any]]:
-        """Games with their rules in brief, seats, settings and limits."""
+        """Return the games with a summary of their rules, their seats, settings and limits."""
         return games()
 
     @router.get("/api/agents")
     def list_agents(
         game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
     ) -> list[dict[str, Any]]:
-        """Agents that can play a game; `parameters` is a JSON object as in a new game."""
-        return offered(playable(game, _object(parameters)), desk.library.weights())
+        """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
+        return offered(playable(game, _object(parameters)), state.library.weights())
 
     # --- playing ----------------------------------------------------------------------------------------------
 
     def session_whole(session: Session) -> dict[str, Any]:
         whole = session.whole()
-        whole["about"]["store"] = desk.store is not None
+        whole["about"]["store"] = state.store is not None
         return whole
 
     async def settled(session: Session, seconds: float, mark: object = None) -> None:
@@ -68,14 +69,14 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.post("/api/play", status_code=201)
     def new_game(wish: NewGame) -> dict[str, Any]:
-        """Begin a game; the answer has what stays the same (`about`) and the position (`view`)."""
+        """Start a game. The answer has what stays the same (`about`) and the position (`view`)."""
         game = playable(wish.game, wish.parameters)
         players = game.info.players
         if wish.seat is not None and wish.seat not in players:
-            raise UnansweredError(422, f"seat must be one of {', '.join(players)}, got {short(wish.seat)}")
+            raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {short(wish.seat)}")
         person = None if wish.seat is None else list(players).index(wish.seat)
         specs = specs_of(person, wish.agents, players)
-        weights = desk.library.weights()
+        weights = state.library.weights()
         sessions.make_room()
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         asked = {"game": wish.game, "parameters": wish.parameters}
@@ -87,7 +88,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
     async def see_game(
         id: str, epoch: int = -1, since: Annotated[int, Query(ge=0)] = 0, wait: bool = False
     ) -> dict[str, Any]:
-        """The position, and the events after `since`; `wait` answers when there is something new, or after 20 s."""
+        """Return the position and the events after `since`; with `wait`, when there is something new or after 20 s."""
         session = _session(sessions, id)
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
@@ -97,7 +98,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.post("/api/play/{id}/move")
     async def make_move(id: str, move: Move) -> dict[str, Any]:
-        """Play an action; agents' answers follow in this answer if they are quick, else by the game's own address."""
+        """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
         session = _session(sessions, id)
         end = time.monotonic() + _QUICK_S
         await _aside(session.move, move.action, move.turn)
@@ -106,7 +107,7 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.post("/api/play/{id}/undo")
     async def undo(id: str, nothing: Nothing) -> dict[str, Any]:
-        """Take back the person's last move, and the answers to it; in games in turns."""
+        """Take back the person's last move and the answers to it; only in games in turns."""
         session = _session(sessions, id)
         await _aside(session.undo)
         return await _aside(session_whole, session)
@@ -119,34 +120,34 @@ def play_routes(desk: Desk, sessions: Sessions) -> APIRouter:
 
     @router.get("/api/play/{id}/record.jsonl")
     def game_record(id: str) -> Response:
-        """The finished game as a line of a file of records."""
+        """Return the finished game as a line of a file of records."""
         record = _session(sessions, id).record()
         return download(PlainTextResponse(record.to_json() + "\n", media_type="application/x-ndjson"), record, "jsonl")
 
     @router.get("/api/play/{id}/record.html")
     def game_html(id: str) -> Response:
-        """The finished game as one file that plays offline."""
+        """Return the finished game as one HTML file that plays offline."""
         record = _session(sessions, id).record()
-        return download(HTMLResponse(desk.html(record)), record, "html")
+        return download(HTMLResponse(state.html(record)), record, "html")
 
     @router.get("/api/play/{id}/replay")
     def game_replay(id: str) -> dict[str, Any]:
-        """The finished game for the viewer."""
-        return desk.replay(_session(sessions, id).record())
+        """Return the finished game for the viewer."""
+        return state.replay(_session(sessions, id).record())
 
     @router.post("/api/play/{id}/store")
     def keep_game(id: str, nothing: Nothing) -> dict[str, Any]:
-        """Add the finished game to the store; not one in which moves were taken back."""
+        """Add the finished game to the store, unless moves were taken back in it."""
         from cellgames.agents.identity import identities
 
         session = _session(sessions, id)
         record = session.record()
-        if desk.store is None:
-            raise UnansweredError(409, "this server was started without a store")
+        if state.store is None:
+            raise HTTPException(409, "this server was started without a store")
         if session.undone:
-            raise UnansweredError(409, "moves were taken back in this game, so the store does not count it; save it")
+            raise HTTPException(409, "moves were taken back in this game, so the store does not count it; save it")
         known = identities([name for seat, name in enumerate(record.agents) if seat != session.person], session.game)
-        with Store(desk.store) as kept:
+        with Store(state.store) as kept:
             new = kept.add([record], source=("play", "page"), identities=known)
         session.stored = True
         return {"new": new}
@@ -158,11 +159,11 @@ def _session(sessions: Sessions, id: str) -> Session:
     try:
         return sessions.get(id)
     except KeyError:
-        raise UnansweredError(404, "there is no such game any more; begin a new one") from None
+        raise HTTPException(404, "there is no such game any more; begin a new one") from None
 
 
 async def _aside(function: Callable[..., T], *arguments: Any) -> T:
-    """The function on another thread."""
+    """Call the function on another thread."""
     called: Awaitable[T] = asyncio.to_thread(function, *arguments)
     return await called
 
@@ -173,5 +174,5 @@ def _object(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise UnansweredError(422, f"parameters must be a JSON object, got {short(text)}")
+        raise HTTPException(422, f"parameters must be a JSON object, got {short(text)}")
     return found

@@ -1,4 +1,4 @@
-"""What may be posted to the server, and what it answers with as a file."""
+"""Bodies of requests, and answers that are files."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from cellgames.arena.records.record_lines import Record
-
-from .record_library import MOST_LINE
-from .request_context import file_name
+from cellgames.web.record_library import MOST_LINE
 
 __all__ = ["Line", "Move", "NewGame", "Nothing", "download"]
 
 
 class _Body(BaseModel):
-    """What is posted: known fields of the right kind only."""
+    """A body of a request: known fields of the right types only."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -53,6 +51,7 @@ class Line(_Body):
 
 
 def download(response: Response, record: Record, suffix: str) -> Response:
-    """As a file with a plain name."""
-    response.headers["content-disposition"] = f'attachment; filename="{file_name(record, suffix)}"'
+    """Return the response as a download with a plain file name."""
+    name = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "_" for c in record.game)[:60] or "game"
+    response.headers["content-disposition"] = f'attachment; filename="{name}.{suffix}"'
     return response

@@ -1,17 +1,20 @@
-"""The server of the page: JSON under /api, the page's own files, and nothing else.
+"""The server of the page: JSON under /api and the page's own files.
 
 It reads records below one folder and one store; it writes nothing but a finished game to that store, when asked to.
-Everything from a browser is checked: `guard` for requests, `offers` for games and agents, `library` for files.
+Everything from a browser is checked: requests by `middleware`, games and agents by `catalog`, files by
+`record_library`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from cellgames.web.live_game import RefusedError
+from cellgames.web.record_library import Library
+from cellgames.web.sessions import FullError, Sessions
+from cellgames.web.visitor_text import ECHO, clipped
+
 from .middleware import LOCAL, Guard
-from .record_library import Library
-from .request_context import Desk, UnansweredError
-from .visitor_text import ECHO, clipped
 
 try:
     from fastapi import FastAPI, Request
@@ -25,7 +28,7 @@ except ImportError as error:
 
 __all__ = ["STATIC", "create_app"]
 
-STATIC = Path(__file__).parent / "static"
+STATIC = Path(__file__).parents[1] / "static"
 
 
 def create_app(
@@ -36,21 +39,19 @@ def create_app(
     most_sessions: int = 64,
     idle_s: float = 3600.0,
 ) -> FastAPI:
-    """The server as an ASGI application.
+    """Return the server as an ASGI application.
 
     Args:
-        results: the folder with records and trained weights; may be missing.
-        store: the file of a store of games; may be missing; None for no store.
-        hosts: names under which it answers; None for any, where it is open to a network.
-        most_sessions: games kept in memory.
-        idle_s: seconds after which a game that nobody asks for is forgotten.
+        results: The folder with records and trained weights; may be missing.
+        store: The file of a store of games; may be missing; None for no store.
+        hosts: Host names under which it answers; None for any, if it is open to a network.
+        most_sessions: Most games kept in memory.
+        idle_s: Seconds after which a game that nobody asks for is forgotten.
     """
-    from cellgames.web.routes.api_page import api_page
-    from cellgames.web.routes.play_routes import play_routes
-    from cellgames.web.routes.record_routes import record_routes
-
-    from .live_game import RefusedError
-    from .sessions import FullError, Sessions
+    from .api_page import api_page
+    from .app_state import AppState
+    from .play_routes import play_routes
+    from .record_routes import record_routes
 
     app = FastAPI(
         title="Cellgames",
@@ -59,17 +60,13 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    desk, sessions = Desk(Library(results), store), Sessions(most_sessions, idle_s)
-    app.state.sessions = sessions
+    state = AppState(Library(results), store)
+    app.state.sessions = sessions = Sessions(most_sessions, idle_s)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(Guard, hosts=hosts)
 
     def failed(status: int, reason: object) -> JSONResponse:
         return JSONResponse({"error": clipped(str(reason))[:1000]}, status)
-
-    @app.exception_handler(UnansweredError)
-    async def unanswered(request: Request, error: UnansweredError) -> Response:
-        return failed(error.status, error)
 
     @app.exception_handler(FullError)
     async def full(request: Request, error: FullError) -> Response:
@@ -111,6 +108,6 @@ def create_app(
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
 
-    app.include_router(play_routes(desk, sessions))
-    app.include_router(record_routes(desk))
+    app.include_router(play_routes(state, sessions))
+    app.include_router(record_routes(state))
     return app

@@ -1,4 +1,4 @@
-"""What every request has to pass: its host, its origin, the size of its body; and the headers of every answer.
+"""Checks of every request (host, origin, size of the body) and the security headers of every answer.
 
 The server has no passwords. On this computer's own address it must answer only this computer's browser, and there only
 the page itself: a foreign page can make a browser send requests (cross-site request forgery), and can point a name of
@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from .visitor_text import short
+from cellgames.web.visitor_text import short
 
 __all__ = ["LOCAL", "MOST_BODY", "Guard"]
 
@@ -25,7 +25,7 @@ App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 MOST_BODY = 4_000_000
-"""Bytes of a request."""
+"""Most bytes of a request's body."""
 
 _HEADERS = [
     (
@@ -42,18 +42,18 @@ _HEADERS = [
 
 
 class Guard:
-    """ASGI middleware.
+    """ASGI middleware that refuses requests from other sites and requests that are too large.
 
     Args:
-        app: what is guarded.
-        hosts: names under which requests may ask for this server; None for any, where it is open to a network.
+        app: The application behind it.
+        hosts: Host names that requests may use for this server; None for any, if it is open to a network.
     """
 
     def __init__(self, app: App, hosts: tuple[str, ...] | None = LOCAL) -> None:
         self._app, self._hosts = app, hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """See ASGI."""
+        """Answer a request as ASGI defines it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -89,7 +89,7 @@ class Guard:
         await self._app(scope, replay, guarded_send)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Status and reason for not answering, None for answering."""
+        """Return status and reason of a refusal; None if the request may pass."""
         host = headers.get("host", "")
         if self._hosts is not None and _name_of(host) not in self._hosts:
             return 421, f"this server answers as {', '.join(self._hosts[:2])} only; --host opens it to a network"
@@ -113,7 +113,7 @@ def _too_large(got: str) -> str:
 
 
 def _name_of(host: str) -> str:
-    """A host without its port and brackets."""
+    """Return a host without its port and brackets."""
     try:
         return urlsplit(f"//{host}").hostname or ""
     except ValueError:

@@ -1,0 +1,96 @@
+"""The state that all requests to the server share: records, the store, and what was computed from them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from fastapi import HTTPException
+
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.report.leaderboard import leaderboards
+from cellgames.web.export import html_page
+from cellgames.web.frames import replay_data
+from cellgames.web.record_library import Library
+
+__all__ = ["AppState"]
+
+_BUSY_S = 30.0  # a record waits so long for others before it is refused
+_REPLAYS = 8  # unpacked records that are kept
+
+
+class AppState:
+    """The records, the store, and what was computed from them.
+
+    Args:
+        library: Records and weights in the results folder.
+        store: File of the store; None for no store.
+    """
+
+    def __init__(self, library: Library, store: Path | None) -> None:
+        self.library, self.store = library, store
+        self._replay = lru_cache(_REPLAYS)(self._unpacked)
+        self._unpacking = threading.BoundedSemaphore(2)
+        self._rating = threading.Lock()
+        self._leaderboards: tuple[object, list[dict[str, Any]]] | None = None
+
+    def replay(self, record: Record) -> dict[str, Any]:
+        """Return the record as the viewer needs it; the last few are kept."""
+        return self._replay(record.to_json())
+
+    def _unpacked(self, line: str) -> dict[str, Any]:
+        with self._turn():
+            return replay_data(Record.from_json(line), compile="auto")
+
+    def html(self, record: Record) -> str:
+        """Return the record as one HTML file that plays offline."""
+        with self._turn():
+            return html_page(record, compile="auto")
+
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Wait for a turn: two records are unpacked at a time, so that other pages stay quick.
+
+        Raises:
+            HTTPException: The records before take too long.
+        """
+        if not self._unpacking.acquire(timeout=_BUSY_S):
+            raise HTTPException(503, "the server is busy with other records; try again in a moment")
+        try:
+            yield
+        finally:
+            self._unpacking.release()
+
+    def open_store(self) -> Store:
+        """Open the store.
+
+        Raises:
+            HTTPException: There is none.
+        """
+        if self.store is None or not self.store.is_file():
+            raise HTTPException(404, "there is no store of games yet")
+        return Store(self.store, create=False)
+
+    def leaderboards(self) -> list[dict[str, Any]]:
+        """Return all leaderboards of the store; they are made again when it has grown."""
+        if self.store is None or not self.store.is_file():
+            return []
+        with self._rating, Store(self.store, create=False) as store:
+            key = (store.last, len(store))
+            if self._leaderboards is None or self._leaderboards[0] != key:
+                self._leaderboards = key, [_finite(board.to_data()) for board in leaderboards(store)]
+            return self._leaderboards[1]
+
+
+def _finite(data: Any) -> Any:
+    """Return the data with None for infinities and NaN, which JSON does not have."""
+    if isinstance(data, dict):
+        return {name: _finite(value) for name, value in data.items()}
+    if isinstance(data, list):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not -1e300 < data < 1e300 else data
