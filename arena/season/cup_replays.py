@@ -146,5 +146,5 @@ def gif(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int 
     """
     from cellgames.envs.core.raster import save_gif, to_rgb
 
-    frames = drawn.course(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
+    frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
     save_gif((to_rgb(picture, scale) for picture in frames), path, frame_ms=frame_ms, last_ms=last_ms)

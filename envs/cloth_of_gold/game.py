@@ -402,9 +402,9 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def draw(self, state: ClothState) -> Picture:
-        from . import scenes
+        from . import rendering, scenes
 
-        return scenes.draw(self, state)
+        return rendering.draw(scenes.view(self, state))
 
     @override
     def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
@@ -415,6 +415,6 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def text(self, state: ClothState) -> str:
-        from . import scenes
+        from . import rendering, scenes
 
-        return scenes.text(self, state)
+        return rendering.text(scenes.view(self, state))

@@ -9,14 +9,28 @@ Letters: `H, W` rows and columns of the world.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle, Shape, Text, mix
+from cellgames.envs.core.drawing import (
+    Circle,
+    Inset,
+    Picture,
+    Point,
+    Polygon,
+    Polyline,
+    Rectangle,
+    Shape,
+    Text,
+    fitted,
+    mix,
+    ruler,
+)
 
-__all__ = ["NAMES", "UNITS", "draw", "text"]
+__all__ = ["NAMES", "UNITS", "View", "draw", "text"]
 
 Cells: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -42,20 +56,11 @@ _LEFT, _MARGIN, _HEADER = 38.0, 20.0, 132.0
 _NARROWEST = 560.0
 
 
-def draw(
-    cells: Cells,
-    territory: Mask,
-    *,
-    title: str,
-    names: Sequence[str] = NAMES,
-    scores: Sequence[int] | None = None,
-    results: Sequence[str] = ("", ""),
-    placed: Mask | None = None,
-    last: Place | None = None,
-) -> Picture:
-    """One moment as a drawing; all moments of a game have the same size.
+@dataclass(frozen=True, eq=False)
+class View:
+    """One moment of a game.
 
-    Args:
+    Attributes:
         cells: integers [H, W], 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
         territory: bool [2, H, W], a's and b's; contested cells belong to both.
         title: a line above the world, such as "Cloth of Gold: round 3, player_b places".
@@ -68,43 +73,79 @@ def draw(
     Raises:
         ValueError: arrays of other shapes or dtypes, cells of other states, or a mark off the world.
     """
-    _check(cells, territory, placed, last)
-    height, width = cells.shape
+
+    cells: Cells
+    territory: Mask
+    title: str
+    names: Sequence[str] = NAMES
+    scores: Sequence[int] | None = None
+    results: Sequence[str] = ("", "")
+    placed: Mask | None = None
+    last: Place | None = None
+
+    def __post_init__(self) -> None:
+        cells, last = self.cells, self.last
+        if cells.ndim != 2 or cells.dtype.kind not in "iu":
+            raise ValueError(
+                f"expected cells as integers [H, W], got {cells.dtype} {list(cells.shape)}; did you pass a batch?"
+            )
+        if cells.size and not 0 <= cells.min() <= cells.max() <= _KILLED:
+            raise ValueError(f"expected cells from 0 to {_KILLED}, got {sorted(set(cells.ravel().tolist()))}")
+        height, width = cells.shape
+        for name, mask, shape in (
+            ("territory", self.territory, (2, height, width)),
+            ("placed", self.placed, (height, width)),
+        ):
+            if mask is not None and (mask.shape != shape or mask.dtype != np.bool_):
+                raise ValueError(f"expected {name} as bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
+        if last is not None and not (0 <= last[0] < height and 0 <= last[1] < width):
+            raise ValueError(f"expected a cell of {height} rows and {width} columns to ring, got {last}")
+
+    def standing(self, player: int) -> str:
+        """Return `61 units, territory 1840`."""
+        units = int((self.cells == player + 1).sum())
+        return f"{units} {'unit' if units == 1 else 'units'}, territory {int(self.territory[player].sum())}"
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of cells that are nobody's alone, and of units placed in this turn, by their words."""
+        masks = {"contested": self.territory.all(0), "killed": self.cells == _KILLED}
+        if self.placed is not None:
+            masks["placed"] = self.placed
+        if (self.cells == _NEUTRAL).any():
+            masks["neutral"] = self.cells == _NEUTRAL
+        return {word: int(mask.sum()) for word, mask in masks.items()}
+
+    def heading(self, player: int) -> str:
+        """Return `player_a: score +12, wins`."""
+        score = "" if self.scores is None else f"score {self.scores[player]:+d}"
+        said = ", ".join(words for words in (score, self.results[player]) if words)
+        return f"{self.names[player]}: {said}" if said else self.names[player]
+
+
+def draw(view: View) -> Picture:
+    """Return one moment as a drawing; all moments of a game have the same size."""
+    height, width = view.cells.shape
     size = min(_LARGEST, max(_SMALLEST, _SIDE // max(height, width)))
     wide = max(_NARROWEST, float(width * size))
     left = _LEFT + (wide - width * size) / 2
-    world = Picture(width, height, _WORLD, tuple(_draw_world(cells, territory, placed, last, size)))
+    world = Picture(width, height, _WORLD, tuple(_draw_world(view, size)))
     shapes: list[Shape] = [
-        Text(_LEFT, 30, title, _font(title, 19, wide), _INK, bold=True),
-        *_draw_standing(cells, territory, names, scores, results, wide),
-        *_draw_legend(cells, territory, placed, wide),
-        *_draw_ruler(height, width, left, size),
+        Text(_LEFT, 30, view.title, fitted(view.title, 19, wide), _INK, bold=True),
+        *_draw_standing(view, wide),
+        *_draw_legend(view, wide),
+        *ruler(height, width, (left, _HEADER), size, _PALE, apart=30),
         Inset(left, _HEADER, world, size),
         Rectangle(left, _HEADER, width * size, height * size, None, _PALE, 1.2),
     ]
-    return Picture(_LEFT + wide + _MARGIN, _HEADER + height * size + _MARGIN, _PAPER, tuple(shapes), title)
-
-
-def _check(cells: Cells, territory: Mask, placed: Mask | None, last: Place | None) -> None:
-    if cells.ndim != 2 or cells.dtype.kind not in "iu":
-        raise ValueError(
-            f"expected cells as integers [H, W], got {cells.dtype} {list(cells.shape)}; did you pass a batch?"
-        )
-    if cells.size and not 0 <= cells.min() <= cells.max() <= _KILLED:
-        raise ValueError(f"expected cells from 0 to {_KILLED}, got {sorted(set(cells.ravel().tolist()))}")
-    height, width = cells.shape
-    for name, mask, shape in (("territory", territory, (2, height, width)), ("placed", placed, (height, width))):
-        if mask is not None and (mask.shape != shape or mask.dtype != np.bool_):
-            raise ValueError(f"expected {name} as bool {list(shape)}, got {mask.dtype} {list(mask.shape)}")
-    if last is not None and not (0 <= last[0] < height and 0 <= last[1] < width):
-        raise ValueError(f"expected a cell of {height} rows and {width} columns to ring, got {last}")
+    return Picture(_LEFT + wide + _MARGIN, _HEADER + height * size + _MARGIN, _PAPER, tuple(shapes), view.title)
 
 
 # ---------------------------------------------------------------- the world, in units of one cell
 
 
-def _draw_world(cells: Cells, territory: Mask, placed: Mask | None, last: Place | None, size: float) -> Iterator[Shape]:
-    """Everything inside the frame; `size` units of the picture are one cell."""
+def _draw_world(view: View, size: float) -> Iterator[Shape]:
+    """Yield everything inside the frame; `size` units of the picture are one cell."""
+    cells, territory = view.cells, view.territory
     held = territory[0] + 2 * territory[1]
     for kind, colour in enumerate(_GROUND, 1):
         for row, col, length in _runs(held == kind):
@@ -114,11 +155,12 @@ def _draw_world(cells: Cells, territory: Mask, placed: Mask | None, last: Place 
         yield from _draw_grid(cells.shape[0], cells.shape[1], size)
     yield from _draw_edges(territory, size)
     yield from _draw_cells(cells, size)
-    if placed is not None:
-        for row, col in np.argwhere(placed).tolist():
+    if view.placed is not None:
+        for row, col in np.argwhere(view.placed).tolist():
             yield Circle(col + 0.5, row + 0.5, max(0.16, 0.7 / size), _WORLD)
-    if last is not None:
-        yield Circle(last[1] + 0.5, last[0] + 0.5, max(0.75, 6 / size), None, _RING, max(0.08, 2 / size))
+    if view.last is not None:
+        row, col = view.last
+        yield Circle(col + 0.5, row + 0.5, max(0.75, 6 / size), None, _RING, max(0.08, 2 / size))
 
 
 def _runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
@@ -194,43 +236,6 @@ def _draw_cells(cells: Cells, size: float) -> Iterator[Shape]:
 # ---------------------------------------------------------------- around the world
 
 
-def _font(words: str, size: float, wide: float) -> float:
-    """The size of letters that fit, which are about 0.56 as wide as high."""
-    return min(size, wide / (0.56 * max(1, len(words))))
-
-
-def _draw_ruler(height: int, width: int, left: float, size: float) -> Iterator[Shape]:
-    """Numbers of rows and columns, as in the names of actions."""
-    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * size >= 30)
-    for col in range(0, width, step):
-        yield Text(left + (col + 0.5) * size, _HEADER - 6, str(col), 11, _PALE, "middle")
-    for row in range(0, height, step):
-        yield Text(left - 6, _HEADER + (row + 0.5) * size + 4, str(row), 11, _PALE, "end")
-
-
-def _facts(cells: Cells, territory: Mask, player: int) -> str:
-    """`61 units, territory 1840`."""
-    units = int((cells == player + 1).sum())
-    return f"{units} {'unit' if units == 1 else 'units'}, territory {int(territory[player].sum())}"
-
-
-def _counts(cells: Cells, territory: Mask, placed: Mask | None) -> dict[str, int]:
-    """Cells that are nobody's alone, and units placed in this turn, by the words for them."""
-    masks = {"contested": territory.all(0), "killed": cells == _KILLED}
-    if placed is not None:
-        masks["placed"] = placed
-    if (cells == _NEUTRAL).any():
-        masks["neutral"] = cells == _NEUTRAL
-    return {word: int(mask.sum()) for word, mask in masks.items()}
-
-
-def _heading(player: int, names: Sequence[str], scores: Sequence[int] | None, results: Sequence[str]) -> str:
-    """`player_a: score +12, wins`."""
-    score = "" if scores is None else f"score {scores[player]:+d}"
-    facts = ", ".join(fact for fact in (score, results[player]) if fact)
-    return f"{names[player]}: {facts}" if facts else names[player]
-
-
 def _sample(x: float, y: float, kind: int, of: Sequence[int] = (), placed: bool = False) -> Inset:
     """A small world as a sign of what words beside it mean, its left edge at x and its middle at y.
 
@@ -240,31 +245,24 @@ def _sample(x: float, y: float, kind: int, of: Sequence[int] = (), placed: bool 
     cells, territory = np.zeros((side, side), np.int8), np.zeros((2, side, side), np.bool_)
     cells[side // 2, side // 2] = kind
     territory[list(of), 1:-1, 1:-1] = True
-    shapes = _draw_world(cells, territory, np.full_like(territory[0], True) if placed else None, None, scale)
+    marked = np.full_like(territory[0], True) if placed else None
+    shapes = _draw_world(View(cells, territory, "", placed=marked), scale)
     return Inset(x + 16 - side * scale / 2, y - side * scale / 2, Picture(side, side, None, tuple(shapes)), scale)
 
 
-def _draw_standing(
-    cells: Cells,
-    territory: Mask,
-    names: Sequence[str],
-    scores: Sequence[int] | None,
-    results: Sequence[str],
-    wide: float,
-) -> Iterator[Shape]:
+def _draw_standing(view: View, wide: float) -> Iterator[Shape]:
     for player in (0, 1):
         left, room = _LEFT + player * wide / 2, wide / 2 - 50
-        heading, facts = _heading(player, names, scores, results), _facts(cells, territory, player)
+        heading, standing = view.heading(player), view.standing(player)
         yield _sample(left - 6, 61, player + 1, (player,))
-        yield Text(left + 32, 59, heading, _font(heading, 15, room), _INK, bold=True)
-        yield Text(left + 32, 75, facts, _font(facts, 13, room), _INK)
+        yield Text(left + 32, 59, heading, fitted(heading, 15, room), _INK, bold=True)
+        yield Text(left + 32, 75, standing, fitted(standing, 13, room), _INK)
 
 
-def _draw_legend(cells: Cells, territory: Mask, placed: Mask | None, wide: float) -> Iterator[Shape]:
-    """What is nobody's alone, and the units placed in this turn."""
-    counts = _counts(cells, territory, placed)
-    mover = _A if placed is None else int(cells[placed].max(initial=_A))
-    for place, (word, count) in enumerate(counts.items()):
+def _draw_legend(view: View, wide: float) -> Iterator[Shape]:
+    """Yield signs for what is nobody's alone, and for the units placed in this turn."""
+    mover = _A if view.placed is None else int(view.cells[view.placed].max(initial=_A))
+    for place, (word, count) in enumerate(view.counts().items()):
         left = _LEFT + place * wide / 4
         kind = {"contested": 0, "killed": _KILLED, "placed": mover, "neutral": _NEUTRAL}[word]
         yield _sample(left - 6, 97, kind, (0, 1) if word == "contested" else (), word == "placed")
@@ -278,43 +276,27 @@ _SIGNS = ".-|+ABoxab"  # nobody's, a's, b's, both's; units, neutral, killed; uni
 _KEY = "units A B (a b placed this turn), o neutral, x killed; territory - of A, | of B, + of both"
 
 
-def text(
-    cells: Cells,
-    territory: Mask,
-    *,
-    title: str,
-    names: Sequence[str] = NAMES,
-    scores: Sequence[int] | None = None,
-    results: Sequence[str] = ("", ""),
-    placed: Mask | None = None,
-) -> str:
-    """One moment for a terminal, a sign a cell, or a sign a block of cells where a row would be longer than 140.
+def text(view: View) -> str:
+    """Return one moment for a terminal, a sign a cell, or a sign a block of cells where a row would be longer than 140.
 
     A block shows units before anything else (those of who has more, `*` if both have as many), then killed cells,
     neutral ones, and whose territory most of it is.
-
-    Args and errors as for `draw`.
     """
-    _check(cells, territory, placed, None)
-    lines = [title]
-    for player in (0, 1):
-        heading = _heading(player, names, scores, results)
-        lines.append(f"{_SIGNS[player + 4]} {heading}; {_facts(cells, territory, player)}")
-    lines += [", ".join(f"{word} {count}" for word, count in _counts(cells, territory, placed).items()), _KEY]
+    cells, territory, placed = view.cells, view.territory, view.placed
+    players = [f"{_SIGNS[player + 4]} {view.heading(player)}; {view.standing(player)}" for player in (0, 1)]
+    lines = [view.title, *players]
+    lines += [", ".join(f"{word} {count}" for word, count in view.counts().items()), _KEY]
     block = -(-cells.shape[1] // _COLUMNS)
     high = 2 * block if block > 1 else 1  # as signs are about twice as high as wide
     margin = len(str(cells.shape[0])) + 1
     lines.append(" " * margin + "".join(f"{col:<10}" for col in range(0, cells.shape[1], 10 * block)).rstrip())
     if block == 1:
         lines.append(" " * margin + "".join(str(col % 10) for col in range(cells.shape[1])))
-    rows = _blocks(_codes(cells, territory, placed), high, block).tolist()
+    codes = np.where(cells > 0, cells + 3, territory[0] + 2 * territory[1])  # places in `_SIGNS`
+    if placed is not None:
+        codes = np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
+    rows = _blocks(codes, high, block).tolist()
     return "\n".join([*lines, *(f"{row * high:>{margin - 1}} {''.join(signs)}" for row, signs in enumerate(rows))])
-
-
-def _codes(cells: Cells, territory: Mask, placed: Mask | None) -> Cells:
-    """[H, W]: each cell's place in `_SIGNS`."""
-    codes = np.where(cells > 0, cells + 3, territory[0] + 2 * territory[1])
-    return codes if placed is None else np.where(placed & ((codes == 4) | (codes == 5)), codes + 4, codes)
 
 
 def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:

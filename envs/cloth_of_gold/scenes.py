@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cellgames.envs.core.drawing import frame_times
+from cellgames.envs.core.info import LOSS, WIN
 
 from . import rendering
+from .rendering import View
 from .solo import ClothSolo
 from .state import ClothState
 
@@ -16,48 +19,40 @@ if TYPE_CHECKING:
 
     from .game import ClothOfGold
 
-__all__ = ["FRAMES", "draw", "frames", "text"]
+__all__ = ["FRAMES", "frames", "view"]
 
 FRAMES = 42  # of a round in an animation
-
-
-def draw(game: ClothOfGold, state: ClothState) -> Picture:
-    """The first game of the batch."""
-    return rendering.draw(**_scene(game, state[:1]))
-
-
-def text(game: ClothOfGold, state: ClothState) -> str:
-    """The first game of the batch for a terminal."""
-    return rendering.text(**_scene(game, state[:1]))
+_RESULTS = {WIN: "wins", LOSS: "loses"}
 
 
 def frames(game: ClothOfGold, before: ClothState, after: ClothState) -> Iterator[Picture]:
-    """See `Game.frames`: a placement as one picture, the end of a round as some of its generations."""
-    last = after[:1]
-    if _round_ends(game, before[:1], last):
-        yield from _generations(game, before[:1], last)
-    yield rendering.draw(**_scene(game, last), last=_changed(game, before[:1], last))
+    """Yield a placement as one picture, the end of a round as some of its generations."""
+    before, after = before[:1], after[:1]
+    last = view(game, after)
+    if _round_ends(before, after):
+        yield from _generations(game, before, last)
+    yield rendering.draw(replace(last, last=_changed(game, before, after)))
 
 
-def _round_ends(game: ClothOfGold, before: ClothState, after: ClothState) -> bool:
+def _round_ends(before: ClothState, after: ClothState) -> bool:
     ended = int(before.current_player) == 1 and not bool(before.done) and int(before.round) > 0
     return ended and (bool(after.done) or int(after.current_player) == 0)
 
 
-def _generations(game: ClothOfGold, before: ClothState, after: ClothState) -> Iterator[Picture]:
-    """A round's generations, but the last one."""
-    scene, solo = _scene(game, after), ClothSolo(game, before)
-    shown, number = set(frame_times(game.generations, FRAMES)), int(before.round)
+def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[Picture]:
+    """Yield some of a round's generations, but not the last one."""
+    solo, shown = ClothSolo(game, before), set(frame_times(game.generations, FRAMES))
     for generation in range(game.generations):
         if generation in shown:
-            scene |= {
-                "cells": solo.board(),
-                "territory": solo.territories(),
-                "title": f"Round {number}, generation {generation} of {game.generations}",
-                "results": ("", ""),
-                "scores": before.scores[0].int().tolist(),
-            }
-            yield rendering.draw(**scene)
+            now = replace(
+                last,
+                cells=solo.board(),
+                territory=solo.territories(),
+                title=f"Round {int(before.round)}, generation {generation} of {game.generations}",
+                results=("", ""),
+                scores=before.scores[0].int().tolist(),
+            )
+            yield rendering.draw(now)
         solo.generation()
 
 
@@ -70,24 +65,21 @@ def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> render
     return row, col
 
 
-def _scene(game: ClothOfGold, state: ClothState) -> dict[str, Any]:
-    """What the drawing of a single game needs."""
-    solo, names = ClothSolo(game, state), game.info.players
-    results = ("", "")
-    if done := bool(state.done):
-        word: dict[int, Literal["wins", "loses"]] = {1: "wins", -1: "loses"}
-        first, second = game.outcome(state)[0].tolist()
-        results = (word[first], word[second])
+def view(game: ClothOfGold, state: ClothState) -> View:
+    """Return the first game of the batch."""
+    state = state[:1]
+    solo, done = ClothSolo(game, state), bool(state.done)
+    results = [_RESULTS[value] for value in game.outcome(state)[0].tolist()] if done else ["", ""]
     scored = done or int(state.round) > 1 - game.initial_placement
-    return {
-        "cells": solo.board(),
-        "territory": solo.territories(),
-        "title": _title(game, state),
-        "names": names,
-        "scores": state.scores[0].int().tolist() if scored else None,
-        "results": results,
-        "placed": None if done else solo.placed(),
-    }
+    return View(
+        cells=solo.board(),
+        territory=solo.territories(),
+        title=_title(game, state),
+        names=game.info.players,
+        scores=state.scores[0].int().tolist() if scored else None,
+        results=results,
+        placed=None if done else solo.placed(),
+    )
 
 
 def _title(game: ClothOfGold, state: ClothState) -> str:

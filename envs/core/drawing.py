@@ -9,7 +9,7 @@ SVG is written as text and needs nothing but Python. `raster` makes RGB arrays a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
@@ -30,9 +30,11 @@ __all__ = [
     "Shape",
     "Text",
     "draw_board",
+    "fitted",
     "frame_times",
     "grid",
     "mix",
+    "ruler",
     "to_svg",
 ]
 
@@ -139,6 +141,29 @@ def mix(first: str, second: str, share: float) -> str:
     """Return the colour that is `share` (0 to 1) of `second` and the rest of `first`."""
     pairs = ((int(first[i : i + 2], 16), int(second[i : i + 2], 16)) for i in (1, 3, 5))
     return "#" + "".join(f"{round(a + (b - a) * share):02x}" for a, b in pairs)
+
+
+def fitted(words: str, size: float, width: float) -> float:
+    """Return a font size of at most `size` in which the words fit; letters are about 0.56 as wide as high."""
+    return min(size, width / (0.56 * max(1, len(words))))
+
+
+def ruler(rows: int, cols: int, corner: Point, cell: float, colour: str, apart: float = 0.0) -> Iterator[Shape]:
+    """Yield the numbers of rows and columns around a board, as in the names of actions.
+
+    Args:
+        rows: of the board.
+        cols: of the board.
+        corner: the upper left one of the board.
+        cell: units of a cell.
+        colour: of the numbers.
+        apart: the least units between numbers.
+    """
+    step = next(step for step in (1, 2, 5, 10, 20, 50) if step * cell >= apart)
+    for col in range(0, cols, step):
+        yield Text(corner[0] + (col + 0.5) * cell, corner[1] - 6, str(col), 11, colour, "middle")
+    for row in range(0, rows, step):
+        yield Text(corner[0] - 6, corner[1] + (row + 0.5) * cell + 4, str(row), 11, colour, "end")
 
 
 def grid(

@@ -369,9 +369,9 @@ class GridAdaptation(Game[GridState]):
     @override
     def draw(self, state: GridState) -> Picture:
         """See `Game`; with births and deaths of the last round where the position before is known, as in animations."""
-        from . import scenes
+        from . import rendering, scenes
 
-        return scenes.draw(self, state)
+        return rendering.draw(scenes.view(self, state))
 
     @override
     def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
@@ -382,6 +382,6 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def text(self, state: GridState) -> str:
-        from . import scenes
+        from . import rendering, scenes
 
-        return scenes.text(self, state)
+        return rendering.text(scenes.view(self, state))

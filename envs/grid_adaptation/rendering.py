@@ -11,14 +11,27 @@ Letters: `H, W` rows and columns of the board.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Shape, Text, mix
+from cellgames.envs.core.drawing import (
+    Circle,
+    Inset,
+    Picture,
+    Polygon,
+    Polyline,
+    Rectangle,
+    Shape,
+    Text,
+    fitted,
+    mix,
+    ruler,
+)
 
-__all__ = ["COLOURS", "Row", "bits", "draw", "text"]
+__all__ = ["COLOURS", "Row", "View", "bits", "draw", "text"]
 
 Board: TypeAlias = npt.NDArray[np.integer[Any]]
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -72,18 +85,11 @@ _COLUMNS = (("points", 204.0), ("tokens", 258.0), ("garnets", 318.0), ("reserves
 _TITLES = ("points of the last round", "the table")
 
 
-def draw(
-    board: Board,
-    *,
-    title: str,
-    before: Board | None = None,
-    placed: Mask | None = None,
-    public: Sequence[int] | None = None,
-    table: Sequence[Row] = (),
-) -> Picture:
-    """One moment as a drawing; all moments of all games on boards of one size have the same size.
+@dataclass(frozen=True, eq=False)
+class View:
+    """One moment of a match.
 
-    Args:
+    Attributes:
         board: integers [H, W], -1 where there is no tile, else its sequence from 0 to 7.
         title: a line above the board, such as "round 3 of 8".
         before: integers [H, W], the board before the generation; births and deaths are the differences to it.
@@ -95,72 +101,84 @@ def draw(
     Raises:
         ValueError: arrays of other shapes or dtypes, other sequences, or not eight public numbers.
     """
-    _check(board, before, placed, public)
-    height, width = board.shape
+
+    board: Board
+    title: str = ""
+    before: Board | None = None
+    placed: Mask | None = None
+    public: Sequence[int] | None = None
+    table: Sequence[Row] = ()
+
+    def __post_init__(self) -> None:
+        board, placed = self.board, self.placed
+        if board.ndim != 2 or board.dtype.kind not in "iu":
+            raise ValueError(
+                f"expected a board as integers [H, W], got {board.dtype} {list(board.shape)}; did you pass a batch?"
+            )
+        for name, cells in (("board", board), ("before", self.before)):
+            if cells is None:
+                continue
+            if cells.shape != board.shape or cells.dtype.kind not in "iu":
+                raise ValueError(
+                    f"expected {name} as integers {list(board.shape)}, got {cells.dtype} {list(cells.shape)}"
+                )
+            if cells.size and not -1 <= cells.min() <= cells.max() < len(COLOURS):
+                raise ValueError(f"expected {name} from -1 to 7, got {sorted(set(cells.ravel().tolist()))}")
+        if placed is not None and (placed.shape != board.shape or placed.dtype != np.bool_):
+            raise ValueError(f"expected placed as bool {list(board.shape)}, got {placed.dtype} {list(placed.shape)}")
+        if self.public is not None and len(self.public) != len(COLOURS):
+            raise ValueError(f"expected public numbers of {len(COLOURS)} sequences, got {len(self.public)}")
+
+    def changes(self) -> tuple[Mask, Mask, Mask]:
+        """Return where tiles were placed, born and died, as far as it is known: bool [H, W] each."""
+        nobody = np.zeros(self.board.shape, np.bool_)
+        put = nobody if self.placed is None else self.placed
+        if self.before is None:
+            return put, nobody, put & (self.board < 0)
+        stood = (self.before >= 0) | put
+        return put, (self.board >= 0) & ~stood, stood & (self.board < 0)
+
+    def counts(self) -> dict[str, int]:
+        """Return `{"tiles": 31, "placed": 8, "born": 12, "died": 9}`, without what is not known."""
+        masks = dict(zip(("placed", "born", "died"), self.changes(), strict=True))
+        if self.placed is None:
+            del masks["placed"]
+        if self.before is None:
+            del masks["born"], masks["died"]
+        return {word: int(mask.sum()) for word, mask in ({"tiles": self.board >= 0} | masks).items()}
+
+
+def draw(view: View) -> Picture:
+    """Return one moment as a drawing; all moments of all games on boards of one size have the same size."""
+    height, width = view.board.shape
     size = min(_LARGEST, _SIDE // max(height, width))
     left, top = _LEFT + (_SIDE - width * size) / 2, _TOP + (_SIDE - height * size) / 2
     panel = _LEFT + _SIDE + _GAP
-    drawn = Picture(width, height, _BOARD, tuple(_draw_board(board, before, placed, size)))
+    drawn = Picture(width, height, _BOARD, tuple(_draw_board(view, size)))
     shapes: list[Shape] = [
-        Text(_LEFT, 34, title, _font(title, 19, _SIDE), _INK, bold=True),
-        *_draw_ruler(height, width, left, top, size),
+        Text(_LEFT, 34, view.title, fitted(view.title, 19, _SIDE), _INK, bold=True),
+        *ruler(height, width, (left, top), size, _PALE),
         Inset(left, top, drawn, size),
         Rectangle(left, top, width * size, height * size, None, _PALE, 1.2),
-        *_draw_public(public, panel),
-        *_draw_changes(_counts(board, before, placed), panel),
-        *_draw_table(table, panel),
+        *_draw_public(view.public, panel),
+        *_draw_changes(view.counts(), panel),
+        *_draw_table(view.table, panel),
     ]
-    return Picture(panel + _PANEL + _MARGIN, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), title)
-
-
-def _check(board: Board, before: Board | None, placed: Mask | None, public: Sequence[int] | None) -> None:
-    if board.ndim != 2 or board.dtype.kind not in "iu":
-        raise ValueError(
-            f"expected a board as integers [H, W], got {board.dtype} {list(board.shape)}; did you pass a batch?"
-        )
-    for name, cells in (("board", board), ("before", before)):
-        if cells is None:
-            continue
-        if cells.shape != board.shape or cells.dtype.kind not in "iu":
-            raise ValueError(f"expected {name} as integers {list(board.shape)}, got {cells.dtype} {list(cells.shape)}")
-        if cells.size and not -1 <= cells.min() <= cells.max() < len(COLOURS):
-            raise ValueError(f"expected {name} from -1 to 7, got {sorted(set(cells.ravel().tolist()))}")
-    if placed is not None and (placed.shape != board.shape or placed.dtype != np.bool_):
-        raise ValueError(f"expected placed as bool {list(board.shape)}, got {placed.dtype} {list(placed.shape)}")
-    if public is not None and len(public) != len(COLOURS):
-        raise ValueError(f"expected public numbers of {len(COLOURS)} sequences, got {len(public)}")
-
-
-def _changes(board: Board, before: Board | None, placed: Mask | None) -> tuple[Mask, Mask, Mask]:
-    """Bool [H, W] each: placed, born and died, as far as it is known."""
-    nobody = np.zeros(board.shape, np.bool_)
-    put = nobody if placed is None else placed
-    if before is None:
-        return put, nobody, put & (board < 0)
-    stood = (before >= 0) | put
-    return put, (board >= 0) & ~stood, stood & (board < 0)
-
-
-def _counts(board: Board, before: Board | None, placed: Mask | None) -> dict[str, int]:
-    """`{"tiles": 31, "placed": 8, "born": 12, "died": 9}`, without what is not known."""
-    counts = {"tiles": board >= 0}
-    marks = zip(("placed", "born", "died"), _changes(board, before, placed), strict=True)
-    known = {"placed": placed is not None, "born": before is not None, "died": before is not None}
-    counts |= {word: mask for word, mask in marks if known[word]}
-    return {word: int(mask.sum()) for word, mask in counts.items()}
+    return Picture(panel + _PANEL + _MARGIN, _TOP + _SIDE + _MARGIN, _PAPER, tuple(shapes), view.title)
 
 
 # ---------------------------------------------------------------- the board, in units of one cell
 
 
-def _draw_board(board: Board, before: Board | None, placed: Mask | None, size: float) -> Iterator[Shape]:
-    """Everything inside the frame; `size` units of the picture are one cell."""
+def _draw_board(view: View, size: float) -> Iterator[Shape]:
+    """Yield everything inside the frame; `size` units of the picture are one cell."""
+    board, before = view.board, view.before
     height, width = board.shape
     for row in range(1, height):
         yield Polyline(((0, row), (width, row)), _PALE, 1 / size, 0.3)
     for col in range(1, width):
         yield Polyline(((col, 0), (col, height)), _PALE, 1 / size, 0.3)
-    put, born, died = _changes(board, before, placed)
+    put, born, died = view.changes()
     for row, col in np.argwhere(died).tolist():
         yield from _draw_ghost(col, row, -1 if before is None else int(before[row, col]))
     for row, col in np.argwhere(board >= 0).tolist():
@@ -204,19 +222,6 @@ def _draw_ghost(x: float, y: float, sequence: int) -> Iterator[Shape]:
 # ---------------------------------------------------------------- around the board
 
 
-def _font(words: str, size: float, wide: float) -> float:
-    """The size of letters that fit, which are about 0.56 as wide as high."""
-    return min(size, wide / (0.56 * max(1, len(words))))
-
-
-def _draw_ruler(height: int, width: int, left: float, top: float, size: float) -> Iterator[Shape]:
-    """Numbers of rows and columns, as in the names of actions."""
-    for col in range(width):
-        yield Text(left + (col + 0.5) * size, top - 6, str(col), 11, _PALE, "middle")
-    for row in range(height):
-        yield Text(left - 6, top + (row + 0.5) * size + 4, str(row), 11, _PALE, "end")
-
-
 def _sample(x: float, y: float, shapes: Iterator[Shape]) -> Inset:
     """A single cell as a sign of what words beside it mean, its left edge at x and its middle at y."""
     return Inset(x, y - _SIGN / 2, Picture(1, 1, None, tuple(shapes)), _SIGN)
@@ -237,11 +242,11 @@ def _draw_public(public: Sequence[int] | None, left: float) -> Iterator[Shape]:
 
 
 _ONE, _NO = np.zeros((1, 1), np.int8), np.full((1, 1), -1, np.int8)
-_SIGNS = {  # as `board`, `before` and `placed`
-    "tiles": (_ONE, None, None),
-    "placed": (_ONE, None, np.ones((1, 1), np.bool_)),
-    "born": (_ONE, _NO, None),
-    "died": (_NO, _ONE, None),
+_SIGNS = {
+    "tiles": View(_ONE),
+    "placed": View(_ONE, placed=np.ones((1, 1), np.bool_)),
+    "born": View(_ONE, before=_NO),
+    "died": View(_NO, before=_ONE),
 }
 
 
@@ -250,7 +255,7 @@ def _draw_changes(counts: dict[str, int], left: float) -> Iterator[Shape]:
     y = _TOP + 40 + _ROW * len(COLOURS)
     for place, (word, count) in enumerate(counts.items()):
         x = left + place * _PANEL / 4
-        yield _sample(x, y, _draw_board(*_SIGNS[word], _SIGN))
+        yield _sample(x, y, _draw_board(_SIGNS[word], _SIGN))
         yield Text(x + 27, y + 5, f"{word} {count}", 13, _INK)
 
 
@@ -266,7 +271,7 @@ def _draw_table(table: Sequence[Row], left: float) -> Iterator[Shape]:
         if row.candidate:
             yield Rectangle(left - 8, y - _ROW / 2, _PANEL + 12, _ROW, _DOOMED)
         bold = bool(row.tokens)
-        yield Text(left, y + 5, row.player, _font(row.player, 14, 78), _INK, bold=bold)
+        yield Text(left, y + 5, row.player, fitted(row.player, 14, 78), _INK, bold=bold)
         yield _sample(left + 86, y, _draw_tile(0, 0, row.sequence, False))
         yield Text(left + 116, y + 5, bits(row.sequence), 14, _INK)
         for (_, right), value in zip(_COLUMNS, _numbers(row), strict=True):
@@ -274,7 +279,7 @@ def _draw_table(table: Sequence[Row], left: float) -> Iterator[Shape]:
     doomed = [row.player for row in table if row.candidate]
     if doomed:
         words = f"Elimination Candidate: {', '.join(doomed)}"
-        yield Text(left, top + 24 + _ROW * len(table), words, _font(words, 14, _PANEL), _INK, bold=True)
+        yield Text(left, top + 24 + _ROW * len(table), words, fitted(words, 14, _PANEL), _INK, bold=True)
 
 
 def _numbers(row: Row) -> list[str]:
@@ -286,33 +291,22 @@ def _numbers(row: Row) -> list[str]:
 # ---------------------------------------------------------------- as text
 
 
-def text(
-    board: Board,
-    *,
-    title: str,
-    before: Board | None = None,
-    placed: Mask | None = None,
-    public: Sequence[int] | None = None,
-    table: Sequence[Row] = (),
-) -> str:
-    """One moment for a terminal: a digit from 0 to 7 and a mark a cell.
-
-    Args and errors as for `draw`.
-    """
-    _check(board, before, placed, public)
-    put, born, died = _changes(board, before, placed)
+def text(view: View) -> str:
+    """Return one moment for a terminal: a digit from 0 to 7 and a mark a cell."""
+    board = view.board
+    put, born, died = view.changes()
     marks = np.select([born, put], ["+", "'"], " ")
     tiles = np.where(board >= 0, board.astype(str), np.where(died, "x", "."))
     margin = len(str(board.shape[0] - 1))
-    lines = [title, ", ".join(f"{word} {count}" for word, count in _counts(board, before, placed).items())]
+    lines = [view.title, ", ".join(f"{word} {count}" for word, count in view.counts().items())]
     lines[1] += "; 5 is a tile of 101, 5+ a born one, 5' a placed one, x one that died"
     lines.append(" " * (margin + 1) + "".join(f"{col:<4}" for col in range(0, board.shape[1], 2)).rstrip())
     for row, (digits, signs) in enumerate(zip(tiles.tolist(), marks.tolist(), strict=True)):
         cells = "".join(digit + sign for digit, sign in zip(digits, signs, strict=True))
         lines.append(f"{row:>{margin}} {cells}".rstrip())
-    if public is not None:
-        lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(public)))
-    return "\n".join([*lines, *_table_lines(table)])
+    if view.public is not None:
+        lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(view.public)))
+    return "\n".join([*lines, *_table_lines(view.table)])
 
 
 def _table_lines(table: Sequence[Row]) -> Iterator[str]:

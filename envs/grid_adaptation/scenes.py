@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from . import rendering
-from .rendering import Row
+from .rendering import Row, View
 from .state import GridState
 
 if TYPE_CHECKING:
@@ -14,30 +15,21 @@ if TYPE_CHECKING:
 
     from .game import GridAdaptation
 
-__all__ = ["draw", "frames", "text"]
-
-
-def draw(game: GridAdaptation, state: GridState) -> Picture:
-    """The first match of the batch."""
-    return rendering.draw(**_scene(game, state[:1]))
-
-
-def text(game: GridAdaptation, state: GridState) -> str:
-    """The first match of the batch for a terminal."""
-    return rendering.text(**_scene(game, state[:1]))
+__all__ = ["frames", "view"]
 
 
 def frames(game: GridAdaptation, before: GridState, after: GridState) -> Iterator[Picture]:
-    """See `Game.frames`."""
-    scene = _scene(game, after[:1])
+    """Yield a step as one picture, with the tiles placed and the births and deaths of its generation."""
+    shown = view(game, after)
     if int(after.turn[0]) > int(before.turn[0]) and int(before.round[0]) <= game.rounds:
         placed = game.grid.unpack(after.placed[:1].movedim(0, -1))[0].numpy(force=True)
-        scene |= {"before": game.board(before[:1])[0].numpy(force=True), "placed": placed}
-    yield rendering.draw(**scene)
+        shown = replace(shown, before=game.board(before[:1])[0].numpy(force=True), placed=placed)
+    yield rendering.draw(shown)
 
 
-def _scene(game: GridAdaptation, state: GridState) -> dict[str, Any]:
-    """What the drawing of a single match needs."""
+def view(game: GridAdaptation, state: GridState) -> View:
+    """Return the first match of the batch."""
+    state = state[:1]
     counted, candidate = bool(state.done) or int(state.round) > game.rounds, int(state.candidate)
     table = [
         Row(
@@ -51,12 +43,12 @@ def _scene(game: GridAdaptation, state: GridState) -> dict[str, Any]:
         )
         for seat, player in enumerate(game.info.players)
     ]
-    return {
-        "board": game.board(state)[0].numpy(force=True),
-        "title": _title(game, state),
-        "public": state.public[0].tolist() if int(state.turn) else None,
-        "table": sorted(table, key=lambda row: -row.points) if counted else table,
-    }
+    return View(
+        game.board(state)[0].numpy(force=True),
+        _title(game, state),
+        public=state.public[0].tolist() if int(state.turn) else None,
+        table=sorted(table, key=lambda row: -row.points) if counted else table,
+    )
 
 
 def _title(game: GridAdaptation, state: GridState) -> str:

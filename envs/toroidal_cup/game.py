@@ -367,22 +367,22 @@ class ToroidalCup(Game[CupState]):
     @override
     def draw(self, state: CupState) -> Picture:
         """See `Game`; after the end with each team's share of the live cells from generation to generation."""
-        from . import rendering
+        from . import rendering, scenes
 
-        return rendering.draw(rendering.view(self, state))
+        return rendering.draw(scenes.view(self, state))
 
     @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
         """See `Game`; where Life has run, up to `rendering.FRAMES` of its generations."""
-        from . import rendering
+        from . import scenes
 
-        return rendering.frames(self, before, after)
+        return scenes.frames(self, before, after)
 
     @override
     def text(self, state: CupState) -> str:
-        from . import rendering
+        from . import rendering, scenes
 
-        return rendering.text(rendering.view(self, state, course=False))
+        return rendering.text(scenes.view(self, state, counts=False))
 
 
 def _outcomes(scores: Tensor) -> Tensor:

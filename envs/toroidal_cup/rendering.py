@@ -8,13 +8,11 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from cellgames.envs.core.drawing import (
     Inset,
@@ -25,19 +23,17 @@ from cellgames.envs.core.drawing import (
     Rectangle,
     Shape,
     Text,
+    fitted,
     frame_times,
     mix,
 )
 from cellgames.envs.core.info import DRAW, LOSS, WIN
-from cellgames.envs.toroidal_cup.patterns.pattern import PATTERNS
 from cellgames.envs.toroidal_cup.patterns.stamps import grid
 
 if TYPE_CHECKING:
-    from .game import ToroidalCup
     from .simulator import Result
-    from .state import CupState
 
-__all__ = ["COLOURS", "FRAMES", "View", "course", "draw", "end_of", "frames", "moment", "text", "view"]
+__all__ = ["COLOURS", "FRAMES", "RESULTS", "View", "draw", "end_of", "ending", "life_frames", "moment", "text"]
 
 Cells: TypeAlias = npt.NDArray[np.int8]
 Counts: TypeAlias = npt.NDArray[np.integer[Any]]
@@ -52,7 +48,7 @@ _WIDTH = 1120  # units of the board, about
 _ROOMY = 8  # units of a cell from which cells are drawn apart
 _MARGIN, _HEADER, _GAP, _PANEL, _AXIS = 20.0, 66.0, 14.0, 124.0, 44.0
 _MARKS = "1234567890"
-_RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
+RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
 
 @dataclass(frozen=True)
@@ -92,18 +88,13 @@ def draw(view: View) -> Picture:
     below = _HEADER + high + _GAP
     gap = 0.08 if cell >= _ROOMY else 0.0
     shapes: list[Shape] = [
-        Text(_MARGIN, 28, view.headline, _font(view.headline, 19, wide), _INK, bold=True),
+        Text(_MARGIN, 28, view.headline, fitted(view.headline, 19, wide), _INK, bold=True),
         *_score_line(view, wide),
         Inset(_MARGIN, _HEADER, Picture(cols, rows, _BOARD, (*_draw_bands(view), *_draw_cells(view.board, gap))), cell),
         Rectangle(_MARGIN, _HEADER, wide, high, None, _LINE, 1.5),
         *(_draw_queues(view, below, wide) if view.counts is None else _draw_shares(view, below, wide)),
     ]
     return Picture(wide + 2 * _MARGIN, below + _PANEL + _MARGIN, _PAPER, tuple(shapes), view.headline)
-
-
-def _font(words: str, size: float, wide: float) -> float:
-    """The size of letters that fit, which are about 0.56 as wide as high."""
-    return min(size, wide / (0.56 * max(1, len(words))))
 
 
 def _columns(view: View, wide: float) -> Iterator[tuple[int, float, float]]:
@@ -128,7 +119,7 @@ def _score_line(view: View, wide: float) -> Iterator[Shape]:
     for team, left, each in _columns(view, wide):
         words = _standing(view, team, scores)
         yield Rectangle(left, 43, 13, 13, COLOURS[team])
-        yield Text(left + 20, 54.5, words, _font(words, 15, each - 30), _INK, bold=view.results[team] == "wins")
+        yield Text(left + 20, 54.5, words, fitted(words, 15, each - 30), _INK, bold=view.results[team] == "wins")
 
 
 def _draw_cells(cells: npt.NDArray[Any], gap: float, colours: Sequence[str] = COLOURS) -> Iterator[Shape]:
@@ -160,7 +151,7 @@ def _draw_queues(view: View, top: float, wide: float) -> Iterator[Shape]:
         if not names:
             continue
         words = f"next: {names[0]}, then {len(names) - 1} more" if len(names) > 1 else f"last: {names[0]}"
-        yield Text(left, top + 13, words, _font(words, 13, each - 20), _PALE)
+        yield Text(left, top + 13, words, fitted(words, 13, each - 20), _PALE)
         x = left
         for place, name in enumerate(names):
             inset = _draw_stamp(name, x, top + 22, COLOURS[team], place == 0)
@@ -234,27 +225,6 @@ def _tick(last: int) -> int:
 # ---------------------------------------------------------------- moments of a game, and text
 
 
-def view(game: ToroidalCup, state: CupState, *, course: bool = True) -> View:
-    """What there is to draw of a batch's first game; without `course` only what the state itself holds."""
-    done, generations = bool(state.done[0]), int(state.generations[0])
-    queues = [[game.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
-    words = {**_RESULTS, DRAW: _RESULTS[DRAW] if done else ""}
-    placed = int(state.turn[0])
-    ending = _ending(generations, bool(state.truncated[0]))
-    stage = ending if done else f"shape {placed + 1} of {placed + len(queues[0])}"
-    start = state.start[:1].cpu()
-    return View(
-        board=state.board[0].numpy(force=True),
-        names=game.info.players,
-        headline=f"{_title(game, state)}: {stage}",
-        results=[words[value] for value in game.outcome(state)[0].tolist()],
-        band=0 if done else game.lattice.band,
-        queues=queues,
-        counts=_counts(game, start.numpy().tobytes()) if done and course else None,
-        last=generations,
-    )
-
-
 def end_of(result: Result, names: Sequence[str], title: str) -> View:
     """The end of a game from any start.
 
@@ -269,14 +239,15 @@ def end_of(result: Result, names: Sequence[str], title: str) -> View:
     return View(
         board=result.board[0].numpy(force=True),
         names=names,
-        headline=f"{title}: {_ending(generations, bool(result.truncated[0]))}",
-        results=[_RESULTS[end] for end in ends],
+        headline=f"{title}: {ending(generations, bool(result.truncated[0]))}",
+        results=[RESULTS[end] for end in ends],
         counts=result.trajectory[0].numpy(force=True),
         last=generations,
     )
 
 
-def _ending(generations: int, truncated: bool) -> str:
+def ending(generations: int, truncated: bool) -> str:
+    """Return `over at generation 1234`, or `cut off` where there are no more generations."""
     return f"{'cut off' if truncated else 'over'} at generation {generations}"
 
 
@@ -292,7 +263,7 @@ def moment(end: View, title: str, generation: int, board: Cells) -> View:
     )
 
 
-def course(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> Iterator[Picture]:
+def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> Iterator[Picture]:
     """Life from the start to `end` in up to `FRAMES` pictures and a last one.
 
     Args:
@@ -305,28 +276,6 @@ def course(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> It
     for generation in shown:
         yield draw(moment(end, title, generation, boards[generation][0].numpy(force=True)))
     yield draw(end)
-
-
-def _title(game: ToroidalCup, state: CupState) -> str:
-    return f"{game.info.title}, {PATTERNS[game.patterns[int(state.pattern[0])]].title}"
-
-
-@lru_cache(maxsize=16)
-def _counts(game: ToroidalCup, start: bytes) -> Counts:
-    """[G + 1, k]: live cells of all teams from an arrangement (int8 cells, row by row) to the end."""
-    cells = torch.frombuffer(bytearray(start), dtype=torch.int8).view(1, game.rows, game.cols)
-    trajectory = game.life(cells, trajectory=True).trajectory
-    assert trajectory is not None  # asked for
-    return trajectory[0].numpy()
-
-
-def frames(game: ToroidalCup, before: CupState, after: CupState) -> Iterator[Picture]:
-    """See `ToroidalCup.frames`."""
-    end = view(game, after)
-    if end.counts is None or bool(before.done[0]):
-        yield draw(end)
-    else:
-        yield from course(end, _title(game, after), lambda shown: game.life(after.start[:1], keep=shown))
 
 
 def text(view: View) -> str:

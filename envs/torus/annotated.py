@@ -7,11 +7,12 @@ the cells; the moves of the line are small stones with their places in it. Below
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, mix
 from cellgames.envs.core.notes import Notes
 
-from .rendering import Cells, colour, draw, spot
+from .rendering import View, colour, draw, spot
 
 __all__ = ["LINE", "draw_annotated"]
 
@@ -26,32 +27,24 @@ _LEFT, _LEGEND, _SWATCH, _FONT = 26.0, 62.0, 26.0, 14.0
 _SWATCHES = (0.0, 0.05, 0.25, 1.0)  # of the largest share
 
 
-def draw_annotated(cells: Cells, *, size: int, last_move: int | None, notes: Notes) -> Picture:
-    """The board of an unfinished game with notes.
+def draw_annotated(view: View, notes: Notes) -> Picture:
+    """Return the board of an unfinished game with notes.
 
     Args:
-        cells: [2 * size**2] integers by cell index, 0 free, 1 Black, 2 White.
-        size: octagons in a row.
-        last_move: a cell to mark with a ring.
+        view: the board; its title and colours are those of the notes.
         notes: shares from 0 to 1; actions are cells, players 0 Black and 1 White. `LINE` moves of the line are drawn.
 
     Raises:
-        ValueError: see `draw`; notes of cells that are taken or off the board.
+        ValueError: notes of cells that are taken or off the board.
     """
+    cells, size = view.cells, view.size
     taken = [cell for cell in {*notes.shares, *notes.numbers} if not 0 <= cell < len(cells) or cells[cell]]
     if taken:
         raise ValueError(f"expected notes of free cells only, got some of {sorted(taken)}")
     most = max(notes.shares.values(), default=0.0) if notes.most is None else notes.most
     fills = {cell: _shade(colour(cell, 0, size), share, most) for cell, share in notes.shares.items()}
-    shown = draw(
-        cells,
-        size=size,
-        last_move=last_move,
-        title=notes.title,
-        fills=fills,
-        above=[*_draw_numbers(notes, size), *_draw_line(notes, size)],
-        side=_SIDE,
-    )
+    above = [*_draw_numbers(notes, size), *_draw_line(notes, size)]
+    shown = draw(replace(view, title=notes.title, path=(), fills=fills, above=above, side=_SIDE))
     legend = tuple(_draw_legend(notes, most, shown.width, shown.height))
     return Picture(shown.width, shown.height + _LEGEND, _PAPER, (Inset(0, 0, shown), *legend), shown.title)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import torch
 from torch import Tensor
@@ -219,47 +219,24 @@ class Torus(Game[TorusState]):
 
         return TorusSolo(self, state)
 
-    def _scene(self, state: TorusState) -> dict[str, Any]:
-        """What the drawing of a batch's first game needs."""
-        from .rendering import winning_path
-
-        cells = self.board(state)[0].tolist()
-        won = bool(state.terminated[0])
-        path = winning_path(cells, size=self.size, winner=int(state.scores[0].argmax())) if won else []
-        last = int(state.last[0])
-        return {"cells": cells, "size": self.size, "last_move": None if last < 0 else last, "path": path}
-
-    def _title(self, state: TorusState, path: Sequence[Any]) -> str:
-        from .rendering import winning_class
-
-        names = [name.capitalize() for name in self.info.players]
-        turn = int(state.turn[0])
-        if not path:
-            return f"{names[int(state.current_player[0])]} to move, turn {turn + 1}"
-        winner = names[int(state.scores[0].argmax())]
-        kind = winning_class(path)
-        return f"{winner} wins by {'an' if kind.endswith('helix') else 'a'} {kind}, {turn} turns"
-
     @override
     def draw(self, state: TorusState) -> Picture:
-        from .rendering import draw
+        from . import rendering, scenes
 
-        scene = self._scene(state)
-        return draw(**scene, title=self._title(state, scene["path"]))
+        return rendering.draw(scenes.view(self, state))
 
     @override
     def draw_annotated(self, state: TorusState, notes: Notes) -> Picture:
-        from .annotated import draw_annotated
+        from . import annotated, scenes
 
-        scene = self._scene(state)
-        return draw_annotated(scene["cells"], size=self.size, last_move=scene["last_move"], notes=notes)
+        return annotated.draw_annotated(scenes.view(self, state), notes)
 
     @override
     def text(self, state: TorusState) -> str:
-        from .rendering import text
+        from . import rendering, scenes
 
-        scene = self._scene(state)
-        return f"{self._title(state, scene['path'])}\n{text(**scene)}"
+        view = scenes.view(self, state)
+        return f"{view.title}\n{rendering.text(view)}"
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:

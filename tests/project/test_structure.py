@@ -80,8 +80,6 @@ WIDE = {
     "arena.season.season.play_season",
     "envs.cloth_of_gold.placement.place",
     "envs.toroidal_cup.simulator.simulate",
-    "envs.torus.rendering.draw",
-    "envs.torus.rendering.picture",
     "training.sweeps.sweep.sweep",
 }
 FRAGMENTS = 520

@@ -28,7 +28,7 @@ from cellgames.arena.season.games import Fixture
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.toroidal_cup import COLS, ROWS, simulate
-from cellgames.envs.torus.rendering import winning_path
+from cellgames.envs.torus.winning_path import winning_path
 from cellgames.web import limits
 from cellgames.web.frames import check_limits, frame, layout, replay_data, step_frames
 

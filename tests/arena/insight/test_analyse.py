@@ -24,7 +24,7 @@ from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Shape, Text
 from cellgames.envs.core.notes import Notes
 from cellgames.envs.torus.annotated import LINE, draw_annotated
-from cellgames.envs.torus.rendering import spot
+from cellgames.envs.torus.rendering import View, spot
 
 TORUS = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
@@ -277,7 +277,7 @@ def test_numbers_do_not_leave_their_cells_and_stones_do_not_meet(size: int) -> N
     cells = range(2 * size * size)
     line = tuple((cell, cell % 2) for cell in cells)
     notes = Notes("all", dict.fromkeys(cells, 1 / len(cells)), dict.fromkeys(cells, "100"), "chances", line)
-    shapes = board(draw_annotated([0] * len(cells), size=size, last_move=None, notes=notes))
+    shapes = board(draw_annotated(View([0] * len(cells), size), notes))
     texts = [shape for shape in shapes if isinstance(shape, Text)]
     numbers = [shape for shape in texts if shape.text == "100"]
     assert len(numbers) == len(cells)
@@ -306,11 +306,11 @@ def test_the_title_and_the_legend_say_what_is_seen(found: analysis.Analysis) -> 
 
 def test_notes_of_taken_cells_are_refused() -> None:
     with pytest.raises(ValueError, match=r"notes of free cells only, got some of \[1\]"):
-        draw_annotated([0, 1] + [0] * 6, size=2, last_move=1, notes=Notes("", {1: 0.5}, {0: "50"}))
+        draw_annotated(View([0, 1] + [0] * 6, size=2, last_move=1), Notes("", {1: 0.5}, {0: "50"}))
 
 
 def test_without_visits_only_the_line_is_drawn() -> None:
-    shown = draw_annotated([0] * 8, size=2, last_move=None, notes=Notes("", line=((3, 1),)))
+    shown = draw_annotated(View([0] * 8, size=2), Notes("", line=((3, 1),)))
     assert written(board(shown), 2) == {"b2": ["1"]}
     assert next(shape.text for shape in shown.shapes if isinstance(shape, Text)) == "1"
 

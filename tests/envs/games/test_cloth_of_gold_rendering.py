@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 from colour_vision import VISION, lab
 
-from cellgames.envs.cloth_of_gold.rendering import UNITS, draw, text
+from cellgames.envs.cloth_of_gold.rendering import UNITS, View, draw, text
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
 
@@ -66,7 +66,7 @@ def read_back(inset: Inset) -> tuple[Cells, Mask, Mask]:
 def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int) -> None:
     cells, territory = world(height, width)
     placed = (cells == 2) & (np.arange(height)[:, None] < 2)
-    drawn = draw(cells, territory, title="round 3", placed=placed)
+    drawn = draw(View(cells, territory, title="round 3", placed=placed))
     shown, grounds, marked = read_back(board_of(drawn))
     assert np.array_equal(shown, cells)
     assert np.array_equal(marked, placed)
@@ -79,7 +79,7 @@ def test_a_picture_shows_every_cell_and_both_territories(height: int, width: int
 @pytest.mark.parametrize("size", [8, 32, 100, 256])
 def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
     cells, territory = world(size, size)
-    drawn = board_of(draw(np.zeros_like(cells), territory, title=""))
+    drawn = board_of(draw(View(np.zeros_like(cells), territory, title="")))
     hatched = np.zeros((size, size), np.bool_)
     for line in drawn.picture.shapes:
         if (
@@ -103,7 +103,7 @@ def test_exactly_the_contested_cells_are_hatched(size: int) -> None:
 def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int, size: int) -> None:
     territory = np.zeros((2, size, size), np.bool_)
     territory[player, 2:5, 3:7] = True
-    drawn = board_of(draw(np.zeros((size, size), np.int8), territory, title=""))
+    drawn = board_of(draw(View(np.zeros((size, size), np.int8), territory, title="")))
     edges = [s for s in drawn.picture.shapes if isinstance(s, Polyline) and s.opacity == 1]
     assert {edge.dash is not None for edge in edges} == {player == 1}
     assert len({edge.stroke for edge in edges}) == 1
@@ -113,7 +113,7 @@ def test_a_territory_has_an_edge_all_around_as_its_own_kind_of_line(player: int,
 
 def test_pixels_have_the_colour_of_what_is_there() -> None:
     cells, territory = world(32, 32)
-    drawn = draw(cells, territory, title="")
+    drawn = draw(View(cells, territory, title=""))
     image, inset = to_rgb(drawn), board_of(drawn)
     for player in (0, 1):
         for row, col in np.argwhere(cells == player + 1).tolist():
@@ -123,7 +123,9 @@ def test_pixels_have_the_colour_of_what_is_there() -> None:
 
 def test_the_score_line_counts_what_is_there() -> None:
     cells, territory = world(16, 24)
-    said = words(draw(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
+    said = words(
+        draw(View(cells, territory, title="", scores=(12, -12), results=("wins", "loses"), names=("Ann", "Bob")))
+    )
     assert "Ann: score +12, wins" in said
     assert "Bob: score -12, loses" in said
     for player in (0, 1):
@@ -132,7 +134,7 @@ def test_the_score_line_counts_what_is_there() -> None:
     assert f"killed {(cells == 4).sum()}" in said
     assert f"neutral {(cells == 3).sum()}" in said
     assert not any("placed" in word for word in said)
-    nothing = words(draw(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title=""))
+    nothing = words(draw(View(np.zeros((8, 8), np.int8), np.zeros((2, 8, 8), np.bool_), title="")))
     assert {"player_a", "player_b", "0 units, territory 0", "contested 0", "killed 0"} <= set(nothing)
     assert not any("neutral" in word for word in nothing)
 
@@ -140,7 +142,7 @@ def test_the_score_line_counts_what_is_there() -> None:
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_legend_shows_a_placed_unit_of_the_player_who_places(player: int) -> None:
     cells, territory = world(16, 16)
-    drawn = draw(cells, territory, title="", placed=cells == player + 1)
+    drawn = draw(View(cells, territory, title="", placed=cells == player + 1))
     word = next(shape for shape in drawn.shapes if isinstance(shape, Text) and shape.text.startswith("placed"))
     assert word.text == f"placed {(cells == player + 1).sum()}"
     beside = [s for s in drawn.shapes if isinstance(s, Inset) and 0 < word.x - s.x < 40 and abs(s.y - word.y) < 20]
@@ -153,9 +155,9 @@ def test_all_moments_of_a_game_have_one_size() -> None:
     cells, territory = world(40, 30)
     empty = np.zeros_like(cells)
     moments = [
-        draw(empty, territory & False, title=""),
-        draw(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1)),
-        draw(cells, territory, title="over", results=("loses", "loses")),
+        draw(View(empty, territory & False, title="")),
+        draw(View(cells, territory, title="a longer title " * 9, placed=cells == 1, last=(3, 4), scores=(1, -1))),
+        draw(View(cells, territory, title="over", results=("loses", "loses"))),
     ]
     assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
 
@@ -163,7 +165,7 @@ def test_all_moments_of_a_game_have_one_size() -> None:
 def test_a_ring_marks_the_last_cell_and_can_be_seen_on_large_worlds() -> None:
     for size in (8, 100, 256):
         cells, territory = world(size, size)
-        plain, marked = (board_of(draw(cells, territory, title="", last=last)) for last in (None, (5, 2)))
+        plain, marked = (board_of(draw(View(cells, territory, title="", last=last))) for last in (None, (5, 2)))
         ring = marked.picture.shapes[-1]
         assert marked.picture.shapes[:-1] == plain.picture.shapes
         assert isinstance(ring, Circle)
@@ -177,7 +179,7 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
     cells, territory = np.zeros((8, 12), np.int8), np.zeros((2, 8, 12), np.bool_)
     territory[0, :, 3:9], territory[1, :, 6:] = True, True  # nobody's, a's, both's, b's
     cells[1, 1::3], cells[3, 1::3], cells[5, 1::3] = 1, 2, 4
-    drawn = draw(cells, territory, title="")
+    drawn = draw(View(cells, territory, title=""))
     inset = board_of(drawn)
     seen = lab(to_rgb(drawn), VISION[vision])
 
@@ -219,18 +221,18 @@ def test_everything_is_told_apart_in_every_kind_of_colour_vision(vision: str) ->
 def test_arrays_that_do_not_fit_are_refused(change: dict[str, Any], message: str) -> None:
     good = {"cells": np.zeros((8, 8), np.int8), "territory": np.zeros((2, 8, 8), np.bool_)}
     with pytest.raises(ValueError, match=message):
-        draw(**{"title": "", **good, **change})
+        draw(View(**{"title": "", **good, **change}))
 
 
 def test_svg_is_well_formed_and_pictures_leave_their_arrays_as_they_are() -> None:
     cells, territory = world(20, 20)
     before = cells.copy(), territory.copy()
-    drawn = draw(cells, territory, title="a < b", placed=cells == 1)
+    drawn = draw(View(cells, territory, title="a < b", placed=cells == 1))
     root = ElementTree.fromstring(to_svg(drawn))
     assert root.findtext("{http://www.w3.org/2000/svg}title") == "a < b"
     assert np.array_equal(before[0], cells)
     assert np.array_equal(before[1], territory)
-    assert drawn == draw(cells, territory, title="a < b", placed=cells == 1)
+    assert drawn == draw(View(cells, territory, title="a < b", placed=cells == 1))
 
 
 # ---------------------------------------------------------------- text
@@ -243,7 +245,9 @@ def test_text_has_a_sign_a_cell() -> None:
     territory[0, :, 2:6], territory[1, :, 4:9] = True, True
     cells[0, 2:4], cells[1, 6:8], cells[2, 0], cells[2, 11] = 1, 2, 3, 4
     placed[1, 6] = True
-    assert text(cells, territory, title="round 2", scores=(0, 0), results=("", "wins"), placed=placed).splitlines() == [
+    assert text(
+        View(cells, territory, title="round 2", scores=(0, 0), results=("", "wins"), placed=placed)
+    ).splitlines() == [
         "round 2",
         "A player_a: score +0; 2 units, territory 12",
         "B player_b: score +0, wins; 2 units, territory 15",
@@ -270,7 +274,7 @@ def test_text_of_wide_worlds_shows_blocks_with_units_first() -> None:
     territory[0, :, 18:21], territory[1, :, 20:24] = True, True
     placed = np.zeros_like(territory[0])
     placed[4, 17] = True
-    shown = [line[3:] for line in text(cells, territory, title="", placed=placed).splitlines()]
+    shown = [line[3:] for line in text(View(cells, territory, title="", placed=placed)).splitlines()]
     assert shown[5].split() == [str(col) for col in range(0, 281, 30)]
     assert shown[6:] == ["AB*xob-|".ljust(width, "."), "......-|".ljust(width - 1, ".") + "B"]
-    assert text(cells, territory, title="").splitlines()[-2][3:11] == "AB*xoA-|"
+    assert text(View(cells, territory, title="")).splitlines()[-2][3:11] == "AB*xoA-|"

@@ -13,7 +13,7 @@ from colour_vision import VISION, lab
 
 from cellgames.envs.core.drawing import Circle, Inset, Picture, Polygon, Polyline, Rectangle, Text, to_svg
 from cellgames.envs.core.raster import to_rgb
-from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, bits, draw, text
+from cellgames.envs.grid_adaptation.rendering import COLOURS, Row, View, bits, draw, text
 
 Board = npt.NDArray[np.int8]
 Mask = npt.NDArray[np.bool_]
@@ -77,7 +77,7 @@ def read_back(drawn: Picture) -> tuple[Board, Board, dict[str, Mask]]:
 @pytest.mark.parametrize("size", [5, 6, 9, 15, 22, 31])
 def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
     board, before, placed = boards(size)
-    drawn = draw(board, title="round 3 of 8", before=before, placed=placed)
+    drawn = draw(View(board, title="round 3 of 8", before=before, placed=placed))
     tiles, digits, marks = read_back(drawn)
     stood = (before >= 0) | placed
     assert np.array_equal(tiles, board)
@@ -91,7 +91,7 @@ def test_a_picture_shows_every_tile_and_what_became_of_it(size: int) -> None:
 
 
 def test_births_and_deaths_of_a_bar_of_three() -> None:
-    _, _, marks = read_back(draw(AFTER, title="", before=BEFORE, placed=PLACED))
+    _, _, marks = read_back(draw(View(AFTER, title="", before=BEFORE, placed=PLACED)))
     assert np.argwhere(marks["born"]).tolist() == [[1, 2], [3, 2]]
     assert np.argwhere(marks["died"]).tolist() == [[2, 1], [2, 3], [4, 4]]
     assert np.argwhere(marks["placed"]).tolist() == [[2, 3]]
@@ -99,7 +99,7 @@ def test_births_and_deaths_of_a_bar_of_three() -> None:
 
 def test_ghosts_have_the_colour_of_the_tile_if_it_is_known() -> None:
     def ghosts(before: Board) -> list[str | None]:
-        shapes = board_of(draw(AFTER, title="", before=before, placed=PLACED)).picture.shapes
+        shapes = board_of(draw(View(AFTER, title="", before=before, placed=PLACED))).picture.shapes
         return [s.fill for s in shapes if isinstance(s, Rectangle) and s.stroke is None and s.width > 0.2]
 
     left, right, corner = ghosts(BEFORE)
@@ -108,10 +108,10 @@ def test_ghosts_have_the_colour_of_the_tile_if_it_is_known() -> None:
 
 
 def test_without_the_board_before_nothing_is_said_of_births() -> None:
-    plain = draw(AFTER, title="")
+    plain = draw(View(AFTER, title=""))
     assert not any(mask.any() for mask in read_back(plain)[2].values())
     assert not any(word.startswith(("born", "died", "placed")) for word in words(plain))
-    _, _, marks = read_back(draw(AFTER, title="", placed=PLACED))
+    _, _, marks = read_back(draw(View(AFTER, title="", placed=PLACED)))
     assert np.array_equal(marks["placed"], PLACED)
     assert np.array_equal(marks["died"], PLACED)  # it is not there any more
     assert not marks["born"].any()
@@ -119,7 +119,7 @@ def test_without_the_board_before_nothing_is_said_of_births() -> None:
 
 def test_pixels_have_the_colour_of_the_tile() -> None:
     board, before, _ = boards(31)
-    drawn = draw(board, title="", before=before)
+    drawn = draw(View(board, title="", before=before))
     image, inset = to_rgb(drawn), board_of(drawn)
     for row, col in np.argwhere(board >= 0).tolist():
         pixel = image[int(inset.y + (row + 0.22) * inset.scale), int(inset.x + (col + 0.5) * inset.scale)]
@@ -128,18 +128,18 @@ def test_pixels_have_the_colour_of_the_tile() -> None:
 
 def test_bars_are_as_long_as_the_points() -> None:
     public = [0, 40, 80, 10, 20, 30, 60, 70]
-    drawn = draw(AFTER, title="", public=public)
+    drawn = draw(View(AFTER, title="", public=public))
     bars = {COLOURS.index(s.fill): s.width for s in drawn.shapes if isinstance(s, Rectangle) and s.fill in COLOURS}
     assert [bars[n] / bars[2] for n in range(1, 8)] == pytest.approx([points / 80 for points in public[1:]])
     assert bars[0] < 2
     said = words(drawn)
     assert [said[said.index(bits(n)) + 1] for n in range(8)] == list(map(str, public))
-    nothing = draw(AFTER, title="", public=[0] * 8)
+    nothing = draw(View(AFTER, title="", public=[0] * 8))
     assert [s.width for s in nothing.shapes if isinstance(s, Rectangle) and s.fill in COLOURS] == [1.0] * 8
 
 
 def test_the_table_tells_of_every_player_and_marks_the_candidate() -> None:
-    drawn = draw(AFTER, title="", table=TABLE)
+    drawn = draw(View(AFTER, title="", table=TABLE))
     lines: dict[float, list[Text]] = {}
     for shape in drawn.shapes:
         if isinstance(shape, Text):
@@ -154,7 +154,7 @@ def test_the_table_tells_of_every_player_and_marks_the_candidate() -> None:
     assert "Elimination Candidate: player_2" in rows
     behind = [s for s in drawn.shapes if isinstance(s, Rectangle) and s.width > 300 and s.stroke is None]
     assert [s.y < rows["player_2"][0].y < s.y + s.height for s in behind] == [True]
-    going_on = draw(AFTER, title="", table=[row._replace(tokens=None, candidate=False) for row in TABLE])
+    going_on = draw(View(AFTER, title="", table=[row._replace(tokens=None, candidate=False) for row in TABLE]))
     assert words(going_on).count("-") == 3
     assert not any("Elimination" in word for word in words(going_on))
 
@@ -164,9 +164,9 @@ def test_all_moments_have_one_size_and_everything_lies_within(size: int) -> None
     board, before, placed = boards(size)
     rows = [Row(f"player_{i}", i, 10 * i, i, 3, 1, i == 7) for i in range(8)]
     moments = [
-        draw(np.full_like(board, -1), title=""),
-        draw(board, title="a long title " * 9, before=before, placed=placed, public=[9999] * 8, table=rows),
-        draw(board, title="over", public=list(range(8)), table=rows[:2]),
+        draw(View(np.full_like(board, -1), title="")),
+        draw(View(board, title="a long title " * 9, before=before, placed=placed, public=[9999] * 8, table=rows)),
+        draw(View(board, title="over", public=list(range(8)), table=rows[:2])),
     ]
     assert len({(drawn.width, drawn.height) for drawn in moments}) == 1
     for drawn in moments:
@@ -197,7 +197,7 @@ def test_sequences_are_told_apart_in_every_kind_of_colour_vision(vision: str) ->
 
 def test_digits_stand_out_against_their_tile() -> None:
     row = np.arange(8, dtype=np.int8)[None]
-    seen = lab(np.array(to_rgb(drawn := draw(row, title=""))), VISION["greyscale"])[..., 0]
+    seen = lab(np.array(to_rgb(drawn := draw(View(row, title="")))), VISION["greyscale"])[..., 0]
     inset = board_of(drawn)
     for col in range(8):
         y, x = (np.array([0.5, 0.2]) * inset.scale + inset.y).astype(int), int(inset.x + (col + 0.5) * inset.scale)
@@ -206,7 +206,7 @@ def test_digits_stand_out_against_their_tile() -> None:
 
 def test_a_picture_is_svg_that_parses() -> None:
     board, before, placed = boards(7)
-    drawn = draw(board, title="a < b", before=before, placed=placed, public=range(8), table=TABLE)
+    drawn = draw(View(board, title="a < b", before=before, placed=placed, public=range(8), table=TABLE))
     root = ElementTree.fromstring(to_svg(drawn))
     assert "a < b" in "".join(root.itertext())
     assert to_rgb(drawn).shape == (drawn.height, drawn.width, 3)
@@ -216,7 +216,7 @@ def test_a_picture_is_svg_that_parses() -> None:
 
 
 def test_text_of_a_round() -> None:
-    lines = text(AFTER, title="Round 8", before=BEFORE, placed=PLACED, public=range(8), table=TABLE).split("\n")
+    lines = text(View(AFTER, title="Round 8", before=BEFORE, placed=PLACED, public=range(8), table=TABLE)).split("\n")
     assert lines[0] == "Round 8"
     assert lines[1].startswith("tiles 3, placed 1, born 2, died 3;")
     assert lines[2:8] == [
@@ -239,7 +239,7 @@ def test_text_of_a_round() -> None:
 def test_text_shows_placed_tiles_and_columns_of_two_digits() -> None:
     board = np.full((31, 31), -1, np.int8)
     board[30, 30], board[12, 10] = 5, 0
-    lines = text(board, title="", placed=board == 5).split("\n")
+    lines = text(View(board, title="", placed=board == 5)).split("\n")
     assert lines[2].split() == list(map(str, range(0, 31, 2)))
     assert lines[3 + 30].startswith("30 . .")
     assert lines[3 + 30].endswith(" . 5'")
@@ -268,4 +268,4 @@ def test_text_shows_placed_tiles_and_columns_of_two_digits() -> None:
 )
 def test_bad_input_is_named(show: Any, board: Any, more: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        show(board, title="", **more)
+        show(View(board, title="", **more))

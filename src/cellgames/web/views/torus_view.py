@@ -14,6 +14,7 @@ from cellgames.envs.torus import rendering as drawn
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
+from cellgames.envs.torus.winning_path import winning_class, winning_path
 
 from .view import Frame, changed, controls, results
 
@@ -68,9 +69,9 @@ def frame(
     turn = int(state.turn[0])
     if bool(state.terminated[0]):
         winner = int(state.scores[0].argmax())
-        path = drawn.winning_path(cells.tolist(), size=game.size, winner=winner)
+        path = winning_path(cells.tolist(), size=game.size, winner=winner)
         fields["path"] = [list(step) for step in path]
-        fields["status"] = f"{name[winner]} wins by {_KINDS[drawn.winning_class(path)]} after {turn} turns"
+        fields["status"] = f"{name[winner]} wins by {_KINDS[winning_class(path)]} after {turn} turns"
     else:
         fields["status"] = f"{name[int(state.current_player[0])]} to move, turn {turn + 1}"
     return Frame(cells, None, {**fields, "results": results(game, state), "text": [["stones", turn]], "infos": {}})
