@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellgames.arena.insight.over_time import time_series
+from cellgames.arena.insight.placement import opening_section, places_section
 from cellgames.arena.insight.readers.record_groups import agents_of
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.stats.tables import distinct
@@ -32,7 +34,7 @@ __all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_repor
 FORMAT = 1
 """Of report.json; raised when readers of an older one would fail."""
 
-PARTS = ("openings", "places", "courses", "flows", "behaviour")
+PARTS = ("openings", "places", "time-series", "flows", "behaviour")
 """What games are looked at for, in the order of the report."""
 
 
@@ -116,17 +118,11 @@ def analyse_games(
 
 def _part(part: str, game: Game, records: Sequence[Record], behaviour: Callable[[], Section] | None) -> list[Section]:
     if part == "openings":
-        from cellgames.arena.insight.placement.opening_section import section as openings
-
-        return [openings(game, records)]
+        return [opening_section.section(game, records)]
     if part == "places":
-        from cellgames.arena.insight.placement.places_section import section as places
-
-        return [found] if (found := places(game, records)) is not None else []
-    if part == "courses":
-        from cellgames.arena.insight.over_time.time_series import sections as courses
-
-        return list(courses(game, records))
+        return [section] if (section := places_section.section(game, records)) is not None else []
+    if part == "time-series":
+        return time_series.sections(game, records)
     if part == "flows":
         return [section for target in plugin_of(game).sections for section in resolve(target)(game, records)]
     return [behaviour()] if behaviour is not None else []

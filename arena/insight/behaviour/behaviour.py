@@ -48,14 +48,15 @@ class Behaviour:
 
     Attributes:
         agents: Names, `K`.
-        distance: Float [K, K], NaN where samples are too few to tell it or its interval; low, high: ends of its 95 %
-            intervals, by resampling the positions.
+        distance: Float [K, K], NaN where samples are too few for it or its interval.
+        low: Float [K, K], lower ends of its 95 % intervals, by resampling the positions.
+        high: Float [K, K], upper ends.
         agreement: Float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its
             choice.
-        noise: Float [K], mean total variation of two samples of an agent; 0 where it told its chances.
-        entropy: Float [K], mean entropy of its decisions in nats, with its interval [K, 2]; NaN where it is not known.
-        entropy_interval: See there.
-        positions: `L`.
+        noise: Float [K], mean total variation of two samples of an agent; 0 if it told its chances.
+        entropy: Float [K], mean entropy of its decisions in nats; NaN if it is not known.
+        entropy_interval: Float [K, 2], its 95 % interval.
+        positions: Number of positions, `L`.
         draws: Number of draws in each of the two samples.
     """
 

@@ -81,7 +81,7 @@ def drift_section(
         Plot(
             "drift",
             "Behaviour over steps of training, with 95 % intervals over positions.",
-            partial(_draw_course, behaviour=behaviour, steps=steps, references=list(references)),
+            partial(_draw_distances, behaviour=behaviour, steps=steps, references=list(references)),
         ),
         distance_plot(
             "drift_distance",
@@ -166,7 +166,7 @@ def _text(
     return "\n\n".join(lines)
 
 
-def _draw_course(figure: Figure, behaviour: Behaviour, steps: Sequence[int], references: Sequence[str]) -> None:
+def _draw_distances(figure: Figure, behaviour: Behaviour, steps: Sequence[int], references: Sequence[str]) -> None:
     many = range(len(steps))
 
     def line(name: str, other: Any) -> Curve:

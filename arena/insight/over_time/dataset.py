@@ -1,4 +1,4 @@
-"""What is kept of games with Life in them while they are played again."""
+"""A dataset of games with Life in them, collected while their records are played again."""
 
 from __future__ import annotations
 
@@ -17,21 +17,23 @@ from cellgames.envs.core import Game
 
 from .life_stats import LifeSeries, Moment
 
-__all__ = ["Gathered"]
+__all__ = ["LifeDataset"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass
-class Gathered:
-    """What is kept of all moments.
+class LifeDataset:
+    """Measures and objects at all moments of games.
 
-    total:  games, of which `records` may be a part.
-    values: by measure: time, game, seat (-1 for nobody's own), value of each observation, and whether it is the last.
-    shown:  games by time.
-    found:  objects by time and kind.
-    final:  objects of last boards by kind.
-    owned:  the same by kind, and by game and owner.
+    Attributes:
+        total: Number of games, of which `records` may be a part.
+        values: By measure, columns of time, game, seat (-1 for nobody's own), value of each observation, and whether it
+            is the last.
+        shown: Number of games by time.
+        found: Number of objects by time and kind.
+        final: Number of objects on last boards by kind.
+        owned: The same by kind, and by game and owner.
     """
 
     game: Game
@@ -68,7 +70,7 @@ class Gathered:
             self.owned[counted.kinds[kind]][game, owner] += 1
 
     def owned_by(self, kind: Kind, rank: str) -> Floats:
-        """[games with both winners and losers]: how many the winners, or the losers, had, a seat."""
+        """Return objects a seat that the winners, or the losers, had: [games with both winners and losers]."""
         counts = []
         for number, record in enumerate(self.records):
             seats = [seat for seat, outcome in enumerate(record.result.outcome) if outcome == rank]

@@ -27,13 +27,14 @@ Ints: TypeAlias = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Spending:
-    """What players did, each int64 [G, R, P].
+    """The spending of players, each int64 [G, R, P].
 
-    named:    spaces, by tiles and reserve tiles; one that is named twice counts once.
-    clashed:  of these, the spaces that others have named too.
-    reserves: reserve tiles played.
-    flips:    of a digit of the own sequence.
-    bought:   extra tiles.
+    Attributes:
+        named: Spaces named for tiles and reserve tiles; one that is named twice counts once.
+        clashed: Of these, the spaces that others have named too.
+        reserves: Reserve tiles played.
+        flips: Flips of a digit of the own sequence.
+        bought: Extra tiles bought.
     """
 
     named: Ints
@@ -47,11 +48,12 @@ class Spending:
 class Flows:
     """Games of Grid Adaptation round by round.
 
-    tiles:    int64 [G, R, 8], on the board after each round, by sequence.
-    sequence: int64 [G, R, P], the players' own when the round is scored.
-    dealt:    int64 [G, P], the same before the first round.
-    points:   int64 [G, R, P], of the round.
-    spending: what players did.
+    Attributes:
+        tiles: int64 [G, R, 8], on the board after each round, by sequence.
+        sequence: int64 [G, R, P], the players' own when the round is scored.
+        dealt: int64 [G, P], the same before the first round.
+        points: int64 [G, R, P], of the round.
+        spending: What players did.
     """
 
     tiles: Ints
@@ -62,26 +64,26 @@ class Flows:
 
     @property
     def scores(self) -> Ints:
-        """Int64 [G, P]."""
+        """The final scores, int64 [G, P]."""
         return np.asarray(self.points.sum(1))
 
     @property
     def places(self) -> Ints:
-        """Int64 [G, P], from 1 on; who are tied share the best."""
+        """The final places, int64 [G, P], from 1 on; tied players share the best."""
         scores = self.scores
         return np.asarray(1 + (scores[:, None, :] > scores[:, :, None]).sum(2))
 
 
 def read(game: Game, records: Sequence[Record]) -> Flows:
-    """Play records again, and keep what matters here.
+    """Play records again and return their flows.
 
     Args:
-        game: Grid Adaptation, the rules of all records.
-        records: of whole games.
+        game: Grid Adaptation with its parameters.
+        records: Records of whole games.
 
     Raises:
-        ValueError: another game.
-        ReplayError: a record that does not play.
+        ValueError: The game is another one.
+        ReplayError: A record does not reproduce.
     """
     if not isinstance(game, GridAdaptation):
         raise ValueError(f"expected games of {GridAdaptation.id}, got {game.id}")
@@ -119,7 +121,7 @@ _KEPT = ("sequence", "points", *Spending.__annotations__)
 
 
 def _named(game: Any, actions: torch.Tensor, placed: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """How many spaces each player names, int64 [n, P], and on how many of them no tile has landed."""
+    """Return how many spaces each player names, int64 [n, P], and on how many of them no tile has landed."""
     spaces = game.spaces
     chosen = torch.zeros(*actions.shape[:2], spaces + 1, dtype=torch.bool)
     chosen.scatter_(2, actions[..., SLOTS].long(), True)

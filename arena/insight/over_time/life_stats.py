@@ -1,7 +1,7 @@
-"""Games with Life in them played again side by side, and shown at the moments that count.
+"""Games with Life in them played again at the same time, and measured at the moments that count.
 
 Cloth of Gold and Grid Adaptation are shown after every round, the Toroidal Cup at some generations between start and
-end. Moves are checked; that results are as recorded is for `arena.replays.verify` to see.
+end. Moves are checked; that results are as recorded is checked by `arena.records.replays.verify`.
 
 Letters: `n` games of a moment, `H, W` rows and columns, `P` seats.
 """
@@ -34,15 +34,16 @@ _FRAMES = 24  # generations of the Cup that are shown, beside the first
 
 @dataclass(frozen=True)
 class Moment:
-    """Some games of a batch at the same time of theirs.
+    """The games of a batch at one time.
 
-    time:     the round, or the generation.
-    games:    int64 [n], places in the list of records.
-    board:    int8 [n, H, W], whose each live cell is: 0 nobody's or dead, else the seat + 1, or in Grid Adaptation the
-              tile's sequence + 1.
-    live:     bool [n, H, W].
-    last:     bool [n], the games that are over then.
-    measures: by name, float64 [n, P], or [n, 1] where it is nobody's own.
+    Attributes:
+        time: The round, or the generation.
+        games: int64 [n], indices of the records.
+        board: int8 [n, H, W], whose each live cell is: 0 nobody's or dead, else the seat + 1, or in Grid Adaptation the
+            tile's sequence + 1.
+        live: Bool [n, H, W].
+        last: Bool [n], the games that are over then.
+        measures: Measures by name, float64 [n, P], or [n, 1] if they belong to no seat.
     """
 
     time: int
@@ -55,12 +56,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Step:
-    """A turn of some games of a batch.
+    """One turn of some games of a batch.
 
-    games:   places in the list of records.
-    before:  their states.
-    actions: as `Game.step` takes them.
-    after:   their states.
+    Attributes:
+        games: Indices of the records.
+        before: States before the turn.
+        actions: Actions as `Game.step` takes them.
+        after: States after the turn.
     """
 
     games: list[int]
@@ -73,7 +75,7 @@ def stepped(game: Game, records: Sequence[Record], batch: int = _BATCH) -> Itera
     """Play records again, `batch` at a time, turn by turn.
 
     Raises:
-        ReplayError: a starting position or a move that the game does not know, an illegal move, too few or too
+        ReplayError: A starting position or a move that the game does not know, an illegal move, too few or too
             many of them.
     """
     for first in range(0, len(records), batch):
@@ -108,7 +110,7 @@ def stepped(game: Game, records: Sequence[Record], batch: int = _BATCH) -> Itera
 
 
 def _cloth(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
-    """After every round; round 0 is the initial placement."""
+    """Yield moments after every round; round 0 is the initial placement."""
     from cellgames.envs.cloth_of_gold.state import COLUMNS
 
     for step in stepped(game, records):
@@ -135,7 +137,7 @@ def _cloth(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
 
 
 def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
-    """At generations that grow by about the same factor, the same for all games of a batch, and at the ends."""
+    """Yield moments at generations that grow by about a factor, the same for all games of a batch, and at the ends."""
     starts: dict[int, Tensor] = {}
     for step in stepped(game, records):
         for row in step.after.done.nonzero().flatten().tolist():
@@ -167,13 +169,13 @@ def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
 
 
 def _times(longest: int) -> list[int]:
-    """Generations from 0 on, the first of a game to the longest possible."""
+    """Return generations from 0 on, to the longest possible game."""
     steps = np.geomspace(1, max(longest, 2), _FRAMES)
     return [0, *sorted({round(step) for step in steps.tolist()})]
 
 
 def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
-    """After every round."""
+    """Yield moments after every round."""
     for step in stepped(game, records):
         rows = (step.before.round <= game.rounds).nonzero().flatten()  # type: ignore[attr-defined]
         for time in sorted(set(step.before.round[rows].tolist())):  # type: ignore[attr-defined]
@@ -199,12 +201,12 @@ class LifeSeries:
     """A way to look at the boards of a game in which Life runs, over time. `GamePlugin.life` names one.
 
     Attributes:
-        moments: function of a game and its records to the moments that count; a `ReplayError` if a record does not
+        moments: Function of a game and its records to the moments that count; a `ReplayError` if a record does not
             play.
-        unit: what times count.
+        unit: What times count.
         wrap: True if the board is a torus.
         seats_own: True if a live cell belongs to a seat.
-        remark: a sentence for the report about the objects found.
+        remark: A sentence for the report about the objects found.
     """
 
     moments: Callable[[Any, Sequence[Record]], Iterator[Moment]]
@@ -233,10 +235,10 @@ def moments(game: Game, records: Sequence[Record]) -> Iterator[Moment]:
     """Yield the games of records, all of the rules of `game`, at the moments that count.
 
     Raises:
-        ValueError: a game without Life.
-        ReplayError: a record that does not play.
+        ValueError: A game without Life.
+        ReplayError: A record that does not play.
     """
     if (series := life_series(game)) is None:
-        having = ", ".join(plugin.id for plugin in plugins() if plugin.life is not None)
+        having = ", ".join(sorted(plugin.id for plugin in plugins() if plugin.life is not None))
         raise ValueError(f"expected one of {having}, got {game.id}")
     yield from series.moments(game, records)

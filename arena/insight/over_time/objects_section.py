@@ -1,4 +1,4 @@
-"""The census of games with Life in them: over time, in the end, and which objects winners have more of."""
+"""The section of a report on Life objects: over time, at the end, and which of them winners have more of."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy as np
 from cellgames.arena.insight.census.life_objects import ACTIVE, Kind
 from cellgames.arena.play.match import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.plots import COLOURS, INK, Curve, curves, remove_frame, shorten
 
-from .dataset import Gathered
+from .dataset import LifeDataset
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,51 +26,51 @@ _DRAWS = 1000  # of the bootstrap
 _FEW = 0.05  # of all games; times with fewer are not drawn
 
 
-def section(gathered: Gathered) -> Section:
-    """Tables and plots of the objects that were found."""
-    unit = gathered.series.unit
+def section(dataset: LifeDataset) -> Section:
+    """Return the section with tables and plots of the objects that were found."""
+    unit = dataset.series.unit
     totals: dict[Kind, int] = defaultdict(int)
-    for (_, kind), total in gathered.found.items():
+    for (_, kind), total in dataset.found.items():
         totals[kind] += total
-    for kind, total in gathered.final.items():
+    for kind, total in dataset.final.items():
         totals[kind] += total
-    kinds = sorted(totals, key=lambda kind: (-gathered.final[kind], -totals[kind], kind.code))
-    games = len(gathered.records)
-    course: list[tuple[Cell, ...]] = [
-        (time, kind.name, kind.code, gathered.found[time, kind] / shown, shown)
-        for time, shown in sorted(gathered.shown.items())
+    kinds = sorted(totals, key=lambda kind: (-dataset.final[kind], -totals[kind], kind.code))
+    games = len(dataset.records)
+    over_time: list[tuple[Cell, ...]] = [
+        (time, kind.name, kind.code, dataset.found[time, kind] / shown, shown)
+        for time, shown in sorted(dataset.shown.items())
         for kind in kinds
-        if gathered.found.get((time, kind))
+        if dataset.found.get((time, kind))
     ]
     final: list[tuple[Cell, ...]] = [
-        (kind.name, kind.code, kind.form, kind.period or None, gathered.final[kind], gathered.final[kind] / games)
+        (kind.name, kind.code, kind.form, kind.period or None, dataset.final[kind], dataset.final[kind] / games)
         for kind in kinds
-        if gathered.final[kind]
+        if dataset.final[kind]
     ]
     tables = [
         Table("census_final", ("object", "apgcode", "form", "period", "count", "a game"), final),
-        Table("census_course", (unit, "object", "apgcode", "a game", "games"), course, shown=0),
+        Table("census_time_series", (unit, "object", "apgcode", "a game", "games"), over_time, shown=0),
     ]
     named = [kind for kind in kinds if kind.form != "active"]
     caption = f"The most frequent objects a game, {unit} by {unit}, as long as one game in twenty goes on."
-    plots = [Plot("census_course", caption, partial(_draw_objects, gathered=gathered, kinds=named[:_SHOWN]))]
-    owners = _owners(gathered, named) if gathered.series.seats_own else []
+    plots = [Plot("census_time_series", caption, partial(_draw_objects, dataset=dataset, kinds=named[:_SHOWN]))]
+    owners = _owners(dataset, named) if dataset.series.seats_own else []
     if owners:
         titles = ("object", "apgcode", "winners", "losers", "difference", "low", "high", "games")
         tables.append(Table("census_owners", titles, [row[:8] for row in owners]))
         caption = "Objects on the last board: how many more winners have than losers, with the 95 % interval."
         plots.append(Plot("census_owners", caption, partial(_draw_owners, rows=owners[:_SHOWN])))
-    elif not gathered.series.seats_own:
-        tables.append(_by_sequence(gathered, named))
-    data = {"final": {kind.code: gathered.final[kind] for kind in kinds if gathered.final[kind]}, "games": games}
-    return Section("Life objects", (_objects_text(gathered, kinds, owners), *tables, *plots), data)
+    elif not dataset.series.seats_own:
+        tables.append(_by_sequence(dataset, named))
+    data = {"final": {kind.code: dataset.final[kind] for kind in kinds if dataset.final[kind]}, "games": games}
+    return Section("Life objects", (_objects_text(dataset, kinds, owners), *tables, *plots), data)
 
 
-def _owners(gathered: Gathered, kinds: Sequence[Kind]) -> list[tuple[Cell, ...]]:
-    """A row for each kind: means of winners and losers, their difference and its interval by bootstrap over games."""
+def _owners(dataset: LifeDataset, kinds: Sequence[Kind]) -> list[tuple[Cell, ...]]:
+    """Return a row for each kind: means of winners and losers, and their difference with an interval by bootstrap."""
     rows: list[tuple[Cell, ...]] = []
     for kind in kinds:
-        won, lost = gathered.owned_by(kind, "win"), gathered.owned_by(kind, "loss")
+        won, lost = dataset.owned_by(kind, "win"), dataset.owned_by(kind, "loss")
         if len(won) == 0 or not (won.any() or lost.any()):
             continue
         generator = np.random.default_rng(derive("census_owners", kind.code, len(won)))
@@ -80,20 +81,20 @@ def _owners(gathered: Gathered, kinds: Sequence[Kind]) -> list[tuple[Cell, ...]]
     return rows
 
 
-def _by_sequence(gathered: Gathered, kinds: Sequence[Kind]) -> Table:
-    """Grid Adaptation: objects of the last board by the sequence that most of their tiles have."""
+def _by_sequence(dataset: LifeDataset, kinds: Sequence[Kind]) -> Table:
+    """Return objects of Grid Adaptation's last boards by the sequence that most of their tiles have."""
     rows: list[tuple[Cell, ...]] = []
     for kind in kinds:
         totals = [0] * 8
-        for (_, owner), count in gathered.owned[kind].items():
+        for (_, owner), count in dataset.owned[kind].items():
             totals[owner - 1] += count
         if any(totals):
             rows.append((kind.name, kind.code, *totals))
     return Table("census_sequences", ("object", "apgcode", *(f"{sequence:03b}" for sequence in range(8))), rows)
 
 
-def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tuple[Cell, ...]]) -> str:
-    games, final = len(gathered.records), gathered.final
+def _objects_text(dataset: LifeDataset, kinds: Sequence[Kind], owners: Sequence[tuple[Cell, ...]]) -> str:
+    games, final = len(dataset.records), dataset.final
     settled = [kind for kind in kinds if kind is not ACTIVE and final[kind]]
     total = sum(final[kind] for kind in settled)
     words = [
@@ -108,33 +109,29 @@ def _objects_text(gathered: Gathered, kinds: Sequence[Kind], owners: Sequence[tu
             "Winners have more, or fewer, than losers, by intervals of 95 % that leave out 0, one kind at a time: "
             f"{listed}."
         )
-    if gathered.series.remark:
-        words.append(gathered.series.remark)
+    if dataset.series.remark:
+        words.append(dataset.series.remark)
     return "\n\n".join(words)
 
 
-def _draw_objects(figure: Figure, *, gathered: Gathered, kinds: Sequence[Kind]) -> None:
-    from cellgames.utils.report.plots import Curve, curves
-
-    few = _FEW * len(gathered.records)
-    steps = sorted(time for time, shown in gathered.shown.items() if shown >= few)
+def _draw_objects(figure: Figure, *, dataset: LifeDataset, kinds: Sequence[Kind]) -> None:
+    few = _FEW * len(dataset.records)
+    steps = sorted(time for time, shown in dataset.shown.items() if shown >= few)
     none = [np.nan] * len(steps)
     lines = [
-        Curve(kind.name, [gathered.found.get((time, kind), 0) / gathered.shown[time] for time in steps], none, none)
+        Curve(kind.name, [dataset.found.get((time, kind), 0) / dataset.shown[time] for time in steps], none, none)
         for kind in kinds
     ]
     half = (len(lines) + 1) // 2
     parts = [("a game", part) for part in (lines[:half], lines[half:]) if part]
-    curves(figure, "Life objects over time", steps, parts, gathered.series.unit)
-    if gathered.series.unit == "generation":
+    curves(figure, "Life objects over time", steps, parts, dataset.series.unit)
+    if dataset.series.unit == "generation":
         for axes in figure.axes:
             axes.set_xscale("symlog", linthresh=1)
             axes.set_xlim(left=-0.1)
 
 
 def _draw_owners(figure: Figure, *, rows: Sequence[tuple[Cell, ...]]) -> None:
-    from cellgames.utils.report.plots import COLOURS, INK, remove_frame, shorten
-
     height = 1.2 + 0.3 * len(rows)
     figure.set_size_inches(7.2, height)
     axes = figure.add_axes((0.3, 0.6 / height, 0.66, (height - 1.05) / height))

@@ -1,4 +1,4 @@
-"""Grid Adaptation: who profits from whom, and what players spend.
+"""The sections of a report on Grid Adaptation: who profits from whom, and what players spend.
 
 Every tile on the board gives every player the digits that it shares with the player's sequence: 3 less the Hamming
 distance (`envs/grid_adaptation/rules.py`). So points flow from tiles of one sequence to players of another, and who
@@ -22,6 +22,8 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation import rules
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.plots import COLOURS, INK, Curve, Scale, curves, remove_frame
+from cellgames.utils.report.plots import matrix as draw_matrix
 
 from .grid_rounds import Flows, Spending, read
 
@@ -43,7 +45,7 @@ _FEW = 20  # games; fewer make no interval
 
 
 def flows(read: Flows) -> Floats:
-    """Float64 [8, 8]: points a round that a player of the column's sequence has from tiles of the row's.
+    """Return points a round that a player of the column's sequence has from tiles of the row's, float64 [8, 8].
 
     NaN where nobody ever had the sequence.
     """
@@ -55,7 +57,7 @@ def flows(read: Flows) -> Floats:
 
 
 def by_distance(read: Flows) -> Ints:
-    """Int64 [G, P, 4]: points of each player from tiles whose sequence is at Hamming distance 0 to 3 from its own."""
+    """Return the points of each player from tiles at Hamming distance 0 to 3 from its own sequence, int64 [G, P, 4]."""
     distance = _DISTANCE[read.sequence]  # [G, R, P, 8]
     counts = np.stack([(read.tiles[:, :, None] * (distance == far)).sum((1, 3)) for far in range(4)], -1)
     return np.asarray(counts * (3 - np.arange(4)))
@@ -63,13 +65,16 @@ def by_distance(read: Flows) -> Ints:
 
 @dataclass(frozen=True)
 class Alliance:
-    """How the points of two players go together whose sequences are so far apart.
+    """The correlation of the points of two players whose sequences are this far apart.
 
-    pairs:       of seats, in all games, or in all rounds.
-    correlation: of their points, each less the mean of the game or the round.
-    low, high:   95 % interval by bootstrap over games; NaN for few games.
-    chance:      what arithmetic alone makes of the sequences held: the correlation if the numbers of tiles are
-                 independent of each other and vary alike in all eight sequences.
+    Attributes:
+        distance: Hamming distance of the sequences.
+        pairs: Pairs of seats, in all games or in all rounds.
+        correlation: Correlation of their points, each less the mean of the game or the round.
+        low: Lower end of the 95 % interval by bootstrap over games; NaN for few games.
+        high: Its upper end.
+        chance: Correlation by arithmetic alone, from the sequences held: if the numbers of tiles are independent of
+            each other and vary alike in all eight sequences.
     """
 
     distance: int
@@ -81,14 +86,14 @@ class Alliance:
 
 
 def alliances(read: Flows, agents: Sequence[Sequence[str]], seed: int = 0) -> list[Alliance]:
-    """Correlations of final scores by the distance of the sequences that were dealt, which nobody has chosen.
+    """Return correlations of final scores by the distance of the sequences that were dealt, which nobody has chosen.
 
     Scores are less the mean of their agent, too. Flips move sequences apart and together later in the game.
 
     Args:
-        read: the games.
-        agents: names by seat of each game.
-        seed: of the bootstrap.
+        read: The games.
+        agents: Names by seat of each game.
+        seed: Seed of the bootstrap.
     """
     scores = read.scores.astype(float)
     less = scores - scores.mean(1, keepdims=True)
@@ -99,13 +104,13 @@ def alliances(read: Flows, agents: Sequence[Sequence[str]], seed: int = 0) -> li
 
 
 def round_alliances(read: Flows, seed: int = 0) -> list[Alliance]:
-    """Correlations of the points of a round by the distance of the sequences that players hold then."""
+    """Return correlations of the points of a round by the distance of the sequences that players hold then."""
     points = read.points.astype(float)
     return _together(points - points.mean(2, keepdims=True), read.sequence, seed)
 
 
 def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
-    """By distance, of values and sequences [G, R, P]."""
+    """Return the correlations by distance, of values and sequences [G, R, P]."""
     distance = _DISTANCE[sequence[..., :, None], sequence[..., None, :]]
     upper = np.triu(np.ones(distance.shape[-2:], dtype=bool), 1)
     product = less[..., :, None] * less[..., None, :]
@@ -131,7 +136,7 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
 
 
 def _by_arithmetic(sequence: Ints) -> tuple[Floats, Floats]:
-    """Covariances of the points of two players, and means of their variances, by the tiles alone; [G, R, P, P].
+    """Return covariances of two players' points and means of their variances, by the tiles alone; [G, R, P, P].
 
     A tile gives a player 3/2 and half the product of their digits, written as 1 and -1. So points, less the mean of the
     game, vary as the digits less the mean of the players' digits do.
@@ -150,11 +155,11 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     """Return the sections on score flows, alliances, contested spaces and spending of Grid Adaptation.
 
     Args:
-        game: the rules of Grid Adaptation.
-        records: of games under these rules; those that ended by a forfeit are left out.
+        game: Grid Adaptation with its parameters.
+        records: Games with these rules; those that ended by a forfeit are left out.
 
     Raises:
-        ReplayError: a record that does not play.
+        ReplayError: A record does not reproduce.
     """
     played = [record for record in records if getattr(record.result, "forfeit", None) is None]
     if not played:
@@ -238,7 +243,7 @@ def _profit(found: Flows, records: Sequence[Record]) -> Section:
 
 
 def _number(value: float, digits: int = 2) -> float | int | None:
-    """As tables and JSON hold it; None for NaN."""
+    """Return the number as tables and JSON hold it; None for NaN."""
     return None if value != value else value if isinstance(value, int) else round(value, digits)
 
 
@@ -252,7 +257,7 @@ _RANKS = ("first", "middle", "last")
 
 
 def _ranks(found: Flows) -> dict[str, npt.NDArray[np.bool_]]:
-    """Who finishes first, last and between, bool [G, P]; where all are level they are first."""
+    """Return who finishes first, last and between, bool [G, P]; if all are level they are first."""
     scores = found.scores
     first = found.places == 1
     last = (scores == scores.min(1, keepdims=True)) & ~first
@@ -298,17 +303,12 @@ def _spending(found: Flows, records: Sequence[Record]) -> Section:
 
 
 def _draw_flows(figure: Figure, *, matrix: Floats) -> None:
-    from cellgames.utils.report.plots import Scale
-    from cellgames.utils.report.plots import matrix as draw
-
     high = float(np.nanmax(matrix)) or 1.0
     title = "Points a round, from tiles (rows) to players (columns)"
-    draw(figure, title, _SEQUENCES, _SEQUENCES, matrix, Scale(high, factor=1.0, digits=1, unit=""))
+    draw_matrix(figure, title, _SEQUENCES, _SEQUENCES, matrix, Scale(high, factor=1.0, digits=1, unit=""))
 
 
 def _draw_alliances(figure: Figure, *, allied: dict[str, list[Alliance]]) -> None:
-    from cellgames.utils.report.plots import COLOURS, INK, remove_frame
-
     titles = {"round": "points of a round, by sequences held", "game": "final scores, by sequences dealt"}
     figure.set_size_inches(6.8, 4.6)
     for number, (of, title) in enumerate(titles.items()):
@@ -338,8 +338,6 @@ _TITLES = {
 
 
 def _draw_spending(figure: Figure, *, means: dict[str, Floats]) -> None:
-    from cellgames.utils.report.plots import Curve, curves
-
     columns = list(Spending.__annotations__)
     steps = range(1, len(means["all"]) + 1)
     none = [np.nan] * len(steps)

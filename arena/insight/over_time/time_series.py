@@ -1,4 +1,4 @@
-"""How games with Life in them go: population, territory, what is killed, and which objects stand on their boards.
+"""The sections of a report on games with Life over time: population, territory, killed units and objects.
 
 Letters: `G` games, `P` seats.
 """
@@ -16,9 +16,10 @@ import numpy.typing as npt
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
+from cellgames.utils.report.plots import Curve, curves
 
 from . import objects_section
-from .dataset import Gathered
+from .dataset import LifeDataset
 from .life_stats import life_series, moments
 
 if TYPE_CHECKING:
@@ -36,16 +37,16 @@ _ALL = "all"
 
 
 def sections(game: Game, records: Sequence[Record]) -> list[Section]:
-    """How the games went, and the census of their boards; nothing for a game without Life.
+    """Return the sections on games over time and on Life objects; none for a game without Life.
 
-    Of more than 400 games of the Toroidal Cup so many are taken, evenly: each has to live again.
+    Of more than 400 games of the Toroidal Cup an even selection of 400 is played again, which takes time.
 
     Args:
-        game: the rules.
-        records: of games under these rules; those that ended by a forfeit are left out.
+        game: The game with its parameters.
+        records: Games with these rules; those that ended by a forfeit are left out.
 
     Raises:
-        ReplayError: a record that does not play.
+        ReplayError: A record does not reproduce.
         ImportError: SciPy is not installed.
     """
     played = [record for record in records if getattr(record.result, "forfeit", None) is None]
@@ -55,17 +56,17 @@ def sections(game: Game, records: Sequence[Record]) -> list[Section]:
     total = len(played)
     if series.unit == "generation" and total > _MOST_LIVES:
         played = [played[number * total // _MOST_LIVES] for number in range(_MOST_LIVES)]
-    gathered = Gathered(game, series, played, total)
+    dataset = LifeDataset(game, series, played, total)
     for moment in moments(game, played):
-        gathered.add(moment)
-    return [_course(gathered), objects_section.section(gathered)]
+        dataset.add(moment)
+    return [_games_over_time(dataset), objects_section.section(dataset)]
 
 
-# ---------------------------------------------------------------- the course
+# ---------------------------------------------------------------- measures
 
 
 def _groups(records: Sequence[Record], players: Sequence[str]) -> dict[str, dict[str, npt.NDArray[np.bool_]]]:
-    """Ways to group seats of games, each a dictionary of bool [G, P]."""
+    """Return ways to group seats of games, each a dictionary of bool [G, P]."""
     outcome = np.array([record.result.outcome for record in records])
     agents = np.array([record.agents for record in records])
     seats = np.broadcast_to(np.arange(agents.shape[1]), agents.shape)
@@ -101,11 +102,11 @@ Lines: TypeAlias = dict[tuple[str, str, str], _Line]
 """By measure, way to group, and group."""
 
 
-def _lines(gathered: Gathered) -> Lines:
-    ways, lines = _groups(gathered.records, gathered.game.info.players), {}
-    for measure, parts in gathered.values.items():
+def _lines(dataset: LifeDataset) -> Lines:
+    ways, lines = _groups(dataset.records, dataset.game.info.players), {}
+    for measure, parts in dataset.values.items():
         rows = np.concatenate(parts)
-        if gathered.series.unit == "generation":
+        if dataset.series.unit == "generation":
             rows = rows[rows[:, 4] == 0]  # ends come at any time
         if (rows[:, 2] < 0).all():
             lines[measure, _ALL, _ALL] = _line(rows)
@@ -117,9 +118,9 @@ def _lines(gathered: Gathered) -> Lines:
     return lines
 
 
-def _course(gathered: Gathered) -> Section:
-    lines = _lines(gathered)
-    unit = gathered.series.unit
+def _games_over_time(dataset: LifeDataset) -> Section:
+    lines = _lines(dataset)
+    unit = dataset.series.unit
     rows: list[tuple[Cell, ...]] = [
         (measure, way, group, *(value if isinstance(value, int) else round(value, 3) for value in values))
         for (measure, way, group), line in lines.items()
@@ -134,10 +135,10 @@ def _course(gathered: Gathered) -> Section:
                 f"By {way}: means over games (lines) and the middle half of them (bands), {unit} by {unit}, as long as "
                 "one game in twenty goes on."
             )
-            plots.append(Plot(f"course_by_{way}", caption, partial(_draw_course, lines=lines, way=way, unit=unit)))
+            plots.append(Plot(f"time_series_by_{way}", caption, partial(_draw_lines, lines=lines, way=way, unit=unit)))
     return Section(
-        title="The course of the games",
-        parts=(_course_text(gathered, lines), Table("course", titles, rows, shown=0), *plots),
+        title="Games over time",
+        parts=(_text(dataset, lines), Table("time_series", titles, rows, shown=0), *plots),
         data={
             f"{measure}, {way}, {group}": {unit: line.times, "mean": [round(value, 3) for value in line.mean]}
             for (measure, way, group), line in lines.items()
@@ -145,18 +146,18 @@ def _course(gathered: Gathered) -> Section:
     )
 
 
-def _course_text(gathered: Gathered, lines: Lines) -> str:
-    """A line for each measure: how it begins and ends, and when winners and losers first stand apart."""
+def _text(dataset: LifeDataset, lines: Lines) -> str:
+    """Return a line for each measure: its start and end, and when winners and losers first differ."""
     words = []
-    outcome = np.array([record.result.outcome for record in gathered.records])
-    for measure, parts in gathered.values.items():
+    outcome = np.array([record.result.outcome for record in dataset.records])
+    for measure, parts in dataset.values.items():
         rows = np.concatenate(parts)
         ends = rows[rows[:, 4] > 0]
         winners, losers = (lines.get((measure, "result", name)) for name in ("winners", "losers"))
         if winners is None or losers is None:
             if (alone := lines.get((measure, _ALL, _ALL))) is not None:
                 words.append(
-                    f"- {measure}: {alone.mean[0]:.1f} on average at {gathered.series.unit} {alone.times[0]}, "
+                    f"- {measure}: {alone.mean[0]:.1f} on average at {dataset.series.unit} {alone.times[0]}, "
                     f"{ends[:, 3].mean():.1f} at the end."
                 )
             continue
@@ -164,7 +165,7 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
         apart = (t for t, low in zip(winners.times, winners.low, strict=True) if low > of_losers.get(t, np.inf))
         since = next(
             (
-                f"; three winners in four are above three losers in four first at {gathered.series.unit} {time}"
+                f"; three winners in four are above three losers in four first at {dataset.series.unit} {time}"
                 for time in apart
             ),
             "",
@@ -173,16 +174,14 @@ def _course_text(gathered: Gathered, lines: Lines) -> str:
         last = [ends[words_of == word, 3].mean() for word in ("win", "loss")]
         words.append(
             f"- {measure}: winners {winners.mean[0]:.1f} and losers {losers.mean[0]:.1f} on average at "
-            f"{gathered.series.unit} {winners.times[0]}, {last[0]:.1f} and {last[1]:.1f} at the end{since}."
+            f"{dataset.series.unit} {winners.times[0]}, {last[0]:.1f} and {last[1]:.1f} at the end{since}."
         )
-    shown, total = len(gathered.records), gathered.total
+    shown, total = len(dataset.records), dataset.total
     games = f"{shown} games" if shown == total else f"{shown} of {total:,} games, taken evenly"
     return "\n".join([f"{games}, played again.", "", *words])
 
 
-def _draw_course(figure: Figure, *, lines: Lines, way: str, unit: str) -> None:
-    from cellgames.utils.report.plots import Curve, curves
-
+def _draw_lines(figure: Figure, *, lines: Lines, way: str, unit: str) -> None:
     measures = dict.fromkeys(measure for measure, _, _ in lines)
     steps = sorted({time for line in lines.values() for time in line.times})
     parts = []
@@ -199,7 +198,7 @@ def _draw_course(figure: Figure, *, lines: Lines, way: str, unit: str) -> None:
                 )
                 drawn.append(Curve("all" if grouped == _ALL else group, mean, low, high))
         parts.append((measure, drawn))
-    curves(figure, f"The course of the games by {way}", steps, parts, unit)
+    curves(figure, f"Games over time by {way}", steps, parts, unit)
     if unit == "generation":
         for axes in figure.axes:
             axes.set_xscale("symlog", linthresh=1)

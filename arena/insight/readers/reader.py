@@ -1,4 +1,4 @@
-"""What the moves of a game mean to an analysis: its openings, and which cells were claimed when.
+"""The meaning of a game's moves for an analysis: its openings, and the cells that were claimed.
 
 A reader knows how a game writes its moves and numbers its cells, never its rules. Games without one of their own
 (`GamePlugin.reader`) have openings, their first moves, and no heat maps.
@@ -34,11 +34,12 @@ _MOST_SYMMETRIES = 1 << 24  # numbers of a table of symmetries by actions
 
 
 class Opening(NamedTuple):
-    """How a game began, step by step; openings that begin alike are one branch of a tree.
+    """The beginning of a game, step by step; openings that begin alike are one branch of a tree.
 
-    steps:  names, up to symmetry, each of which stands below the one before it.
-    seats:  who made each step.
-    forced: how many of the first steps nobody chose.
+    Attributes:
+        steps: Names, up to symmetry, each of which stands below the one before it.
+        seats: Seat that made each step.
+        forced: Number of first steps that nobody chose.
     """
 
     steps: tuple[str, ...]
@@ -49,8 +50,9 @@ class Opening(NamedTuple):
 class Placed(NamedTuple):
     """A cell that a seat claimed.
 
-    frame: of `Reader.frames`, whose layout numbers the cell.
-    phase: of `Reader.phases`.
+    Attributes:
+        frame: Index of `Reader.frames`, whose layout numbers the cell.
+        phase: Index of `Reader.phases`.
     """
 
     frame: int
@@ -61,12 +63,13 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Frame:
-    """How cells are looked at.
+    """A way to number cells.
 
-    name:   `board`, or from where they are counted.
-    title:  of a plot.
-    layout: of the cells.
-    marked: the cell from which the others are counted; -1 for none.
+    Attributes:
+        name: `board`, or the cell from which the others are counted.
+        title: Title in plots.
+        layout: Layout of the cells.
+        marked: The cell from which the others are counted; -1 for none.
     """
 
     name: str
@@ -76,10 +79,10 @@ class Frame:
 
 
 class Reader:
-    """The reader of any game: an opening is its first moves up to symmetry, and no cells are known.
+    """A reader of any game: an opening is its first moves up to symmetry, and no cells are known.
 
     Args:
-        game: the rules.
+        game: The game with its parameters.
     """
 
     depth = 4
@@ -93,14 +96,14 @@ class Reader:
 
     @property
     def about(self) -> str:
-        """What an opening is in this game, in a sentence."""
+        """A sentence on what an opening is in this game."""
         alike = " Openings that symmetries of the board turn into each other are one." if self._alike.size else ""
         if self.game.info.simultaneous:
             return "An opening is the first action of a seat."
         return f"An opening is the first {self.depth} moves of a game.{alike}"
 
     def openings(self, record: Record) -> Iterator[Opening]:
-        """One of the game, or one of each seat where all act at once; none of a game that began elsewhere."""
+        """Yield one opening of the game, or one of each seat if all act at once; none of a game from a position."""
         if record.position or not record.moves:
             return
         if self.game.info.simultaneous:
@@ -112,11 +115,11 @@ class Reader:
         yield Opening(steps, self.movers(len(moves)), min(record.opening, len(moves)))
 
     def placed(self, record: Record) -> Iterator[Placed]:
-        """All cells that agents chose; those of forced openings are left out."""
+        """Yield all cells that agents chose, without those of forced openings."""
         return iter(())
 
     def draw(self, steps: Sequence[str]) -> Picture | None:
-        """The position after the steps of an opening; None where steps are not moves of a game in turns."""
+        """Draw the position after the steps of an opening; None if steps are not moves of a game in turns."""
         from cellgames.arena.records.positions import after_moves
 
         if self.game.info.simultaneous or self.game.info.stochastic:
@@ -125,18 +128,18 @@ class Reader:
         return dataclasses.replace(self.game.draw(state), title="")
 
     def by_seat(self, move: str) -> list[str]:
-        """The actions of a turn in which all act at once; a `ValueError` if there are more or fewer than seats."""
+        """Return the actions of a turn in which all act at once; raise a `ValueError` unless each seat has one."""
         names, seats = move.split(" "), self.game.info.num_players
         if len(names) != seats:
             raise ValueError(f"expected {seats} actions in a turn, got {len(names)}")
         return names
 
     def movers(self, plies: int) -> tuple[int, ...]:
-        """Whose turn it is in the first moves of a game in turns; here the seats take turns."""
+        """Return the seats that make the first moves of a game in turns; here the seats alternate."""
         return tuple(ply % self.game.info.num_players for ply in range(plies))
 
     def action(self, name: str) -> int:
-        """The number of an action, remembered, since there are few names and many moves."""
+        """Return the number of an action; it is cached, since there are few names and many moves."""
         if name not in self._numbers:
             self._numbers[name] = self.game.string_to_action(name)
         return self._numbers[name]
@@ -146,9 +149,9 @@ class Reader:
         return {}
 
     def canonical(self, actions: Sequence[int]) -> list[int]:
-        """The first actions of a game as they are in the least of all games that symmetries make of it.
+        """Return the first actions as they are in the least of all games that symmetries make of this one.
 
-        Of all sequences the least one, first action first; so what begins a canonical sequence is canonical.
+        The least sequence counts, first action first, so the beginning of a canonical sequence is canonical.
         """
         if not len(actions) or not self._alike.size:
             return list(actions)
@@ -163,10 +166,10 @@ class Reader:
 
 
 def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Iterator[T]]) -> Iterator[list[T]]:
-    """What a method of a reader tells of each record.
+    """Yield what a method of a reader finds in each record.
 
     Raises:
-        RecordError: a record has moves that the game does not know; the message says which of the games it is.
+        RecordError: A record has moves that the game does not know; the message says which of the games it is.
     """
     for number, record in enumerate(records, 1):
         try:
@@ -180,9 +183,9 @@ def read_all(game: Game, records: Sequence[Record], read: Callable[[Record], Ite
 
 
 def symmetric_actions(game: Game) -> npt.NDArray[np.int64]:
-    """Where the symmetries that keep the start of a game, seats and all, take each action: int64 [S, A].
+    """Return where the symmetries that keep a game's start, with its seats, take each action: int64 [S, A].
 
-    Empty for games that know none but the one that moves nothing, or too many to list.
+    The array is empty for games with no symmetry but the identity, or with too many to list.
     """
     count, actions = game.symmetries, game.info.num_actions
     if count == 1 or game.info.simultaneous or count * actions > _MOST_SYMMETRIES:

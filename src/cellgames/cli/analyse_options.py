@@ -13,7 +13,7 @@ __all__ = ["EXAMPLES", "PARTS", "TEXT", "add_options", "check", "wanted"]
 
 TEXT = (
     "With --records, --store, --agents or --run it looks at games instead: openings and how they fare, where agents\n"
-    "place, courses of the games, how differently agents behave, and how a run of training changed its play. The\n"
+    "place, games over time, how differently agents behave, and how a run of training changed its play. The\n"
     "folder gets report.md with plots, report.json, and all tables as CSV."
 )
 EXAMPLES = (
@@ -23,7 +23,7 @@ EXAMPLES = (
     "--run results/train/torus-small-v0-ppo-seed=0 --agents greedy rollout:64",
 )
 
-PARTS = ("openings", "places", "courses", "flows", "behaviour")
+PARTS = ("openings", "places", "time-series", "flows", "behaviour")
 _SOURCES = ("records", "store", "agents", "run")
 _POSITION = ("agent", "moves", "position", "record", "game_number", "ply", "top")
 _MORE = ("games", "opening_plies", "only", "positions", "draws", "quiet")

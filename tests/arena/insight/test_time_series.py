@@ -11,7 +11,7 @@ import pytest
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.arena.insight.census.census import census
-from cellgames.arena.insight.over_time import time_series as courses
+from cellgames.arena.insight.over_time import time_series
 from cellgames.arena.insight.over_time.life_stats import moments, stepped
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.records.record_lines import Record
@@ -119,13 +119,13 @@ def test_points_of_rounds_of_grid_adaptation_add_up_to_scores() -> None:
 @pytest.mark.parametrize("id", GAMES)
 def test_sections_have_tables_whose_numbers_agree(id: str) -> None:
     game, records = the_game(id), played(id)
-    found = courses.sections(game, records)
-    assert [section.title for section in found] == ["The course of the games", "Life objects"]
+    found = time_series.sections(game, records)
+    assert [section.title for section in found] == ["Games over time", "Life objects"]
     for section in found:
         assert section.text
         for each in section.tables:
             assert all(len(row) == len(each.columns) for row in each.rows)
-    rows = table(found, "course").rows
+    rows = table(found, "time_series").rows
     assert {row[2] for row in rows if row[1] == "seat"} <= set(game.info.players)
     seats = game.info.num_players
     by_seat = {
@@ -147,7 +147,7 @@ def test_the_final_census_is_that_of_the_final_boards() -> None:
     records = played(id)
     boards = np.stack([replay(record)[-1].board[0].numpy() for record in records])  # type: ignore[attr-defined]
     expected = {kind: count for kind, count in census(boards).counts().items() if count}
-    sections = courses.sections(the_game(id), records)
+    sections = time_series.sections(the_game(id), records)
     final = table(sections, "census_final")
     assert {row[0]: row[4] for row in final.rows} == expected
     owners = census(boards, owners=boards)
@@ -166,7 +166,7 @@ def test_plots_are_drawn() -> None:
     from matplotlib.figure import Figure
 
     for id in GAMES:
-        for section in courses.sections(the_game(id), played(id)):
+        for section in time_series.sections(the_game(id), played(id)):
             for plot in section.plots:
                 figure = Figure()
                 plot.draw(figure)
@@ -175,14 +175,14 @@ def test_plots_are_drawn() -> None:
 
 
 def test_of_many_games_of_the_cup_a_part_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(courses, "_MOST_LIVES", 3)
-    first, _ = courses.sections(the_game("toroidal-cup-v0"), played("toroidal-cup-v0"))
+    monkeypatch.setattr(time_series, "_MOST_LIVES", 3)
+    first, _ = time_series.sections(the_game("toroidal-cup-v0"), played("toroidal-cup-v0"))
     assert first.text.startswith("3 of 6 games, taken evenly, played again.")
 
 
 def test_games_without_life_or_records_have_no_sections() -> None:
-    assert courses.sections(cellgames.make("torus-v0", size=4), []) == []
-    assert courses.sections(the_game("toroidal-cup-v0"), []) == []
+    assert time_series.sections(cellgames.make("torus-v0", size=4), []) == []
+    assert time_series.sections(the_game("toroidal-cup-v0"), []) == []
     with pytest.raises(ValueError, match="expected one of cloth-of-gold-v0"):
         next(moments(cellgames.make("torus-v0", size=4), []))
 
@@ -200,4 +200,4 @@ def test_a_record_that_does_not_play_is_named(moves: tuple[str, ...] | None, mes
     good = played("cloth-of-gold-v0")[0]
     bad = dataclasses.replace(good, moves=(*good.moves, "r0c0") if moves is None else moves)
     with pytest.raises(ReplayError, match=message):
-        courses.sections(the_game("cloth-of-gold-v0"), [good, bad])
+        time_series.sections(the_game("cloth-of-gold-v0"), [good, bad])
