@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
 
 import torch
+from killing import KILL
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
@@ -34,7 +34,7 @@ class Mortal(RandomAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         Mortal.asked += 1
         if Mortal.asked == int(os.environ.get("MORTAL", "0")):
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
         return super().act(observation, action_mask, env_ids, generator)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from killing import KILL
 from paths import ROOT
 
 from cellgames.agents import play_loop as loop
@@ -103,16 +103,18 @@ def killed_at(moments: Iterable[str], script: str, root: Path) -> Path:
 
 def kill_each(run: Callable[[str, str], object], root: str, *moments: str) -> None:
     """Fork a process for each moment: `run` gets the moment and a folder in `root` named by it, and must be killed."""
+    if sys.platform == "win32":
+        raise OSError("expected a POSIX system")
     for moment in moments:
         child = os.fork()
         if child == 0:
             run(moment, os.path.join(root, moment))
             os._exit(1)
-        assert os.waitpid(child, 0)[1] == signal.SIGKILL, moment
+        assert os.waitpid(child, 0)[1] == KILL, moment
 
 
 def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
+    os.kill(os.getpid(), KILL)
 
 
 def die_within(number: int, append: Append, lost: int) -> Append:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from killing import KILL, KILLED
 from torch import distributed
 from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 from training_runs import block_extras, network_for, tiny
@@ -32,7 +33,7 @@ from cellgames.training.selfplay.rollouts import SelfPlay
 from cellgames.utils.status_line import StatusLine
 
 GAME = cellgames.make("torus-v0", size=2)
-WORLD, KILLED = 2, -signal.SIGKILL
+WORLD = 2
 PATIENCE = 200
 """Seconds after which a process that waits for another one ends."""
 
@@ -210,7 +211,7 @@ def in_group(root: Path, rank: int) -> Any:
 def killed(root: Path, rank: int) -> Any:
     """Process 1 dies; what the other one says."""
     try:
-        return ran(small(), root / "killed", rank, stop_after(5, signal.SIGKILL) if rank else stop_after(100))
+        return ran(small(), root / "killed", rank, stop_after(5, KILL) if rank else stop_after(100))
     except GroupError as error:
         return str(error)
 
@@ -244,7 +245,7 @@ def typed(root: str) -> list[int]:
     Returns:
         Exit codes.
     """
-    signal.alarm(PATIENCE)
+    _alarm(PATIENCE)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)  # as in processes that are not forked
     os.chdir(root)
     patience, codes, show = iter(range(3)), [], StatusLine.show
@@ -253,7 +254,7 @@ def typed(root: str) -> list[int]:
     def impatient(line: StatusLine, text: str, news: bool = False) -> None:
         show(line, text, news)
         if killed and os.environ["RANK"] == "1":
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
         if next(patience, None) == 2:
             raise KeyboardInterrupt
 
@@ -299,7 +300,7 @@ SCENES: dict[str, Callable[[Path, int], Any]] = {
 
 def play_all(root: str) -> None:
     """All `SCENES`, one after the other; the findings go to files `RANK NAME.pt`."""
-    signal.alarm(2 * PATIENCE)
+    _alarm(2 * PATIENCE)
     block_extras(sys.modules.__setitem__)
     train(tiny(total_steps=1), Path(root) / "alone")
     for name, scene in SCENES.items():
@@ -307,7 +308,15 @@ def play_all(root: str) -> None:
     by_torchrun(Path(root) / "typed")
 
 
+def _alarm(seconds: int) -> None:
+    """End this process after so many seconds."""
+    if sys.platform != "win32":
+        signal.alarm(seconds)
+
+
 def _fork(name: str, scene: Callable[[Path, int], Any], root: Path) -> None:
+    if sys.platform == "win32":
+        raise OSError("expected a POSIX system")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -315,7 +324,7 @@ def _fork(name: str, scene: Callable[[Path, int], Any], root: Path) -> None:
     for rank in range(WORLD):
         child = os.fork()
         if child == 0:
-            signal.alarm(PATIENCE)
+            _alarm(PATIENCE)
             told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "MASTER_ADDR": "127.0.0.1"}
             os.environ |= {key: str(value) for key, value in {**told, "MASTER_PORT": port}.items()}
             try:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from killing import KILL
 from paths import ROOT
 
 
@@ -54,7 +54,7 @@ class Told:
         if word == "node" and len(list(self.folder.glob(f"{piece}.*"))) == 1:
             time.sleep(float(text))
         if word == "die" or (word == "once" and len(list(self.folder.glob(f"{piece}.*"))) == 1):
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
         return piece
 
 
@@ -131,4 +131,4 @@ def end(processes: dict[int, str]) -> None:
     """Kill those that are still there."""
     for number in alive(processes):
         with suppress(ProcessLookupError):
-            os.kill(number, signal.SIGKILL)
+            os.kill(number, KILL)

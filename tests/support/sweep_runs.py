@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import torch
+from killing import KILL
 from torch import Tensor
 from training_runs import tiny
 
@@ -39,7 +39,7 @@ class Fatal(RandomAgent):
         armed = Path(os.environ.get(FATAL, "/nonexistent"))
         if Fatal.asked >= 10 and armed.exists():
             armed.unlink()
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
         return super().act(observation, action_mask, env_ids, generator)
 
 
@@ -58,7 +58,7 @@ def sweep_until_killed(out: str, address: str) -> None:
 
     def die(trials: Sequence[FrozenTrial]) -> None:
         if any(trial.state.name == "COMPLETE" for trial in trials):
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
 
     with connected(address):
         sweep(base(), out, SweepOptions(vary=VARY, grid=True, stopping=False, ray_workers=1), report=die)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import torch
+from killing import KILL
 
 import cellgames
 from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
@@ -83,7 +83,7 @@ def _dies(number: int, function: Callable[..., object] = lambda *_: None) -> Any
 
     def call(*arguments: Any) -> object:
         if next(calls) == number:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), KILL)
         return function(*arguments)
 
     return call

@@ -852,7 +852,7 @@ def test_an_address_that_is_not_local_takes_any_name(tmp_path: Path) -> None:
     assert create_app(tmp_path, hosts=None).title == "Cellgames"
 
 
-if os.name == "posix":
+if sys.platform != "win32":
 
     @pytest.mark.slow
     def test_ctrl_c_ends_the_command_although_an_agent_thinks(tmp_path: Path) -> None:

@@ -173,7 +173,7 @@ def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, proc
         how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"
         raise RunError(
             f"{path} is of a run whose environments are shared by {before} process{'es' if before > 1 else ''}: "
-            f"expected as many, got {processes}; begin {how}, or {START_OVER}"
+            f"expected as many, got {processes}; start {how}, or {START_OVER}"
         )
     # A run that is older than a setting had what is now its default.
     found = {**{option.name: option.default for option in type(arguments).options()}, **found}

@@ -6,6 +6,7 @@ Every room may use this; it needs none.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,10 +67,10 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
 
 def _lock(folder: Path) -> int | None:
     """A lock that ends with the process; None where the system has none of this kind."""
-    try:
-        import fcntl
-    except ImportError:
+    if sys.platform == "win32":
         return None
+    import fcntl
+
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

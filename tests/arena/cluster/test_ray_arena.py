@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from arena_runs import block_plots, content
+from killing import KILL
 from ray_clusters import alive, driver, family, patient
 
 import cellgames
@@ -209,7 +210,7 @@ def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) 
     def kill() -> None:
         (number,) = patient(lambda: [int(path.stem) for path in bells.glob("*.playing")][:1])
         killed.append(number)
-        os.kill(number, signal.SIGKILL)
+        os.kill(number, KILL)
         patient(lambda: len([*bells.glob("*.playing")]) > 1)  # somebody else has it, or another chunk
         (bells / "hold").unlink()
 

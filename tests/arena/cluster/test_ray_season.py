@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 import pytest
 from arena_bots import Last
 from arena_runs import content
+from killing import KILLED
 from ray_clusters import driver
 from season_coin import Coin, made_up
 
@@ -331,7 +332,7 @@ def test_a_cluster_changes_no_byte(tmp_path: Path, bots: Path, cluster: RayWorke
     assert cup_rounds(lambda work, batch: cluster.submit(work, batch).result()) == cup_rounds(rounds_here)
 
 
-KILLED = """
+UNTIL_KILLED = """
 import sys
 from pathlib import Path
 sys.path.append(sys.argv[1])
@@ -347,9 +348,9 @@ test_ray_season.run_bots(Path(sys.argv[2]), test_ray_season.Pretend(2))
 def test_a_driver_that_is_killed_loses_only_what_was_ahead(tmp_path: Path, bots: Path, cluster: RayWorkers) -> None:
     """The season goes on, and nothing is there twice."""
     out, games = tmp_path / "run", 4 + 8
-    with driver(KILLED, Path(__file__).parent, out) as killed:
+    with driver(UNTIL_KILLED, Path(__file__).parent, out) as killed:
         _, error = killed.communicate(timeout=120)
-    assert killed.returncode == -signal.SIGKILL, error
+    assert killed.returncode == KILLED, error
     kept = (out / "games.jsonl").read_bytes()
     assert content(bots)["games.jsonl"].startswith(kept)
     assert kept.count(b"\n") == games

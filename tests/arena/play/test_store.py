@@ -6,7 +6,6 @@ import csv
 import json
 import os
 import random
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,6 +18,7 @@ import pytest
 import store_games
 from arena_bots import First, Last
 from arena_runs import block_plots
+from killing import KILL, KILLED
 from paths import ROOT
 from season_coin import Coin
 from store_games import CHUNK, chunk, game
@@ -231,9 +231,9 @@ def test_a_writer_killed_at_any_moment_leaves_whole_chunks(path: Path) -> None:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
         time.sleep(rng.uniform(0.0, 0.3))
-        writer.send_signal(signal.SIGKILL)
+        os.kill(writer.pid, KILL)
         acknowledged |= set(map(int, _lines(writer.stdout)))
-        assert writer.wait() == -signal.SIGKILL
+        assert writer.wait() == KILLED
         writer.stdout.close()
         _check_whole(path, acknowledged)
     assert acknowledged
@@ -246,9 +246,9 @@ def test_two_writers_at_once_and_one_that_is_killed(path: Path) -> None:
     assert killed.stdout is not None
     for _ in range(4):
         killed.stdout.readline()
-    killed.send_signal(signal.SIGKILL)
+    os.kill(killed.pid, KILL)
     said = [_lines(writer.stdout) for writer in writers]
-    assert [writer.wait() for writer in writers] == [0, 0, -signal.SIGKILL]
+    assert [writer.wait() for writer in writers] == [0, 0, KILLED]
     for writer in writers:
         assert writer.stdout is not None
         writer.stdout.close()
