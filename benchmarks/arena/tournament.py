@@ -39,12 +39,12 @@ TRAINED = Path("results/train/round-robin-networks")
 # Parts of a run by the functions that begin them: file, function, called from file ("" for anywhere), and -1 where its
 # time counts elsewhere: what an agent is asked has an observation in it.
 PARTS: Mapping[str, tuple[tuple[str, str, str, int], ...]] = {
-    "agents": (("agents/base.py", "answer", "", 1), ("", "observe", "agents/base.py", -1)),
+    "agents": (("agents/selection.py", "answer", "", 1), ("", "observe", "agents/selection.py", -1)),
     "core": (
         ("core/game.py", "step", "agents/play_loop.py", 1),
         ("core/game.py", "init", "agents/play_loop.py", 1),
-        ("core/game.py", "legal_actions", "agents/base.py", 1),
-        ("", "observe", "agents/base.py", 1),
+        ("core/game.py", "legal_actions", "agents/selection.py", 1),
+        ("", "observe", "agents/selection.py", 1),
     ),
     "tables, reports and plots": (
         ("arena/stats/tables.py", "make_tables", "", 1),

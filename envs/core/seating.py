@@ -39,7 +39,8 @@ class Seating:
     @seats.setter
     def seats(self, seats: Tensor) -> None:
         self._seats = seats
-        self.players: list[int] = seats[seats >= 0].unique().tolist()
+        counts = torch.bincount(seats.flatten() + 1).tolist()
+        self.players = [player for player, count in enumerate(counts[1:]) if count]
         """Those who have a seat in some game, ascending."""
 
     def deal(self, env_ids: Tensor, seats: Tensor, start: Callable[[int, Tensor, Tensor], None]) -> None:
