@@ -105,7 +105,7 @@ def stop_after(iterations: int, signal_number: int | None = None) -> Callable[[P
 
 
 def learner(num_envs: int, folder: Path, rank: int, **changes: Any) -> PPO:
-    """One that has begun its games."""
+    """One that has started its games."""
     settings: dict[str, Any] = {
         **{"num_steps": 12, "num_epochs": 2, "minibatch_size": 40},
         **{"learning_rate": 0.01, "gamma": 1.0, "gae_lambda": 0.9},
@@ -198,7 +198,7 @@ def searched(folder: Path, group: Group) -> dict[str, Any]:
 
 
 def in_group(root: Path, rank: int) -> Any:
-    """`pieces`, then a whole run, in a process group that was begun before."""
+    """`pieces`, then a whole run, in a process group that was started before."""
     distributed.init_process_group("gloo")
     try:
         with joined("cpu") as (group, _):

@@ -156,8 +156,8 @@ def test_rewards_are_in_the_units_of_the_network_and_limits_are_ends() -> None:
     earned, games = np.zeros(8), 0
     for _ in range(20):
         actions = [
-            GRID.random_actions(env.vector.state, torch.randint(1 << 31, (8, 4, 7)))[lane, seat].tolist()
-            for lane, seat in enumerate(env.vector.player.tolist())
+            GRID.random_actions(env.vector.state, torch.randint(1 << 31, (8, 4, 7)))[env_id, seat].tolist()
+            for env_id, seat in enumerate(env.vector.player.tolist())
         ]
         _, rewards, dones, infos = env.step(np.array(actions))
         earned += rewards

@@ -124,13 +124,13 @@ def test_opponents_act_in_their_own_lanes_and_seats_only(id: str, tmp_path: Path
     if id == "torus-small-v0":
         play.opponents.agents[1] = second
     play.restart(3)
-    before = {(lane, seat) for lane, seat in (play._seating.seats >= 0).nonzero().tolist()}
+    before = {(env_id, seat) for env_id, seat in (play._seating.seats >= 0).nonzero().tolist()}
     assert before == set(first.began) | set(second.began)
-    assert not {lane for lane, _ in first.began} & {lane for lane, _ in second.began}
+    assert not {env_id for env_id, _ in first.began} & {env_id for env_id, _ in second.began}
     rollout = play.collect(3)
     if not rollout.done.any():
         asked = set(first.asked) | set(second.asked)
-        assert asked <= {lane for lane, _ in before}
+        assert asked <= {env_id for env_id, _ in before}
     assert rollout.learner_mask.any()
     assert not rollout.learner_mask.all()
 

@@ -30,7 +30,7 @@ def changed(folder: Path, change: Any) -> None:
 
 
 @pytest.fixture
-def begun(tmp_path: Path) -> Path:
+def started(tmp_path: Path) -> Path:
     """The folder of a run of one iteration."""
     train(tiny(total_steps=1), tmp_path / "run")
     return tmp_path / "run"
@@ -48,48 +48,48 @@ def begun(tmp_path: Path) -> Path:
         ({"eval_opponents": ("random", "greedy")}, "eval_opponents: expected random, got random, greedy"),
     ],
 )
-def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message: str, begun: Path) -> None:
-    before = content(begun)
+def test_a_run_with_other_arguments_is_refused(settings: dict[str, Any], message: str, started: Path) -> None:
+    before = content(started)
     with pytest.raises(RunError, match=message):
-        train(tiny(total_steps=1, **settings), begun)
-    assert equal(content(begun), before)
+        train(tiny(total_steps=1, **settings), started)
+    assert equal(content(started), before)
 
 
-def test_a_run_of_another_game_is_refused(begun: Path, tmp_path: Path) -> None:
+def test_a_run_of_another_game_is_refused(started: Path, tmp_path: Path) -> None:
     bigger = PPOArguments.fitted(cellgames.make("torus-v0", size=3), total_steps=1)
     with pytest.raises(RunError, match=r"parameters: expected \{'size': 2\}, got \{'size': 3\}"):
-        train(bigger, begun)
+        train(bigger, started)
     cup = PPOArguments.fitted(cellgames.make("toroidal-cup-small-v0", max_generations=10), total_steps=1)
     with pytest.raises(RunError, match="game: expected torus-v0, got toroidal-cup-v0"):
-        train(cup, begun)
+        train(cup, started)
 
 
-def test_a_checkpoint_from_elsewhere_is_refused(begun: Path) -> None:
+def test_a_checkpoint_from_elsewhere_is_refused(started: Path) -> None:
     """Also where arguments.json would let it pass."""
-    changed(begun, lambda data: data["arguments"].update(parameters={"size": 4}))
+    changed(started, lambda data: data["arguments"].update(parameters={"size": 4}))
     with pytest.raises(RunError, match=r"checkpoint.pt is another run's\. parameters: expected \{'size': 4\}"):
-        train(tiny(total_steps=1), begun)
+        train(tiny(total_steps=1), started)
 
 
-def test_a_run_that_is_older_than_a_setting_goes_on(begun: Path) -> None:
-    path = begun / ARGUMENTS
+def test_a_run_that_is_older_than_a_setting_goes_on(started: Path) -> None:
+    path = started / ARGUMENTS
     asked = json.loads(path.read_text())
     del asked["actors"], asked["lag"]
     path.write_text(json.dumps(asked))
-    changed(begun, lambda data: data.update(arguments=asked))
-    before = content(begun)["at"]["steps"]
-    train(tiny(total_steps=before + 1), begun)
-    assert content(begun)["at"]["steps"] > before
+    changed(started, lambda data: data.update(arguments=asked))
+    before = content(started)["at"]["steps"]
+    train(tiny(total_steps=before + 1), started)
+    assert content(started)["at"]["steps"] > before
     with pytest.raises(RunError, match="lag: expected 0, got 1"):
-        train(tiny(total_steps=before + 1, lag=1, actors=2), begun)
+        train(tiny(total_steps=before + 1, lag=1, actors=2), started)
 
 
-def test_an_older_checkpoint_is_refused(begun: Path) -> None:
-    changed(begun, lambda data: data.update(format=FORMAT - 1, cellgames="0.0.1"))
+def test_an_older_checkpoint_is_refused(started: Path) -> None:
+    changed(started, lambda data: data.update(format=FORMAT - 1, cellgames="0.0.1"))
     with pytest.raises(
         RunError, match=rf"expected a checkpoint of format {FORMAT}, got {FORMAT - 1} of cellgames 0.0.1"
     ):
-        train(tiny(total_steps=1), begun)
+        train(tiny(total_steps=1), started)
 
 
 def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
@@ -99,16 +99,16 @@ def test_a_shorter_run_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["checkpoint.pt", "arguments.json"])
-def test_a_file_that_cannot_be_read_is_refused(name: str, begun: Path) -> None:
-    (begun / name).write_bytes(b"neither one nor the other")
+def test_a_file_that_cannot_be_read_is_refused(name: str, started: Path) -> None:
+    (started / name).write_bytes(b"neither one nor the other")
     with pytest.raises(RunError, match=rf"{name} cannot be read .*; choose another folder"):
-        train(tiny(total_steps=1), begun)
+        train(tiny(total_steps=1), started)
 
 
-def test_code_in_a_checkpoint_is_not_run(begun: Path) -> None:
-    torch.save({"format": FORMAT, "learner": np.random.default_rng}, begun / CHECKPOINT)
+def test_code_in_a_checkpoint_is_not_run(started: Path) -> None:
+    torch.save({"format": FORMAT, "learner": np.random.default_rng}, started / CHECKPOINT)
     with pytest.raises(RunError, match=r"checkpoint.pt cannot be read"):
-        train(tiny(total_steps=1), begun)
+        train(tiny(total_steps=1), started)
 
 
 @pytest.mark.parametrize(

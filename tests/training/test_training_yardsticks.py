@@ -23,12 +23,12 @@ class Watched(BaseAgent):
     """Plays the first legal action, and remembers its seats and how many stones it saw first."""
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        self.seats = {(int(lane), int(player)) for lane, player in zip(env_ids, players, strict=True)}
+        self.seats = {(int(env_id), int(player)) for env_id, player in zip(env_ids, players, strict=True)}
         self.first: dict[int, Tensor] = {}
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        for lane, seen in zip(env_ids.tolist(), observation, strict=True):
-            self.first.setdefault(lane, seen.clone())
+        for env_id, seen in zip(env_ids.tolist(), observation, strict=True):
+            self.first.setdefault(env_id, seen.clone())
         return action_mask.int().argmax(1)
 
 
@@ -54,8 +54,8 @@ def test_every_opening_is_played_in_both_seats() -> None:
     compare(TORUS, learner, other, 20, 3)
     assert len(learner.seats) == len(other.seats) == 20
     for pair in range(0, 20, 2):
-        assert {seat for lane, seat in learner.seats if lane in (pair, pair + 1)} == {0, 1}
-        black = [(learner if (lane, 0) in learner.seats else other).first[lane] for lane in (pair, pair + 1)]
+        assert {seat for env_id, seat in learner.seats if env_id in (pair, pair + 1)} == {0, 1}
+        black = [(learner if (env_id, 0) in learner.seats else other).first[env_id] for env_id in (pair, pair + 1)]
         assert torch.equal(*black)
         assert int(black[0][:4].sum()) == 2  # stones of the opening
     assert len({tuple(seen.flatten().tolist()) for seen in learner.first.values()}) > 5
@@ -104,7 +104,7 @@ def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
     learner, other = Watched("learner"), Watched("other")
     compare(game, learner, other, 2, 3)
     start = game.observe(game.init(seeds(0, 1)), 0)[0]
-    first = [(learner if (lane, 0) in learner.seats else other).first[lane] for lane in (0, 1)]
+    first = [(learner if (env_id, 0) in learner.seats else other).first[env_id] for env_id in (0, 1)]
     assert all(torch.equal(seen, start) for seen in first)
 
 

@@ -112,7 +112,7 @@ class _Member:
         asked: the number of the last rollout that was asked for since the restart.
         pending: rollouts that were asked for and did not come yet, the oldest first.
         known: files of the snapshots that it has.
-        begun: it was asked to begin the games of this restart.
+        started: it was asked to begin the games of this restart.
         life: how many actors died in this place since the restart.
         deaths: in a row, without a rollout.
         late: nobody waits for it, until a rollout of its comes.
@@ -126,7 +126,7 @@ class _Member:
     asked: int = -1
     pending: deque[_Asked] = field(default_factory=deque)
     known: set[str] = field(default_factory=set)
-    begun: bool = False
+    started: bool = False
     life: int = 0
     deaths: int = 0
     late: bool = False
@@ -193,7 +193,7 @@ class ActorPlay(Generic[R]):
                 member.deaths = TRIES - 1
                 member.known.clear()
             member.pending.clear()
-            member.asked, member.begun, member.life = -1, False, 0
+            member.asked, member.started, member.life = -1, False, 0
 
     def collect(self, steps: int) -> R:
         """Ask for the rollouts to come, and take those that are due: those of all actors, unless some are left out.
@@ -236,9 +236,9 @@ class ActorPlay(Generic[R]):
         self._snapshots = {file: reference for file, reference in self._snapshots.items() if file in files}
         fresh = {file: self._snapshot(file) for file in sorted(files - member.known)}
         pool = self.pool.state_dict() if members else []
-        order = Order(self._steps, None if member.begun else self._seed_of(member), pool, fresh)
+        order = Order(self._steps, None if member.started else self._seed_of(member), pool, fresh)
         member.pending.append(_Asked(number, member.handle.play.remote(order, self._newest)))
-        member.known, member.begun, member.asked = files, True, number
+        member.known, member.started, member.asked = files, True, number
 
     def _snapshot(self, file: str) -> Any:
         """A reference to the weights; actors on other machines have no such files."""
@@ -321,7 +321,7 @@ class ActorPlay(Generic[R]):
         self._end(member)
         member.pending.clear()
         member.known.clear()
-        member.begun, member.life, member.deaths = False, member.life + 1, member.deaths + 1
+        member.started, member.life, member.deaths = False, member.life + 1, member.deaths + 1
         if member.deaths < TRIES:
             self._warn(f"actor {member.place} {why}; another one takes its place")
             self._make(member)

@@ -151,8 +151,8 @@ class Learner(ABC):
         """Tell of what goes wrong on the way without ending the run."""
         self.on_warning(message)
 
-    def close(self) -> None:  # noqa: B027  # most have begun nothing
-        """End what was begun, such as processes; nothing is asked of it afterwards."""
+    def close(self) -> None:  # noqa: B027  # most have started nothing
+        """End what was started, such as processes; nothing is asked of it afterwards."""
 
     @abstractmethod
     def state_dict(self) -> dict[str, Any]:

@@ -92,7 +92,7 @@ class Play(Protocol[R_co]):
         """Play `T` steps in every environment."""
 
     def close(self) -> None:
-        """End what was begun for it, such as processes."""
+        """End what was started for it, such as processes."""
 
 
 class SelfPlay:

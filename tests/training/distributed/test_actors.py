@@ -186,7 +186,7 @@ def test_without_snapshots_none_are_sent(cluster: Cluster, tmp_path: Path) -> No
 
 
 def rows(learner: Learner) -> int:
-    """Lanes of the next rollout, after learning."""
+    """Envs of the next rollout, after learning."""
     learner.learn()
     return learner.play.collect(STEPS).log_prob.shape[1]
 
