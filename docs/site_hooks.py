@@ -1,4 +1,4 @@
-"""The site beside the pages of this folder: the tables of results/, to which the pages link.
+"""The site beside the pages of this folder: the tables of results/, CONTRIBUTING.md and CHANGELOG.md.
 
 In the repository a page links to `../results/strength/README.md`; on the site the results are pages below the others.
 """
@@ -15,12 +15,15 @@ from mkdocs.structure.pages import Page
 __all__ = ["on_files", "on_page_markdown"]
 
 _KINDS = {".md", ".png", ".svg", ".gif", ".json", ".csv"}
+_BESIDE = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the results."""
+    """Add the results, and the pages that lie beside docs/."""
     root = Path(config.config_file_path).parent
+    for name, place in _BESIDE.items():
+        files.append(File.generated(config, place, abs_src_path=str(root / name)))
     for path in sorted((root / "results").rglob("*")):
         place = path.relative_to(root)
         if path.is_file() and path.suffix in _KINDS and not _OWN.intersection(place.parts):
@@ -32,4 +35,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     """Links out of docs/, and back into it, as they are on the site."""
     if page.file.src_uri.startswith("results/"):
         return re.sub(r"(\]\((?:\.\./)+)docs/", r"\1", markdown)
+    if page.file.src_uri in _BESIDE.values():
+        return markdown.replace("](docs/", "](")
+    for name, place in _BESIDE.items():
+        markdown = markdown.replace(f"](../{name}", f"]({place}")
     return markdown.replace("](../results/", "](results/").replace("](../README.md", "](index.md")

@@ -25,7 +25,7 @@ from cellgames.envs import registry
 from cellgames.envs.core import Space
 from cellgames.envs.registry import REGISTRY, make
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
 RUN = {"extending.md"}  # pages whose commands are run, not only parsed
 

@@ -72,6 +72,7 @@ def test_every_page_is_built_and_in_the_navigation(site: Path, documents: dict[P
     for page in PAGES:
         assert site / page in documents
         assert page in start.links or page == "index.html"
+    assert {"contributing.html", "changelog.html"} < set(start.links)
     assert len(PAGES) > 12 + len(REFERENCE) > 20
 
 

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
@@ -158,6 +159,13 @@ def test_layers_are_all_there() -> None:
     assert len(set(names)) == len(names)
     assert set(names) <= files().keys()
     assert [module for module in files() if not layer(module)[1]] == ["", "__main__"]
+
+
+def test_contributing_lists_the_packages_in_this_order() -> None:
+    listed = re.findall(
+        r"^\d+\. `(\w+)`(?: \(in|:)", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert listed == list(dict.fromkeys(name.split(".")[0] for name in LAYERS.split() if name != "|"))
 
 
 def test_imports_go_down() -> None:
