@@ -37,10 +37,8 @@ def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
     words = [plane.movedim(0, -1) for plane in planes]
     flags = [-player, _words(homeless)]
 
-    def place(
-        a: Tensor, b: Tensor, reach_a: Tensor, reach_b: Tensor, neutral: Tensor, killed: Tensor, second: Tensor,
-        homeless: Tensor, out: Tensor,
-    ) -> None:  # fmt: skip
+    def cells(*words: Tensor) -> None:
+        a, b, reach_a, reach_b, neutral, killed, second, homeless, out = words
         swap, fields = (a ^ b) & second, (reach_a ^ reach_b) & second  # what turns a's into b's for player_b
         sides = (a ^ swap, b ^ swap)
         out.copy_(rules.placeable(grid, *sides, neutral | killed, (reach_a ^ fields, reach_b ^ fields), homeless))
@@ -49,7 +47,7 @@ def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
     parts = [[padded(part, width) for part in whole.split(width, -1)] for whole in (*words, *flags)]
     found = [torch.empty_like(chunk) for chunk in parts[0]]
     for arguments in zip(*parts, found, strict=True):
-        kernel(place, list(arguments))(list(arguments))
+        kernel(cells, list(arguments))(list(arguments))
     return torch.cat(found, -1)[..., : len(state)]
 
 

@@ -196,7 +196,7 @@ class ToroidalCup(Game[CupState]):
     def life(
         self, starts: Tensor, *, keep: Sequence[int] = (), trajectory: bool = False, compile: Compile = "auto"
     ) -> Result:
-        """Life under the game's rules from arrangements, int8 [B, rows, cols], to the end; see `simulator.run`."""
+        """Play Life under the game's rules from arrangements, int8 [B, rows, cols], to the end; see `simulator.run`."""
         return run(
             starts,
             self.teams,

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import SupportsIndex, get_args
+from typing import SupportsIndex, TypedDict, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
+from typing_extensions import Unpack
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.compiling import Compile, check_compile
@@ -29,7 +30,7 @@ from .colours import Rule, Survivors
 from .end import BLOCK, leaders
 from .running_games import Photographer, Slots, Trajectory
 
-__all__ = ["MAX_GENERATIONS", "TOLERANCE", "Result", "Survivors", "boards", "run", "simulate"]
+__all__ = ["MAX_GENERATIONS", "TOLERANCE", "Options", "Result", "Survivors", "boards", "run", "simulate"]
 
 MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
@@ -63,18 +64,34 @@ class Result:
     trajectory: Tensor | None
 
 
+class Options(TypedDict, total=False):
+    """How games are played from their starts.
+
+    Attributes:
+        max_generations: games that go on are truncated then; `MAX_GENERATIONS` by default.
+        survivors: "recolour" (the default) gives a surviving cell the majority colour of its live neighbours, as in
+            the Cup; "keep" leaves it its own.
+        tolerance: of the end rule, relative to the average; `TOLERANCE` by default.
+        keep: generations whose boards to return, from 0 on; none by default.
+        trajectory: True to return the live cells of every generation.
+        compile: see `kernels.compiling.kernel`.
+    """
+
+    max_generations: int
+    survivors: Survivors
+    tolerance: float
+    keep: Iterable[int]
+    trajectory: bool
+    compile: Compile
+
+
 def simulate(
     starts: Sequence[Sequence[Iterable[int]]],
     rows: int = ROWS,
     cols: int = COLS,
     *,
-    max_generations: int = MAX_GENERATIONS,
-    survivors: Survivors = "recolour",
-    tolerance: float = TOLERANCE,
-    keep: Iterable[int] = (),
-    trajectory: bool = False,
     device: torch.device | str = "cpu",
-    compile: Compile = "auto",
+    **options: Unpack[Options],
 ) -> Result:
     """Play games from lists of cells.
 
@@ -83,29 +100,14 @@ def simulate(
             row * cols + col.
         rows: of the torus, at least 3.
         cols: of the torus, at least 3.
-        max_generations: games that go on are truncated then.
-        survivors: "recolour" gives a surviving cell the majority colour of its live neighbours, as in the Cup;
-            "keep" leaves it its own.
-        tolerance: of the end rule, relative to the average.
-        keep: generations whose boards to return, from 0 on.
-        trajectory: return the live cells of every generation.
         device: where to play.
-        compile: see `core.compiling.kernel`.
+        options: see `Options`.
 
     Raises:
         ValueError: a cell is not on the board, or two teams start on it; the message names it.
     """
     teams = len(starts[0]) if len(starts) else 2
-    return run(
-        boards(starts, rows, cols).to(device),
-        teams,
-        max_generations=max_generations,
-        survivors=survivors,
-        tolerance=tolerance,
-        keep=keep,
-        trajectory=trajectory,
-        compile=compile,
-    )
+    return run(boards(starts, rows, cols).to(device), teams, **options)
 
 
 def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: int = COLS) -> Tensor:
@@ -162,7 +164,7 @@ def run(
 ) -> Result:
     """Play games from boards, int8 [B, H, W] on any device: 0 empty, else a team's number from 1 to `teams`.
 
-    The other arguments are those of `simulate`.
+    The other arguments are `Options`.
     """
     _check(board, teams, max_generations, survivors, tolerance)
     check_compile(compile)

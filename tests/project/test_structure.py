@@ -79,8 +79,6 @@ WIDE = {
     "arena.play.free_for_all.free_for_all",
     "arena.play.round_robin.round_robin",
     "arena.season.season.play_season",
-    "envs.cloth_of_gold.placement.place",
-    "envs.toroidal_cup.simulator.simulate",
     "training.sweeps.sweep.sweep",
 }
 FRAGMENTS = 520
