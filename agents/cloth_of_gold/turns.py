@@ -14,7 +14,7 @@ from cellgames.agents.base import BaseAgent, draw_seeds
 from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
-from cellgames.envs.cloth_of_gold.rules import disk
+from cellgames.envs.cloth_of_gold.rules import ACTS_A_UNIT, disk
 from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.kernels.lookup_tables import table
@@ -165,7 +165,7 @@ class _Draw:
         rows = torch.arange(len(state), device=device)
         self.homeless = (state.live[rows, player] == 0)[self.rows]
         self.legal = placement.legal_cells(game.grid, state)
-        acts_left = placement.ACTS_A_UNIT * game.max_units - state.acts
+        acts_left = ACTS_A_UNIT * game.max_units - state.acts
         least = (state.left == game.max_units).int()  # a turn without a unit may always place one
         self.room = torch.minimum(state.left, torch.maximum(acts_left, least))[self.rows].long()
         self.ground = self.legal & ~state.territory[rows, 1 - player]

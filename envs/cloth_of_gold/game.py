@@ -117,7 +117,7 @@ class ClothOfGold(Game[ClothState]):
     @property
     def longest_turn(self) -> int:
         """The most actions of a turn: placements and take-backs, one more placement, the end."""
-        return placement.ACTS_A_UNIT * self.max_units + 2
+        return rules.ACTS_A_UNIT * self.max_units + 2
 
     @cached_property
     @override
@@ -200,7 +200,7 @@ class ClothOfGold(Game[ClothState]):
         return self._shaped(state, rounds.end_turns(self, after, going))
 
     def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
-        """Whether player_a has won, player_b has won, and both have lost with the score of a round, if that can decide.
+        """Return whether player_a has won, player_b has won, and both have lost by the score of a round.
 
         Args:
             round: its number; integers, or tensors that broadcast, as all of these.
@@ -214,6 +214,12 @@ class ClothOfGold(Game[ClothState]):
             found, due = rules.verdict(before, a - b), round >= self.first_verdict
         won_a, won_b, lost = found
         return won_a & due, won_b & due, lost & due
+
+    def ends(self, round: N, before: N, a: N, b: N) -> tuple[N, N]:
+        """Return whether the score of a round ends the game, and whether the game is cut off; see `decided`."""
+        won_a, won_b, lost = self.decided(round, before, a, b)
+        over = won_a | won_b | lost
+        return over, (round == self.max_rounds) & (over ^ True)
 
     def _shaped(self, before: ClothState, after: ClothState) -> ClothState:
         """With the dense part of the reward, if there is one."""

@@ -18,10 +18,7 @@ from .batch_widths import padded, steady, width_for
 from .state import ClothState
 from .territory import add_disks, territory
 
-__all__ = ["ACTS_A_UNIT", "act", "bits_of", "legal_actions", "legal_cells", "place"]
-
-ACTS_A_UNIT = 2
-"""A turn has so many placements and take-backs for each unit that may be placed in it."""
+__all__ = ["act", "bits_of", "legal_actions", "legal_cells", "place"]
 
 
 def legal_cells(grid: Grid, state: ClothState) -> Tensor:
@@ -59,14 +56,12 @@ def _words(flags: Tensor) -> Tensor:
 def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
     """Bool [B, H * W + 1]: the cells, by rows, and the end of the turn.
 
-    A cell that holds a unit placed in this turn takes it back. After 2 * `max_units` placements and take-backs only
-    the end of the turn is left, or, with nothing placed, one more placement. A turn must place a unit if it can.
+    A cell that holds a unit placed in this turn takes it back; see `rules.choices`.
     """
     cells, placed = _legal_cells(grid, state), state.placed.movedim(0, -1).contiguous()
-    some = state.left < max_units
-    tired = state.acts >= ACTS_A_UNIT * max_units
-    placing, taking = _words((state.left > 0) & ~(tired & some)), _words(~tired)
-    end = some if some.all() else some | ~cells.flatten(0, 1).any(0)
+    nowhere = torch.zeros_like(state.done) if (state.left < max_units).all() else ~cells.flatten(0, 1).any(0)
+    *acting, end = rules.choices(state.left, state.acts, max_units, nowhere)
+    placing, taking = map(_words, acting)
 
     def unpack(cells: Tensor, placed: Tensor, placing: Tensor, taking: Tensor, out: Tensor) -> None:
         word, bit = _places(grid, cells.device)

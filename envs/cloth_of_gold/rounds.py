@@ -44,9 +44,7 @@ def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
     numbers = tally(game.grid, state)
     lead = state.live[:, 0] - state.live[:, 1]
     before = state.scores[:, 0].to(lead.dtype)
-    won_a, won_b, lost = game.decided(state.round, before, *state.live.unbind(1))
-    terminated = won_a | won_b | lost
-    truncated = ~terminated & (state.round == game.max_rounds)
+    terminated, truncated = game.ends(state.round, before, *state.live.unbind(1))
     done = terminated | truncated
     final = torch.where(done[:, None], outcomes(lead), 0).to(state.rewards.dtype)
     return state.replace(

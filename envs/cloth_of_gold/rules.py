@@ -17,9 +17,11 @@ import torch
 from cellgames.envs.boards.dilation import Footprint
 
 __all__ = [
+    "ACTS_A_UNIT",
     "PERIOD",
     "PLUS",
     "Board",
+    "choices",
     "disk",
     "generation",
     "placeable",
@@ -37,6 +39,9 @@ N = TypeVar("N", torch.Tensor, int)
 PLUS = Footprint(((-1, 0), (0, -1), (0, 0), (0, 1), (1, 0)))
 """Where no unit may be placed around one of the opponent's: distance <= 1."""
 
+
+ACTS_A_UNIT = 2
+"""A turn has so many placements and take-backs for each unit that may be placed in it."""
 
 PERIOD = 24
 """A world that is the same after so many generations, a multiple of 1, 2, 3, 4, 6, 8 and 12, repeats for ever."""
@@ -131,6 +136,22 @@ def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, 
     """
     home = homeless | (territories[0] & ~territories[1])
     return board.trim(home & ~(own | rest | board.dilate(other, PLUS)))
+
+
+def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
+    """Return whether the mover may place a unit, may take one back, and may end its turn.
+
+    After `ACTS_A_UNIT * max_units` placements and take-backs only the end of the turn is left, or, with nothing
+    placed, one more placement. A turn must place a unit if it can.
+
+    Args:
+        left: units that the mover may still place in this turn; integers, or tensors that broadcast, as all of these.
+        acts: placements and take-backs in this turn.
+        max_units: the most units placed in a turn.
+        nowhere: True if the mover can place no unit.
+    """
+    some, rested = left < max_units, acts < ACTS_A_UNIT * max_units
+    return (left > 0) & (rested | (left == max_units)), rested, some | nowhere
 
 
 def verdict(before: N, lead: N) -> tuple[N, N, N]:

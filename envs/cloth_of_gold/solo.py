@@ -14,7 +14,6 @@ from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.core.solo import Solo, one
 
 from . import observation, rules
-from .placement import ACTS_A_UNIT
 from .rounds import outcomes
 from .state import ClothState
 
@@ -100,8 +99,7 @@ class ClothSolo(Solo):
         units = [side.bit_count() for side in self._units]
         self._rounds[self._round] = [*units, *self._sizes(), self._killed.bit_count()]
         lead, before = units[0] - units[1], int(self.scores[0])
-        self.terminated = any(game.decided(self._round, before, *units))
-        self.truncated = not self.terminated and self._round == game.max_rounds
+        self.terminated, self.truncated = map(bool, game.ends(self._round, before, *units))
         self.scores = [float(lead), float(-lead)]
         if self.terminated or self.truncated:
             self.rewards = outcomes(torch.tensor(lead)).float().tolist()
@@ -150,21 +148,14 @@ class ClothSolo(Solo):
             self.grid, own, other, self._neutral | self._killed, home, NOWHERE if own else EVERYWHERE
         )
 
-    @property
-    def _tired(self) -> bool:
-        return self._acts >= ACTS_A_UNIT * self._game.max_units
-
     @override
     def legal_actions(self) -> npt.NDArray[np.bool_]:
         legal = np.zeros(self._game.cells + 1, dtype=bool)
         if self.terminated or self.truncated:
             return legal
         cells = self._cells()
-        legal[-1] = bool(self._placed) or not cells
-        if not self._left or (self._tired and self._placed):
-            cells = NOWHERE
-        if not self._tired:
-            cells |= self._placed
+        placing, taking, legal[-1] = rules.choices(self._left, self._acts, self._game.max_units, not cells)
+        cells = (cells if placing else NOWHERE) | (self._placed if taking else NOWHERE)
         legal[:-1] = self.grid.unpack(cells).reshape(-1)
         return legal
 
@@ -175,7 +166,7 @@ class ClothSolo(Solo):
             return "a turn must place a unit where it can"
         cell, (own, other) = self.grid.bit(*divmod(action, game.width)), (self._units[player], self._units[1 - player])
         name = game.action_to_string(action)
-        if self._tired and self._placed:
+        if self._placed and self._acts >= rules.ACTS_A_UNIT * game.max_units:
             return f"after {self._acts} placements and take-backs in this turn only its end is left"
         if own & cell:
             return f"{name} holds a unit that was not placed in this turn"
