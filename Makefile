@@ -29,8 +29,8 @@ setup: .venv/installed
 # About a minute of learning on two cores.
 demo: setup
 	$(BIN)/cellgames train torus-small-v0 --total-steps 80000 --eval-every 3 --eval-games 40 --threads 1 --seed 1 \
-		--out results/train/demo --fresh
-	$(BIN)/cellgames round-robin torus-small-v0 --games 100 --seed 1 --out results/demo --fresh \
+		--out results/train/demo --no-resume
+	$(BIN)/cellgames round-robin torus-small-v0 --games 100 --seed 1 --out results/demo --no-resume \
 		--agents random rollout:16 rollout:64 greedy trained results/train/demo/agent.safetensors
 	@echo
 	@echo "Open results/demo/report.md, top_game.gif, and results/train/demo/curve.png; then try:"

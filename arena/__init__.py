@@ -1,8 +1,8 @@
 """Matches between agents and the ratings that follow from them; seasons of teams, and their playoffs.
 
-    from cellgames.arena import round_robin
+    from cellgames.arena import RoundRobinOptions, round_robin
     game = cellgames.make("torus-small-v0")
-    finished = round_robin(game, ["random", "greedy", "trained"], 100, out="my_round_robin")
+    finished = round_robin(game, ["random", "greedy", "trained"], RoundRobinOptions(games=200), out="my_round_robin")
 
 Names are imported when they are first used, so that help texts need no torch.
 """
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from .insight.search_analysis import Analysis, analyse
     from .play.free_for_all import FreeForAll, free_for_all
     from .play.match import MatchResult, match
+    from .play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
     from .play.round_robin import RoundRobin, round_robin
     from .records.record_lines import Forfeit, Record, RecordError, Result, read_records
     from .records.replays import ReplayError, replay, verify
     from .records.store.store import Store, StoreError
     from .report.leaderboard import Leaderboard, leaderboards
+    from .season.schedule import SeasonOptions
     from .season.season import Season, play_season
     from .season.teams import Team, generate_names, read_teams
     from .stats.cycles import Cycle, cycles
@@ -38,12 +40,14 @@ else:
             "insight.search_analysis": ("Analysis", "analyse"),
             "play.free_for_all": ("FreeForAll", "free_for_all"),
             "play.match": ("MatchResult", "match"),
+            "play.match_options": ("FreeForAllOptions", "MatchOptions", "RoundRobinOptions"),
             "play.round_robin": ("RoundRobin", "round_robin"),
             "records.record_lines": ("Forfeit", "Record", "RecordError", "Result", "read_records"),
             "records.replays": ("ReplayError", "replay", "verify"),
             "records.store.store": ("Store", "StoreError"),
             "report.leaderboard": ("Leaderboard", "leaderboards"),
             "season.season": ("Season", "play_season"),
+            "season.schedule": ("SeasonOptions",),
             "season.teams": ("Team", "generate_names", "read_teams"),
             "stats.cycles": ("Cycle", "cycles"),
             "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
@@ -57,7 +61,9 @@ __all__ = [
     "Cycle",
     "Forfeit",
     "FreeForAll",
+    "FreeForAllOptions",
     "Leaderboard",
+    "MatchOptions",
     "MatchResult",
     "NashAverage",
     "PairResult",
@@ -69,7 +75,9 @@ __all__ = [
     "Report",
     "Result",
     "RoundRobin",
+    "RoundRobinOptions",
     "Season",
+    "SeasonOptions",
     "Store",
     "StoreError",
     "Team",

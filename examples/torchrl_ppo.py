@@ -29,6 +29,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import BaseAgent
 from cellgames.arena.play.evaluation import measure, meet
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.envs.adapters.torchrl import TorchRLGame
 from cellgames.envs.core import Game
 from cellgames.training.machine import choose_device
@@ -185,7 +186,7 @@ def main() -> None:
     except ValueError as error:
         line.error(str(error))
     for name, other in others.items():
-        records = meet(game, {"learned": agent, name: other}, arguments.games, seed=arguments.seed)
+        records = meet(game, {"learned": agent, name: other}, MatchOptions(games=arguments.games, seed=arguments.seed))
         row = measure(game, records, "learned")
         wins = f"{row['wins']} of {len(records)} won"
         print(f"against {name}: {row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {wins}")

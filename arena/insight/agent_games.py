@@ -7,9 +7,9 @@ from itertools import combinations
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.random_agent import has_compound_turns
-from cellgames.arena.defaults import OPENING_PLIES
 from cellgames.arena.play import free_for_all, match
 from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress
@@ -23,7 +23,8 @@ def opening_plies(game: Game) -> int:
     None where all act at once, where dice make games differ, and where turns are several actions: chance makes no
     turns there.
     """
-    return 0 if game.info.simultaneous or game.info.stochastic or has_compound_turns(game) else OPENING_PLIES
+    many = game.info.simultaneous or game.info.stochastic or has_compound_turns(game)
+    return 0 if many else MatchOptions.opening_plies
 
 
 def play_some(
@@ -56,13 +57,13 @@ def play_some(
         found: list[Record] = []
         for pair in combinations(sorted(agents), 2):
             both = {name: agents[name] for name in pair}
-            found += meet(game, both, games, seed=seed, opening_plies=forced, shown=shown)
+            found += meet(game, both, MatchOptions(games=games, seed=seed, opening_plies=forced), progress=shown)
         return found
-    schedule, names = free_for_all.Schedule(games, seed, forced), sorted(agents)
+    options, names = FreeForAllOptions(games=games, seed=seed, opening_plies=forced), sorted(agents)
     tables = free_for_all.seatings(len(names), game.info.num_players, games, seed)
     found = []
     with progress(games, label=" against ".join(names), shown=shown) as finished:
-        for numbers in schedule.chunks():
+        for numbers in options.chunks():
             pairings = [Pairing(free_for_all.MATCH, number, tables[number]) for number in numbers]
-            found += match.play_games(game, dict(agents), schedule, pairings, finished)
+            found += match.play_games(game, dict(agents), options, pairings, finished)
     return found

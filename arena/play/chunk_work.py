@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from cellgames.arena.records.record_lines import Pairing, Record
 
-from .match import Schedule, play_games
+from .match import play_games
+from .match_options import MatchOptions
 from .work_units import Parcel
 
 __all__ = ["ChunkWork", "Key", "Piece"]
@@ -39,13 +40,13 @@ class ChunkWork:
     """What the chunks of a run have in common; a `workers.Work`."""
 
     parcel: Parcel
-    schedule: Schedule
+    options: MatchOptions
 
     def start(self) -> Callable[[Piece], list[Record]]:
         """Load the agents; gives what plays a chunk (`match.play_games`)."""
         game, agents = self.parcel.unpack()
 
         def play(piece: Piece) -> list[Record]:
-            return play_games(game, {name: agents[name] for name in piece.agents}, self.schedule, piece.pairings)
+            return play_games(game, {name: agents[name] for name in piece.agents}, self.options, piece.pairings)
 
         return play

@@ -1,45 +1,59 @@
-"""Games played chunk by chunk in a folder of their own, which a killed run leaves ready to be continued.
+"""Runs of games in a folder, played chunk by chunk, so that a killed run can be continued.
 
     run.json      the settings, written first
-    games.jsonl   one record a game, appended chunk by chunk (`match.Schedule`)
+    games.jsonl   one record a game, appended chunk by chunk (`MatchOptions.chunks`)
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
-equals a bigger one played at once, and the files are the same, byte for byte. Which chunks there are may depend on the
-games of those before them (`Growth`), too. Round robins and free-for-all games stand on this; their tables are their
-own.
+equals a bigger one played at once, and the files are the same, byte for byte. Which chunks there are may also depend on
+the games before them (`Growth`). Round robins and free-for-all games use this module.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.records.record_lines import Pairing, Record, append, read_records
+from cellgames.agents.identity import identities
+from cellgames.arena.records.record_lines import Pairing, Record, append, plain, read_records
+from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress as show_progress
-from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
+from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
+from cellgames.utils.version import __version__
 
 from .chunk_work import ChunkWork, Key, Piece
-from .match import Schedule, derive, play_games
+from .match import derive, play_games
+from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from .work_units import Parcel
 
-__all__ = ["RECORDS", "RUN", "Chunk", "Growth", "Key", "Settings", "play_plan", "prepare", "refuse_changed"]
+__all__ = ["RECORDS", "RUN", "Chunk", "ChunkedRun", "Growth", "Key", "Settings", "check_anchor", "refuse_changed"]
 
 RUN, RECORDS = "run.json", "games.jsonl"
 
+Keep: TypeAlias = Callable[[Sequence[Record]], None]
+"""A function that gets games when they are in the file, such as `feed.feeding` gives it."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, kw_only=True)
 class Settings:
     """The content of run.json: all that the games depend on.
 
-    agents: names, sorted; the order in which they are given does not matter.
-    games:  how many; the file calls them `counted`.
-    identities: of agents by name (`agents.identity`); one that has changed since makes another run.
+    Attributes:
+        game: id of the game.
+        parameters: of the game.
+        agents: names, sorted; the order in which agents are given does not matter.
+        games: how many; the file calls them `counted`.
+        seed: see `MatchOptions`.
+        opening_plies: see `MatchOptions`.
+        chunk: see `MatchOptions`.
+        version: of this package.
+        identities: of agents by name (`agents.identity`); one that has changed since makes another run.
     """
 
     game: str
@@ -50,32 +64,49 @@ class Settings:
     opening_plies: int
     chunk: int
     version: str
-    identities: dict[str, str] = field(default_factory=dict)
+    identities: dict[str, str]
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
     may_join: ClassVar[bool] = False
-    """Whether a run that is continued may have more agents."""
+    """True if a run that is continued may have more agents."""
+
+    @classmethod
+    def of(cls, game: Game, agents: Sequence[str | AnyAgent], options: MatchOptions, **more: Any) -> Self:
+        """Return the settings of a run of these agents; `more` are the fields of a subclass."""
+        return cls(
+            game=game.id,
+            parameters=plain(game.parameters),
+            agents=sorted(agent if isinstance(agent, str) else agent.name for agent in agents),
+            games=options.games,
+            seed=options.seed,
+            opening_plies=options.opening_plies,
+            chunk=options.chunk,
+            version=__version__,
+            identities=identities(agents, game),
+            **more,
+        )
 
     def to_data(self) -> dict[str, Any]:
-        """As the file holds them."""
+        """Return the settings as the file holds them."""
         return {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
 
     def refuse(self, found: Mapping[str, Any]) -> str:
-        """Why a run with the settings found in a folder cannot go on as this one; "" where `prepare` sees all."""
+        """Return why a run with the settings `found` cannot be continued as this one, "" for no such reason."""
         return ""
 
     def to_json(self) -> str:
-        """The text of the file."""
+        """Return the text of the file."""
         return json.dumps(self.to_data(), indent=2, ensure_ascii=False) + "\n"
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Games that are played side by side.
+    """Games that are played at the same time.
 
-    agents:   names, sorted; those that the seats of the pairings count.
-    pairings: of the games, in the order of the file.
+    Attributes:
+        agents: names, sorted; the seats of the pairings are numbers of them.
+        pairings: of the games, in the order of the file.
     """
 
     agents: tuple[str, ...]
@@ -83,78 +114,257 @@ class Chunk:
 
 
 class Growth(Protocol):
-    """What is played after the plan, as a function of the games before."""
+    """The chunks after the plan, as a function of the games before them."""
 
     def possible(self, key: Key) -> Chunk | None:
-        """The chunk of a key that may come after the plan, None if it cannot."""
+        """Return the chunk of a key that may come after the plan, None if it cannot."""
 
     def more(self, records: Sequence[Record]) -> Mapping[Key, Chunk]:
-        """The next chunks in the order of the file, none when the run is complete.
+        """Return the next chunks in the order of the file, none when the run is complete.
 
         Args:
             records: all games so far, in the order of the file.
         """
 
 
-# ---------------------------------------------------------------- the folder
+def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
+    """Raise a `ValueError` unless the anchor is one of the agents."""
+    if options.anchor is not None and options.anchor not in names:
+        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {options.anchor!r}")
 
 
-def prepare(folder: Path, settings: Settings, files: Iterable[str], *, resume: bool) -> None:
-    """Make sure that the folder is empty or holds this run or a smaller one, or else begin anew.
+@dataclass(frozen=True)
+class ChunkedRun:
+    """A run in its folder.
 
-    Args:
-        folder: of the run.
+    Attributes:
+        game: the rules.
+        players: the agents by name.
+        agents: the same agents as workers get them, specs or objects (`work_units`).
+        options: of the run.
         settings: of the run.
-        files: what a run of this kind writes besides `RUN` and `RECORDS`.
-        resume: False deletes the run in the folder; run.json stays until the new one takes its place.
-
-    Raises:
-        RunError: the folder holds something else, or a run of another kind, or, to be resumed, another run.
+        folder: of the run.
+        warn: gets a line for each thing left out, such as a torn line.
     """
-    path = folder / RUN
-    refuse_foreign(folder, RUN)
-    if not path.exists():
-        return
-    found: dict[str, Any] = {}
-    try:
-        found = dict(json.loads(path.read_text(encoding="utf-8")))
-        games, agents = int(found[settings.counted]), list(found["agents"])
-    except (ValueError, KeyError, TypeError) as error:
-        if found and settings.counted not in found:
+
+    game: Game
+    players: Mapping[str, AnyAgent]
+    agents: Sequence[str | AnyAgent]
+    options: RoundRobinOptions | FreeForAllOptions
+    settings: Settings
+    folder: Path
+    warn: Callable[[str], None]
+
+    @contextmanager
+    def opened(self, kind: str, files: Iterable[str], store: AnyStore) -> Iterator[Keep]:
+        """Lock the folder, check what it holds, and open the store; yields what adds games to the store.
+
+        Args:
+            kind: of the run, for the store.
+            files: the names of the files that a run of this kind writes besides `RUN` and `RECORDS`.
+            store: gets the games.
+
+        Raises:
+            RunError: the folder holds something else or another run, or another process uses it.
+            StoreError: the store is another kind of file, or cannot be created.
+        """
+        names = (RUN, RECORDS, *files)
+        with opened(self.folder, names), feeding(store, kind, self.folder, self.settings.identities, self.warn) as keep:
+            self._prepare(names)
+            yield keep
+
+    def play(
+        self,
+        plan: Mapping[Key, Chunk],
+        keep: Keep,
+        *,
+        growth: Growth | None = None,
+        outdated: Iterable[str] = (),
+        progress: bool = False,
+        workers: Workers | None = None,
+    ) -> tuple[tuple[Record, ...], int]:
+        """Play the games that are not in the folder yet, and write `RUN` and `RECORDS`.
+
+        Args:
+            plan: all chunks in the order of the file, or the first ones.
+            keep: gets the games that are in the folder already, then each chunk when it is in the file.
+            growth: the chunks after the plan.
+            outdated: files that new games make wrong; deleted before the first of them.
+            progress: True to report on standard error.
+            workers: play the chunks; None for this process. The files are the same; while the run lasts, games.jsonl
+                has the chunks in the order in which they were finished.
+
+        Returns:
+            All games in the order of the plan, and how many of them were played by this call.
+
+        Raises:
+            RunError: games.jsonl holds a game that does not belong to the run.
+            RecordError: it has a line that no crash can explain.
+            ClusterError: workers could not play a chunk; all others that were under way are in the file.
+        """
+        path = self.folder / RECORDS
+        play = self._player(workers)
+
+        def chunk_of(key: Key) -> Chunk | None:
+            return plan.get(key) or (growth.possible(key) if growth is not None else None)
+
+        kept, clean = self._finished(chunk_of)
+        write_atomic(self.folder / RUN, self.settings.to_json())
+        if not clean:
+            write_atomic(path, _lines(kept))
+        if kept:  # a run that was killed between its file and the store has left the store behind
+            keep([record for records in kept.values() for record in records])
+        ordered: dict[Key, list[Record]] = {}
+        played, stage = 0, plan
+        while stage:
+            missing = [key for key in stage if key not in kept]
+            if missing and not played:
+                for name in outdated:
+                    (self.folder / name).unlink(missing_ok=True)
+            total = sum(len(chunk.pairings) for chunk in stage.values())
+            left = sum(len(stage[key].pairings) for key in missing)
+            label = self.game.id if stage is plan else f"{self.game.id}, games until the order is certain"
+            with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
+                pieces = [Piece(key, stage[key].agents, stage[key].pairings) for key in missing]
+                for piece, records in play(pieces, finished):
+                    kept[piece.key] = records
+                    append(path, records)
+                    keep(records)
+            played += left
+            ordered.update({key: kept[key] for key in stage})
+            stage = {} if growth is None else growth.more([record for part in ordered.values() for record in part])
+        if foreign := kept.keys() - ordered.keys():
+            match, opening = min(foreign)
+            raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
+        if list(kept) != list(ordered):
+            write_atomic(path, _lines(ordered))
+        return tuple(record for records in ordered.values() for record in records), played
+
+    def _player(
+        self, workers: Workers | None
+    ) -> Callable[[Sequence[Piece], Callable[[int], None]], Iterable[tuple[Piece, list[Record]]]]:
+        """Return what plays chunks, here or by workers: it yields each with its games and counts finished games."""
+        if workers is None:
+
+            def here(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
+                for piece in pieces:
+                    players = {name: self.players[name] for name in piece.agents}
+                    yield piece, play_games(self.game, players, self.options, piece.pairings, finished)
+
+            return here
+        parcel = Parcel.pack(self.game, self.agents)
+        # A file of weights may have changed since it was looked at.
+        refuse_changed(self.folder, self.settings.identities, parcel.identities)
+        work = ChunkWork(parcel, self.options)
+
+        def there(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
+            for piece, records in completed(workers, work, pieces):
+                yield piece, records
+                finished(len(records))
+
+        return there
+
+    # ------------------------------------------------------------ the folder
+
+    def _prepare(self, names: Iterable[str]) -> None:
+        """Check that the folder is empty or holds this run or a smaller one, or else start over.
+
+        Without `resume` the run in the folder is deleted; run.json stays until the new one takes its place.
+
+        Raises:
+            RunError: the folder holds something else, or a run of another kind, or, to be resumed, another run.
+        """
+        path, settings, resume = self.folder / RUN, self.settings, self.options.resume
+        refuse_foreign(self.folder, RUN)
+        if not path.exists():
+            return
+        found: dict[str, Any] = {}
+        try:
+            found = dict(json.loads(path.read_text(encoding="utf-8")))
+            games, agents = int(found[settings.counted]), list(found["agents"])
+        except (ValueError, KeyError, TypeError) as error:
+            if found and settings.counted not in found:
+                raise RunError(
+                    f"{self.folder} holds a run of another kind: expected {settings.counted!r} in {RUN}, got none; "
+                    "choose another folder (--out)"
+                ) from None
+            if resume:
+                raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
+        else:
+            if resume:
+                self._check_smaller(found, games, agents)
+        if not resume:
+            for name in names:
+                if name != RUN:
+                    (self.folder / name).unlink(missing_ok=True)
+
+    def _check_smaller(self, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
+        """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
+        folder, settings = self.folder, self.settings
+        expected = settings.to_data()
+        if why := settings.refuse(found):
+            raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
+        grown = {settings.counted, "identities", "until_certain", "budget"}
+        grown |= {"agents"} if settings.may_join else set()
+        wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
+        if wrong:
+            raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
+        if games > settings.games:
             raise RunError(
-                f"{folder} holds a run of another kind: expected {settings.counted!r} in {RUN}, got none; "
-                "choose another folder (--out)"
-            ) from None
-        if resume:
-            raise RunError(f"{path} cannot be read ({error!r}); {START_OVER}") from None
-    else:
-        if resume:
-            _check_smaller(folder, settings, found, games, agents)
-    if not resume:
-        for name in (RECORDS, *files):
-            (folder / name).unlink(missing_ok=True)
+                f"{folder} holds more {settings.counted.replace('_per_', ' a ')}: expected {games} or more, "
+                f"got {settings.games}; {START_OVER}"
+            )
+        if missing := sorted(set(agents) - set(settings.agents)):
+            raise RunError(
+                f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
+                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
+            )
+        refuse_changed(folder, found.get("identities"), settings.identities)
 
+    def _finished(self, chunk_of: Callable[[Key], Chunk | None]) -> tuple[dict[Key, list[Record]], bool]:
+        """Return the whole chunks of the file in its order, and True if it holds nothing else.
 
-def _check_smaller(folder: Path, settings: Settings, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
-    """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
-    expected = settings.to_data()
-    if why := settings.refuse(found):
-        raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
-    grown = {settings.counted, "identities", "until_certain", "budget"} | ({"agents"} if settings.may_join else set())
-    wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
-    if wrong:
-        raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")
-    if games > settings.games:
-        raise RunError(
-            f"{folder} holds more {settings.counted.replace('_per_', ' a ')}: expected {games} or more, "
-            f"got {settings.games}; {START_OVER}"
-        )
-    if missing := sorted(set(agents) - set(settings.agents)):
-        raise RunError(
-            f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
-            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
-        )
-    refuse_changed(folder, found.get("identities"), settings.identities)
+        Raises:
+            RunError: a game that does not belong to the run.
+        """
+        path = self.folder / RECORDS
+        if not path.exists():
+            return {}, True
+        records, torn = read_records(path)
+        if torn:
+            self.warn(torn)
+        found: dict[Key, list[Record]] = {}
+        for number, record in enumerate(records, 1):
+            if wrong := self._why_foreign(record, chunk_of):
+                raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
+            assert record.pairing is not None  # `_why_foreign` has looked
+            found.setdefault(self._key(record.pairing), []).append(record)
+        kept = {key: part for key, part in found.items() if _is_whole(part, chunk_of(key))}
+        if dropped := len(records) - sum(map(len, kept.values())):
+            self.warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
+        return kept, path.read_bytes() == _lines(kept)
+
+    def _why_foreign(self, record: Record, chunk_of: Callable[[Key], Chunk | None]) -> str:
+        """Return why the game cannot be one of the run's, "" if it can."""
+        settings, pairing = self.settings, record.pairing
+        if pairing is None:
+            return "it belongs to no match"
+        chunk = chunk_of(self._key(pairing))
+        if chunk is None or pairing not in chunk.pairings:
+            return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
+        wanted = {
+            "game": settings.game,
+            "parameters": settings.parameters,
+            "version": settings.version,
+            "seed": derive(settings.seed, "game", pairing.opening),
+            "agents": tuple(chunk.agents[seat] for seat in pairing.seats),
+        }
+        if record.opening > settings.opening_plies:  # one that would end its game is shorter
+            return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
+        return differences(wanted, {name: getattr(record, name) for name in wanted})
+
+    def _key(self, pairing: Pairing) -> Key:
+        return pairing.match, pairing.opening - pairing.opening % self.settings.chunk
 
 
 def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None:
@@ -167,173 +377,10 @@ def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None
             )
 
 
-# ---------------------------------------------------------------- the games
-
-
-def play_plan(
-    game: Game,
-    agents: Mapping[str, AnyAgent],
-    schedule: Schedule,
-    plan: Mapping[Key, Chunk],
-    folder: Path,
-    settings: Settings,
-    *,
-    growth: Growth | None = None,
-    outdated: Iterable[str] = (),
-    keep: Callable[[Sequence[Record]], None] = lambda records: None,
-    progress: bool = False,
-    warn: Callable[[str], None] = lambda message: None,
-    workers: Workers | None = None,
-    sent: Sequence[str | AnyAgent] = (),
-) -> tuple[tuple[Record, ...], int]:
-    """Play what the folder has not yet, and write `RUN` and `RECORDS`.
-
-    Args:
-        game: the rules.
-        agents: by name.
-        schedule: of the run.
-        plan: all chunks in the order of the file, or the first ones.
-        folder: of the run, `prepare`d.
-        settings: of the run.
-        growth: the chunks after the plan.
-        outdated: files that new games make wrong; deleted before the first of them.
-        keep: gets the games that are in the folder already, then each chunk when it is in the file, such as
-            `store_feed.feeding` gives it.
-        progress: whether to report on standard error.
-        warn: gets a line for each thing left out, such as a torn line.
-        workers: who plays; None for this process. The files are the same; while the run lasts, games.jsonl has the
-            chunks in the order in which they were finished.
-        sent: the agents as workers get them, specs or objects (`parcels`); by default those of `agents`.
-
-    Returns:
-        All games in the order of the plan, and how many of them were played just now.
-
-    Raises:
-        RunError: games.jsonl holds a game that does not belong to the run.
-        RecordError: it has a line that no crash can explain.
-        ClusterError: workers could not play a chunk; all others that were under way are in the file.
-    """
-    path = folder / RECORDS
-    parcel = None if workers is None else Parcel.pack(game, sent or [*agents.values()])
-    if parcel is not None:  # a file of weights may have changed since it was looked at
-        refuse_changed(folder, settings.identities, parcel.identities)
-    play = _player(game, agents, schedule, workers, parcel)
-
-    def chunk_of(key: Key) -> Chunk | None:
-        return plan.get(key) or (growth.possible(key) if growth is not None else None)
-
-    kept, clean = _finished(path, settings, chunk_of, warn)
-    write_atomic(folder / RUN, settings.to_json())
-    if not clean:
-        write_atomic(path, _lines(kept))
-    if kept:  # a run that was killed between its file and the store has left the store behind
-        keep([record for records in kept.values() for record in records])
-    ordered: dict[Key, list[Record]] = {}
-    played, stage = 0, plan
-    while stage:
-        missing = [key for key in stage if key not in kept]
-        if missing and not played:
-            for name in outdated:
-                (folder / name).unlink(missing_ok=True)
-        total = sum(len(chunk.pairings) for chunk in stage.values())
-        left = sum(len(stage[key].pairings) for key in missing)
-        label = game.id if stage is plan else f"{game.id}, games until the order is certain"
-        with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
-            pieces = [Piece(key, stage[key].agents, stage[key].pairings) for key in missing]
-            for piece, records in play(pieces, finished):
-                kept[piece.key] = records
-                append(path, records)
-                keep(records)
-        played += left
-        ordered.update({key: kept[key] for key in stage})
-        stage = {} if growth is None else growth.more([record for part in ordered.values() for record in part])
-    if foreign := kept.keys() - ordered.keys():
-        match, opening = min(foreign)
-        raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
-    if list(kept) != list(ordered):
-        write_atomic(path, _lines(ordered))
-    return tuple(record for records in ordered.values() for record in records), played
-
-
-def _player(
-    game: Game,
-    agents: Mapping[str, AnyAgent],
-    schedule: Schedule,
-    workers: Workers | None,
-    parcel: Parcel | None,
-) -> Callable[[Sequence[Piece], Callable[[int], None]], Iterable[tuple[Piece, list[Record]]]]:
-    """What plays chunks, here or by workers: gives each with its games, and tells how many games it has finished."""
-
-    def here(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
-        for piece in pieces:
-            players = {name: agents[name] for name in piece.agents}
-            yield piece, play_games(game, players, schedule, piece.pairings, finished)
-
-    if workers is None or parcel is None:
-        return here
-    work = ChunkWork(parcel, schedule)
-
-    def there(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
-        for piece, records in completed(workers, work, pieces):
-            yield piece, records
-            finished(len(records))
-
-    return there
-
-
-def _finished(
-    path: Path, settings: Settings, chunk_of: Callable[[Key], Chunk | None], warn: Callable[[str], None]
-) -> tuple[dict[Key, list[Record]], bool]:
-    """The whole chunks of the file in its order, and whether it holds nothing else.
-
-    Raises:
-        RunError: a game that does not belong to the run.
-    """
-    if not path.exists():
-        return {}, True
-    records, torn = read_records(path)
-    if torn:
-        warn(torn)
-    found: dict[Key, list[Record]] = {}
-    for number, record in enumerate(records, 1):
-        if wrong := _why_foreign(record, settings, chunk_of):
-            raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
-        assert record.pairing is not None  # `_why_foreign` has looked
-        found.setdefault(_key(record.pairing, settings), []).append(record)
-    kept = {key: part for key, part in found.items() if _is_whole(part, chunk_of(key))}
-    if dropped := len(records) - sum(map(len, kept.values())):
-        warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
-    return kept, path.read_bytes() == _lines(kept)
-
-
 def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:
     return chunk is not None and [record.pairing for record in records] == [*chunk.pairings]
 
 
-def _key(pairing: Pairing, settings: Settings) -> Key:
-    return pairing.match, pairing.opening - pairing.opening % settings.chunk
-
-
-def _why_foreign(record: Record, settings: Settings, chunk_of: Callable[[Key], Chunk | None]) -> str:
-    """Why the game cannot be one of the run's, "" if it can."""
-    pairing = record.pairing
-    if pairing is None:
-        return "it belongs to no match"
-    chunk = chunk_of(_key(pairing, settings))
-    if chunk is None or pairing not in chunk.pairings:
-        return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
-    wanted = {
-        "game": settings.game,
-        "parameters": settings.parameters,
-        "version": settings.version,
-        "seed": derive(settings.seed, "game", pairing.opening),
-        "agents": tuple(chunk.agents[seat] for seat in pairing.seats),
-    }
-    if record.opening > settings.opening_plies:  # one that would end its game is shorter
-        return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
-    return differences(wanted, {name: getattr(record, name) for name in wanted})
-
-
 def _lines(chunks: Mapping[Key, list[Record]]) -> bytes:
-    """What a file that holds these chunks, in this order, contains."""
+    """Return the content of a file that holds these chunks, in this order."""
     return "".join(record.to_json() + "\n" for chunk in chunks.values() for record in chunk).encode()

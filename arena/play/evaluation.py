@@ -1,4 +1,4 @@
-"""One agent against others: a match, or shared tables, against each, and what came of it as a table.
+"""One agent against others: matches, or games at shared tables, and their results as a table.
 
 Letters: `P` players.
 """
@@ -11,15 +11,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.defaults import CHUNK, OPENING_PLIES
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.stats.free_for_all_tables import make_tables as tables_of_many
 from cellgames.arena.stats.payoffs import by_order
 from cellgames.arena.stats.tables import distinct, make_tables, tally
 from cellgames.envs.core import Game
-from cellgames.utils.progress import progress
+from cellgames.utils.progress import progress as show_progress
 
-from . import free_for_all, match
+from . import match
+from .free_for_all import MATCH, seatings
+from .match_options import FreeForAllOptions, MatchOptions
 
 __all__ = ["Row", "measure", "meet", "note", "ratings_of", "table"]
 
@@ -30,15 +31,12 @@ Row = Mapping[str, Any]
 def meet(
     game: Game,
     agents: Mapping[str, AnyAgent],
-    games: int,
+    options: MatchOptions | None = None,
     *,
-    seed: int = 0,
-    opening_plies: int = OPENING_PLIES,
-    chunk: int = CHUNK,
-    shown: bool = False,
+    progress: bool = False,
     keep: Callable[[Sequence[Record]], None] = lambda records: None,
 ) -> list[Record]:
-    """The games of two agents.
+    """Play the games of two agents.
 
     Games for two are a match: random openings, each in both seats. In larger ones the agents take turns on all seats,
     half of them each, and no move is forced.
@@ -46,37 +44,34 @@ def meet(
     Args:
         game: the rules.
         agents: two, by name.
-        games: even.
-        seed: all chance follows from it.
-        opening_plies: random moves before the agents take over, in games for two.
-        chunk: openings played side by side, in games for two; part of what chance follows from.
-        shown: whether to report progress on standard error.
-        keep: gets each chunk of games as it ends, such as `store_feed.feeding` gives it.
+        options: None for the defaults; of a larger game, games and seed alone count.
+        progress: True to report on standard error.
+        keep: gets each chunk of games as it ends, such as `feed.feeding` gives it.
     """
+    options = options or MatchOptions()
     found: list[Record] = []
-    with progress(games, label=" against ".join(agents), shown=shown) as finished:
+    with show_progress(options.games, label=" against ".join(agents), shown=progress) as finished:
         if game.info.num_players == 2:
-            schedule = match.Schedule(games, seed, opening_plies, chunk)
-            for openings in schedule.chunks():
-                found += (played := match.play_chunk(game, dict(agents), schedule, openings, finished))
+            for openings in options.chunks():
+                found += (played := match.play_chunk(game, dict(agents), options, openings, finished))
                 keep(played)
             return found
-        many = free_for_all.Schedule(games, seed, 0)
-        tables = free_for_all.seatings(2, game.info.num_players, games, seed)
+        many = FreeForAllOptions(games=options.games, seed=options.seed)
+        tables = seatings(2, game.info.num_players, many.games, many.seed)
         for numbers in many.chunks():
-            pairings = [Pairing(free_for_all.MATCH, number, tables[number]) for number in numbers]
+            pairings = [Pairing(MATCH, number, tables[number]) for number in numbers]
             found += (played := match.play_games(game, dict(agents), many, pairings, finished))
             keep(played)
     return found
 
 
 def measure(game: Game, records: Sequence[Record], agent: str) -> Row:
-    """What the games of `meet` say of one of the agents."""
+    """Return the score of one of the agents in the games of `meet`, and what goes with it."""
     return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
 
 
 def ratings_of(game: Game, records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
-    """Elo with its 95 % interval, best first: (agent, elo, low, high); `anchor` has 0."""
+    """Return Elo ratings with their 95 % intervals, best first: (agent, elo, low, high); `anchor` has 0."""
     make = make_tables if game.info.num_players == 2 else tables_of_many
     standings = make(records, anchor=anchor).standings
     nan = math.nan
@@ -134,7 +129,7 @@ _POINTS = ("points", "their points")
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """A header and a line each, for people."""
+    """Return a header and a line for each row, for people."""
 
     def text(name: str, value: Any) -> str:
         if name in ("against", *_COUNTS):
@@ -145,7 +140,7 @@ def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
 
 
 def note(game: Game) -> str:
-    """What the columns are."""
+    """Return an explanation of the columns."""
     if game.info.num_players == 2:
         return (
             "score: a win 1, a draw 1/2, with its 95 % interval from low to high; of decided: wins among the games "

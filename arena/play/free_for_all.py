@@ -1,11 +1,11 @@
-"""Games of any number of seats among any number of agents, in a folder that a killed run leaves ready to be continued.
+"""Games of any number of seats among any number of agents, in a folder from which a killed run can be continued.
 
     run.json          the settings
     games.jsonl       one record a game
     ratings.*, ...    the tables (`free_for_all_reports.FILES`), written when all games are played
 
-Who sits where (`seatings`) is drawn in blocks of as many games as there are agents; in each block every agent has
-every seat once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
+`seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
+once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
 
 Letters: `P` seats, `K` agents.
 """
@@ -15,48 +15,38 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
 
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identities
-from cellgames.arena.defaults import CHUNK, GAMES
-from cellgames.arena.records.record_lines import Pairing, Record, plain
-from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.free_for_all_reports import FILES, write_reports
 from cellgames.arena.stats.free_for_all_tables import FreeForAllTables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
-from cellgames.utils.run_folders import PathLike, RunError, opened
-from cellgames.utils.version import __version__
+from cellgames.utils.run_folders import PathLike
 
-from . import match
-from .chunks import RECORDS, RUN, Chunk, Key, Settings, play_plan, prepare
+from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, Settings, check_anchor
 from .match import derive, generator, load_agents
+from .match_options import FreeForAllOptions, MatchOptions
 
-__all__ = ["MATCH", "FreeForAll", "RunError", "Schedule", "free_for_all", "seatings"]
+__all__ = ["MATCH", "FreeForAll", "free_for_all", "seatings"]
 
 MATCH = "free-for-all"
 """The match that all games of a run belong to, in their records."""
 
 
 @dataclass(frozen=True)
-class Schedule(match.Schedule):
-    """What is played in a run; every game has an opening of its own, so `games` may be odd."""
-
-    per_opening: ClassVar[int] = 1
-
-
-@dataclass(frozen=True)
 class FreeForAll:
-    """A finished run.
+    """A finished run of free-for-all games.
 
-    out:     its folder.
-    tables:  what follows from the games.
-    records: all games, in their order.
-    played:  how many of them were played by this call.
-    files:   all files of the folder that belong to the run.
+    Attributes:
+        out: its folder.
+        tables: ratings, finishing places and scores.
+        records: all games, in their order.
+        played: how many of them were played by this call.
+        files: all files of the folder that belong to the run.
     """
 
     out: Path
@@ -69,14 +59,9 @@ class FreeForAll:
 def free_for_all(
     game: Game,
     agents: Sequence[str | AnyAgent],
-    games: int = GAMES,
+    options: FreeForAllOptions | None = None,
     *,
     out: PathLike,
-    seed: int = 0,
-    opening_plies: int = 0,
-    chunk: int = CHUNK,
-    anchor: str | None = None,
-    resume: bool = True,
     store: AnyStore = None,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
@@ -87,65 +72,42 @@ def free_for_all(
     Args:
         game: for any number of players.
         agents: specs for `agents.load`, or agents; names differ. Fewer than the game has seats, as many, or more.
-        games: how many; each agent has each seat equally often if they are a multiple of the agents.
-        out: the folder; made where it is missing. One that holds this run, or one of fewer games, is continued.
-        seed: all chance of the run follows from it.
-        opening_plies: random moves before the agents take over, at most.
-        chunk: games played side by side, and kept or lost together when a run is interrupted. Part of what the games
-            depend on.
-        anchor: the agent whose rating is 0; None puts the mean there.
-        resume: False deletes the run in the folder first.
+        options: such as `FreeForAllOptions(games=300, seed=1)`; None for the defaults.
+        out: the folder; created if necessary. A run in it that is this one, or one of fewer games, is continued.
         store: gets the games too, chunk by chunk (`store.Store`).
-        progress: whether to report on standard error.
+        progress: True to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
-        workers: who plays, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this process.
+        workers: play the games, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this process.
             The files are the same.
 
     Raises:
-        RunError: the folder holds something else, or another run, or another process is at work in it.
+        RunError: the folder holds something else or another run, or another process uses it.
         RecordError: games.jsonl has a line that no crash can explain.
-        StoreError: the store is another kind of file, or cannot be made.
+        StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a chunk; others that were under way are kept.
-        ValueError: settings that make no sense; agents that cannot play this game.
+        ValueError: options or agents that do not fit the game or each other.
     """
-    schedule = Schedule(games, seed, opening_plies, chunk)
+    options = options or FreeForAllOptions()
     players = load_agents(game, agents)
-    names = sorted(players)
-    if anchor is not None and anchor not in players:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {anchor!r}")
-    seats = game.info.num_players
-    if games <= len(names) - seats:  # the most games in a row without a given agent
+    names, seats = sorted(players), game.info.num_players
+    check_anchor(options, names)
+    if options.games <= len(names) - seats:  # the most games in a row without a given agent
         raise ValueError(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
-            f"{seats} seats, got {games}"
+            f"{seats} seats, got {options.games}"
         )
-    known = identities(agents, game)
-    settings = Settings(game.id, plain(game.parameters), names, games, seed, opening_plies, chunk, __version__, known)
-    folder = Path(out)
-    with opened(folder, (RUN, RECORDS, *FILES)), feeding(store, "free-for-all", folder, known, warn) as keep:
-        prepare(folder, settings, FILES, resume=resume)
-        plan = _plan(tuple(names), seats, schedule)
-        records, played = play_plan(
-            game,
-            players,
-            schedule,
-            plan,
-            folder,
-            settings,
-            keep=keep,
-            progress=progress,
-            warn=warn,
-            workers=workers,
-            sent=agents,
-        )
-        tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
+    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), Path(out), warn)
+    folder = run.folder
+    with run.opened("free-for-all", FILES, store) as keep:
+        records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
+        tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]
-        files += write_reports(folder, tables, settings.to_data(), game.info.players, warn=warn)
+        files += write_reports(folder, tables, run.settings.to_data(), game.info.players, warn=warn)
     return FreeForAll(folder, tables, records, played, tuple(files))
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:
-    """Who sits where in each game.
+    """Draw who sits where in each game.
 
     In a block of `K` games all agents move on by one seating from game to game, in a drawn order and from drawn
     starts. So each agent has each seat once, and as many seats in a game as every other one, or one more. With fewer
@@ -170,10 +132,10 @@ def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, 
     return tables[:games]
 
 
-def _plan(names: tuple[str, ...], seats: int, schedule: Schedule) -> dict[Key, Chunk]:
-    """All chunks in the order of the file."""
-    tables = seatings(len(names), seats, schedule.games, schedule.seed)
+def _plan(names: tuple[str, ...], seats: int, options: MatchOptions) -> dict[Key, Chunk]:
+    """Return all chunks in the order of the file."""
+    tables = seatings(len(names), seats, options.games, options.seed)
     return {
         (MATCH, numbers.start): Chunk(names, tuple(Pairing(MATCH, number, tables[number]) for number in numbers))
-        for numbers in schedule.chunks()
+        for numbers in options.chunks()
     }

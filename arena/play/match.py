@@ -11,28 +11,25 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import torch
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.loading import load
-from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
 from cellgames.arena.records.replays import results
 from cellgames.arena.stats.tables import Tally, tally
 from cellgames.envs.core import Game, State
-from cellgames.envs.kernels.parameters import check_whole
 from cellgames.utils.version import __version__
 
+from .match_options import MatchOptions
 from .random_openings import lengths, match_openings
 
 __all__ = [
     "MatchResult",
-    "Schedule",
     "both_seats",
     "counter",
     "derive",
@@ -52,39 +49,6 @@ def derive(*parts: str | int) -> int:
     """A seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
     digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """What is played in every match of a run.
-
-    Attributes:
-        games: in a match; even, since each opening is played in both seats.
-        seed: all chance of the run follows from it.
-        opening_plies: random moves before the agents take over, at most.
-        chunk: openings played side by side, and kept or lost together when a run is interrupted. Part of what
-            the games depend on.
-    """
-
-    games: int = GAMES
-    seed: int = 0
-    opening_plies: int = OPENING_PLIES
-    chunk: int = CHUNK
-
-    per_opening: ClassVar[int] = 2
-    """Games from each opening: one in either seat."""
-
-    def __post_init__(self) -> None:
-        for name, low in (("games", self.per_opening), ("opening_plies", 0), ("chunk", 1)):
-            check_whole(name, getattr(self, name), low)
-        check_whole("seed", self.seed)
-        if self.games % self.per_opening:
-            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
-
-    def chunks(self) -> list[range]:
-        """The numbers of the openings of each chunk; only the last one may be short."""
-        openings = self.games // self.per_opening
-        return [range(start, min(start + self.chunk, openings)) for start in range(0, openings, self.chunk)]
 
 
 def match_id(first: str, second: str) -> str:
@@ -137,7 +101,7 @@ def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
 def play_chunk(
     game: Game,
     agents: dict[str, AnyAgent],
-    schedule: Schedule,
+    options: MatchOptions,
     openings: range,
     finished: Callable[[int], None] | None = None,
 ) -> list[Record]:
@@ -146,18 +110,18 @@ def play_chunk(
     Args:
         game: the rules.
         agents: two, by name, in any order.
-        schedule: of the match.
-        openings: one of `schedule.chunks()`.
+        options: of the match.
+        openings: one of `options.chunks()`.
         finished: called after each turn with the number of games that it ended.
     """
     first, second = agents
-    return play_games(game, agents, schedule, both_seats(first, second, openings), finished)
+    return play_games(game, agents, options, both_seats(first, second, openings), finished)
 
 
 def play_games(
     game: Game,
     agents: dict[str, AnyAgent],
-    schedule: Schedule,
+    options: MatchOptions,
     pairings: Sequence[Pairing],
     finished: Callable[[int], None] | None = None,
 ) -> list[Record]:
@@ -168,16 +132,16 @@ def play_games(
     Args:
         game: the rules.
         agents: by name, in any order; sorted by name they are those that the seats of the pairings count.
-        schedule: of the match.
-        pairings: of one match, ascending by opening, from all openings of one of `schedule.chunks()`.
+        options: of the match.
+        pairings: of one match, ascending by opening, from all openings of one of `options.chunks()`.
         finished: called after each turn with the number of games that it ended.
     """
     names, id, start = sorted(agents), pairings[0].match, pairings[0].opening
-    number = start // schedule.chunk
+    number = start // options.chunk
     # Always drawn for a whole chunk: a match that is continued keeps its openings.
-    whole = range(start, start + schedule.chunk)
-    seeds = torch.tensor([derive(schedule.seed, "game", opening) for opening in whole])
-    drawn = match_openings(game, seeds, schedule.opening_plies, generator(schedule.seed, "openings", number))
+    whole = range(start, start + options.chunk)
+    seeds = torch.tensor([derive(options.seed, "game", opening) for opening in whole])
+    drawn = match_openings(game, seeds, options.opening_plies, generator(options.seed, "openings", number))
     forced = lengths(drawn)
     places = [pairing.opening - start for pairing in pairings]
     played = loop.play(
@@ -185,8 +149,8 @@ def play_games(
         [agents[name] for name in names],
         torch.tensor([pairing.seats for pairing in pairings]),  # [B, P]
         seeds[places],
-        [generator(schedule.seed, "agent", id, number, name) for name in names],
-        opening=drawn[places] if schedule.opening_plies else None,
+        [generator(options.seed, "agent", id, number, name) for name in names],
+        opening=drawn[places] if options.opening_plies else None,
         on_turn=None if finished is None else counter(finished),
         forfeits=True,
     )
@@ -308,36 +272,21 @@ class MatchResult:
 
 
 def match(
-    game: Game,
-    first: str | AnyAgent,
-    second: str | AnyAgent,
-    *,
-    games: int = GAMES,
-    seed: int = 0,
-    opening_plies: int = OPENING_PLIES,
-    chunk: int = CHUNK,
+    game: Game, first: str | AnyAgent, second: str | AnyAgent, options: MatchOptions | None = None
 ) -> MatchResult:
-    """Play a match; see `Schedule` for the numbers.
+    """Play a match.
 
-    The games are those that a round robin with these agents and numbers plays, and in whichever order the
-    agents are given.
+    The games are those that a round robin with these agents and options plays, whichever agent comes first.
 
     Args:
         game: for two players.
         first: an agent, or a spec for `agents.load`.
         second: another one, with another name.
-        games: even.
-        seed: all chance of the match follows from it.
-        opening_plies: random moves before the agents take over, at most.
-        chunk: openings played side by side.
+        options: such as `MatchOptions(games=200, seed=1)`; None for the defaults.
     """
+    options = options or MatchOptions()
     agents = load_two_player_agents(game, [first, second])
-    schedule = Schedule(games, seed, opening_plies, chunk)
-    records = tuple(record for part in _parts(game, agents, schedule) for record in part)
+    chunks = [play_chunk(game, agents, options, openings) for openings in options.chunks()]
+    records = tuple(record for played in chunks for record in played)
     one, two = agents
     return MatchResult((one, two), records, tally(records, one))
-
-
-def _parts(game: Game, agents: dict[str, AnyAgent], schedule: Schedule) -> Iterator[list[Record]]:
-    for openings in schedule.chunks():
-        yield play_chunk(game, agents, schedule, openings)

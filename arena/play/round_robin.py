@@ -1,12 +1,12 @@
-"""Every agent against every other, in a folder that a killed run leaves ready to be continued (`chunks`).
+"""Round robins: every agent plays every other one, in a folder from which a killed run can be continued (`chunks`).
 
     run.json          the settings
     games.jsonl       one record a game, by pair and opening
     ratings.*, ...    the tables (`reports.FILES`), written when all games are played
-    order.csv         how certain the order is, of a run that goes on until it is
-    top_game.gif      the longest game of the two best agents, if asked for
+    order.csv         how certain the order is, with the option `until_certain`
+    top_game.gif      the longest game of the two best agents, with the option `gif`
 
-A run may grow: more agents, more games; one that goes on until the order is certain only by its budget.
+A run can grow by more agents and more games, one with the option `until_certain` by a larger budget only.
 """
 
 from __future__ import annotations
@@ -18,35 +18,34 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identities
-from cellgames.arena.defaults import CHUNK, GAMES, OPENING_PLIES
-from cellgames.arena.records.record_lines import Record, plain
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import gif as save_gif
-from cellgames.arena.records.store.feed import AnyStore, feeding
+from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report import reports
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
-from cellgames.utils.run_folders import PathLike, RunError, opened, write_atomic
-from cellgames.utils.version import __version__
+from cellgames.utils.run_folders import PathLike, write_atomic
 
 from . import chunks
-from .chunks import RECORDS, RUN, Chunk, Key, play_plan, prepare
-from .match import Schedule, both_seats, derive, load_two_player_agents, match_id
+from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, check_anchor
+from .match import both_seats, derive, load_two_player_agents, match_id
+from .match_options import MatchOptions, RoundRobinOptions
 from .until_certain import ORDER, UntilCertain, order_csv, order_section
 
-__all__ = ["RoundRobin", "RunError", "Settings", "round_robin", "top_game"]
+__all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
 
 GIF = "top_game.gif"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings(chunks.Settings):
     """The content of run.json; `games` are those of a pair.
 
-    until_certain: whether pairs get more games until the order is certain.
-    budget:        games in all, at most, of such a run; else None. The file of another run has neither.
+    Attributes:
+        until_certain: True if pairs get more games until the order is certain.
+        budget: games in all, at most, of such a run; else None. The file of another run has neither.
     """
 
     until_certain: bool = False
@@ -77,14 +76,15 @@ class Settings(chunks.Settings):
 
 @dataclass(frozen=True)
 class RoundRobin:
-    """A finished run.
+    """A finished round robin.
 
-    out:     its folder.
-    tables:  what follows from the games.
-    records: all games, by pair and opening.
-    played:  how many of them were played by this call.
-    files:   all files of the folder that belong to the run.
-    order:   of a run until the order is certain, how certain it is, from the top; else ().
+    Attributes:
+        out: its folder.
+        tables: ratings, cross table and seat table.
+        records: all games, by pair and opening.
+        played: how many of them were played by this call.
+        files: all files of the folder that belong to the run.
+        order: with the option `until_certain`, how certain the order of neighbours is, from the top; else ().
     """
 
     out: Path
@@ -96,94 +96,54 @@ class RoundRobin:
 
     @property
     def undecided(self) -> tuple[Adjacency, ...]:
-        """Neighbours in the ranking whose order is not certain."""
+        """Return the neighbours in the ranking whose order is not certain."""
         return tuple(pair for pair in self.order if not pair.certain)
 
 
 def round_robin(
     game: Game,
     agents: Sequence[str | AnyAgent],
-    games_per_pair: int = GAMES,
+    options: RoundRobinOptions | None = None,
     *,
     out: PathLike,
-    seed: int = 0,
-    opening_plies: int = OPENING_PLIES,
-    chunk: int = CHUNK,
-    anchor: str | None = None,
-    until_certain: bool = False,
-    budget: int | None = None,
-    resume: bool = True,
     store: AnyStore = None,
-    gif: bool = False,
     progress: bool = False,
     warn: Callable[[str], None] = lambda message: None,
     workers: Workers | None = None,
 ) -> RoundRobin:
-    """Play all pairs, keep the games and write the tables; see the module and `match.Schedule`.
+    """Play all pairs, keep the games and write the tables; see the module.
 
     Args:
         game: for two players.
         agents: specs for `agents.load`, or agents; names differ.
-        games_per_pair: even.
-        out: the folder; made where it is missing. One that holds this run, or a smaller one, is continued.
-        seed: all chance of the run follows from it.
-        opening_plies: random moves before the agents take over, at most.
-        chunk: openings played side by side.
-        anchor: the agent whose rating is 0; None puts the mean there.
-        until_certain: whether to go on after `games_per_pair`, a multiple of twice the chunk, with games of the pairs
-            that bear on neighbours in the ranking whose order is not certain yet (`until_certain`).
-        budget: games in all at which that ends, certain or not; None is ten times the first ones.
-        resume: False deletes the run in the folder first.
+        options: such as `RoundRobinOptions(games=200, seed=1)`; None for the defaults.
+        out: the folder; created if necessary. A run in it that is this one, or a smaller one, is continued.
         store: gets the games too, chunk by chunk (`store.Store`).
-        gif: whether to draw the longest game of the two best agents.
-        progress: whether to report on standard error.
+        progress: True to report on standard error.
         warn: gets a line for each thing left out, such as plots without matplotlib or a torn line.
-        workers: who plays, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this process.
+        workers: play the games, such as those of a cluster (`cellgames.cluster.ray_workers`); None for this process.
             The files are the same.
 
     Raises:
-        RunError: the folder holds something else, or another run, or another process is at work in it.
+        RunError: the folder holds something else or another run, or another process uses it.
         RecordError: games.jsonl has a line that no crash can explain.
-        StoreError: the store is another kind of file, or cannot be made.
+        StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a chunk; others that were under way are kept.
-        ValueError: settings that make no sense.
+        ValueError: options or agents that do not fit the game or each other.
     """
-    schedule = Schedule(games_per_pair, seed, opening_plies, chunk)
+    options = options or RoundRobinOptions()
     players = load_two_player_agents(game, agents)
     names = sorted(players)
-    if anchor is not None and anchor not in players:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {anchor!r}")
-    plan = _plan(names, schedule)
-    growth = UntilCertain(names, schedule, plan, budget) if until_certain else None
-    if budget is not None and growth is None:
-        raise ValueError(f"a budget is for runs until the order is certain (until_certain=True), got {budget}")
-    known = identities(agents, game)
-    settings = Settings(
-        *(game.id, plain(game.parameters), names, games_per_pair, seed, opening_plies, chunk, __version__),
-        identities=known,
-        until_certain=until_certain,
-        budget=growth.budget if growth is not None else None,
-    )
-    folder = Path(out)
-    written = (GIF, ORDER, *reports.FILES)
-    with opened(folder, (RUN, RECORDS, *written)), feeding(store, "round robin", folder, known, warn) as keep:
-        prepare(folder, settings, written, resume=resume)
-        records, played = play_plan(
-            game,
-            players,
-            schedule,
-            plan,
-            folder,
-            settings,
-            growth=growth,
-            outdated=[GIF],
-            keep=keep,
-            progress=progress,
-            warn=warn,
-            workers=workers,
-            sent=agents,
-        )
-        tables = make_tables(records, anchor=anchor, seed=derive(seed, "ratings"))
+    check_anchor(options, names)
+    plan = _plan(names, options)
+    growth = UntilCertain(names, options, plan) if options.until_certain else None
+    budget = None if growth is None else growth.budget
+    settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
+    run = ChunkedRun(game, players, agents, options, settings, Path(out), warn)
+    folder = run.folder
+    with run.opened("round robin", (GIF, ORDER, *reports.FILES), store) as keep:
+        records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
+        tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]
         files += reports.write_reports(
             folder, tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, warn=warn
@@ -194,7 +154,7 @@ def round_robin(
             write_atomic(folder / "report.md", f"{page}\n{order_section(order, len(records))}\n")
             write_atomic(folder / ORDER, order_csv(order))
             files.append(folder / ORDER)
-        if gif:
+        if options.gif:
             try:
                 if not (folder / GIF).exists():
                     save_gif(top_game(tables, records), folder / GIF)
@@ -205,15 +165,15 @@ def round_robin(
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:
-    """The longest game between the two best agents; of equally long ones that of the first opening."""
+    """Return the longest game between the two best agents; of equally long ones that of the first opening."""
     best = set(tables.agents[:2])
     return max((r for r in records if set(r.agents) == best), key=lambda r: len(r.moves))
 
 
-def _plan(names: Sequence[str], schedule: Schedule) -> dict[Key, Chunk]:
-    """All chunks in the order of the file: pair by pair, opening by opening."""
+def _plan(names: Sequence[str], options: MatchOptions) -> dict[Key, Chunk]:
+    """Return all chunks in the order of the file: pair by pair, opening by opening."""
     return {
         (match_id(*pair), openings.start): Chunk(pair, tuple(both_seats(*pair, openings)))
         for pair in combinations(names, 2)
-        for openings in schedule.chunks()
+        for openings in options.chunks()
     }

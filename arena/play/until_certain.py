@@ -17,7 +17,8 @@ from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.tables import pair_result
 
 from .chunks import Chunk, Key
-from .match import Schedule, both_seats, match_id
+from .match import both_seats, match_id
+from .match_options import RoundRobinOptions
 
 __all__ = ["ORDER", "TIMES", "UntilCertain", "order_csv", "order_rows", "order_section", "order_text"]
 
@@ -32,27 +33,24 @@ class UntilCertain:
 
     Args:
         names: of the agents, sorted.
-        schedule: of the run; `games` are the first ones of each pair.
+        options: of the run; `games` are the first ones of each pair, and the budget None is `TIMES` of them.
         plan: their chunks.
-        budget: games in all, at most; None is `TIMES` the first ones.
 
     Raises:
         ValueError: first games that are no whole chunks, or more of them than the budget allows.
     """
 
-    def __init__(
-        self, names: Sequence[str], schedule: Schedule, plan: Mapping[Key, Chunk], budget: int | None = None
-    ) -> None:
-        self._names, self._schedule = tuple(names), schedule
-        self._per_chunk = 2 * schedule.chunk
+    def __init__(self, names: Sequence[str], options: RoundRobinOptions, plan: Mapping[Key, Chunk]) -> None:
+        self._names, self._options = tuple(names), options
+        self._per_chunk = 2 * options.chunk
         self._first_games = sum(len(chunk.pairings) for chunk in plan.values())
         self._first: Evidence | None = None
-        if schedule.games % self._per_chunk:
+        if options.games % self._per_chunk:
             raise ValueError(
                 f"until the order is certain, games are added by whole chunks: expected games a pair in multiples of "
-                f"{self._per_chunk}, twice the chunk (--chunk), got {schedule.games}"
+                f"{self._per_chunk}, twice the chunk (--chunk), got {options.games}"
             )
-        self.budget = TIMES * self._first_games if budget is None else budget
+        self.budget = TIMES * self._first_games if options.budget is None else options.budget
         if self.budget < self._first_games:
             raise ValueError(
                 f"budget must be at least {self._first_games}, the first games of all pairs, got {self.budget}"
@@ -63,10 +61,10 @@ class UntilCertain:
         """See `chunks.Growth`."""
         match, start = key
         pair = self._pairs.get(match)
-        within = self._first_games + 2 * start - self._schedule.games + self._per_chunk <= self.budget
-        if pair is None or start % self._schedule.chunk or 2 * start < self._schedule.games or not within:
+        within = self._first_games + 2 * start - self._options.games + self._per_chunk <= self.budget
+        if pair is None or start % self._options.chunk or 2 * start < self._options.games or not within:
             return None
-        return Chunk(pair, tuple(both_seats(*pair, range(start, start + self._schedule.chunk))))
+        return Chunk(pair, tuple(both_seats(*pair, range(start, start + self._options.chunk))))
 
     def more(self, records: Sequence[Record]) -> dict[Key, Chunk]:
         """See `chunks.Growth`."""

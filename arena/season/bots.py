@@ -18,8 +18,8 @@ from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
-from cellgames.arena.defaults import OPENING_PLIES
 from cellgames.arena.play.match import counter, generator, record
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import Record, plain
@@ -54,7 +54,7 @@ class BotUmpire:
         teams: Sequence[Team],
         *,
         agents: Mapping[str, AnyAgent] | None = None,
-        opening_plies: int = OPENING_PLIES,
+        opening_plies: int = MatchOptions.opening_plies,
         chunk: int = 100,
     ) -> None:
         if game.info.num_players != 2:

@@ -25,9 +25,12 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import TypeAlias
 
+from cellgames.utils.options import option
+from cellgames.utils.run_folders import RunOptions
+
 from .schedule_days import Counts, Pair, deal_days, deal_seats
 
-__all__ = ["DAYS", "WITHIN", "Day", "Divisions", "LeagueCounts", "SeasonSchedule", "draw_schedule", "league_counts"]
+__all__ = ["Day", "Divisions", "LeagueCounts", "SeasonOptions", "SeasonSchedule", "draw_schedule", "league_counts"]
 
 Day: TypeAlias = tuple[tuple[str, str], ...]
 """Games of a day as (first seat, second seat)."""
@@ -35,11 +38,18 @@ Day: TypeAlias = tuple[tuple[str, str], ...]
 Divisions: TypeAlias = Collection[Sequence[str]]
 """Names of the teams of a league's two divisions."""
 
-DAYS = 49
-"""Of a season, as in the rules."""
 
-WITHIN = 0.5
-"""Share of games within the divisions; the published seasons have from 0.38 to 0.51."""
+@dataclass(frozen=True, kw_only=True)
+class SeasonOptions(RunOptions):
+    """Options of a season.
+
+    The number of days is that of the rules. The published seasons play a share of 0.38 to 0.51 within the divisions.
+    """
+
+    days: int = option(49, "days on which every team plays one game; odd")
+    within: float = option(0.5, "share of the games within the divisions, about; the rest is within the leagues")
+    seed: int = option(0, "seed of all random numbers")
+
 
 _DRAWS = 40  # of counts with one number of games across, before the next best number is tried
 

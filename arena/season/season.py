@@ -26,7 +26,6 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.arena.stats.tables import forfeits
 from cellgames.cluster.workers import Workers
-from cellgames.envs.kernels.parameters import check_whole
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import (
     START_OVER,
@@ -44,7 +43,7 @@ from .games import AgentUmpire, Fixture, Played, Umpire, make_die, settle
 from .journal import Journal
 from .playoffs import Bracket, bracket
 from .prefetch import Ahead, Batch, beside_bar
-from .schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule
+from .schedule import SeasonOptions, SeasonSchedule, draw_schedule
 from .standings import GameResult, Line, seed_teams, standings
 from .teams import Leagues, Team, by_league, check_names
 
@@ -81,50 +80,44 @@ class Season:
 def play_season(
     teams: Sequence[Team],
     umpire: Umpire,
+    options: SeasonOptions | None = None,
     *,
     out: PathLike,
-    days: int = DAYS,
-    within: float = WITHIN,
-    seed: int = 0,
-    resume: bool = True,
     store: AnyStore = None,
     workers: Workers | None = None,
-    progress: bool = False,
-    say: Callable[[str], None] = lambda message: None,
+    say: Callable[[str], None] | None = None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Season:
     """Play the days and the playoffs, keep the games and write the tables; see the module.
 
     Args:
-        teams: with leagues and divisions, as `season_teams.place` gives them.
+        teams: with leagues and divisions, as `teams.place` gives them.
         umpire: plays the games.
-        out: the folder; made where it is missing. One that holds this season is continued.
-        days: odd.
-        within: the share of games within the divisions, 0 to 1; the nearest that can be had is taken.
-        seed: all chance of the season follows from it.
-        resume: False deletes the season in the folder first.
+        options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
+        out: the folder; created if necessary. This season is continued if the folder holds a part of it.
         store: gets the games of agents too, batch by batch (`store.Store`).
-        workers: play the days, some batches ahead (`season_ahead`); None for this process. The season is the same.
-        progress: whether to report on games on standard error.
-        say: gets the standings from time to time, and the results of the playoffs.
+        workers: play the days, some batches ahead (`prefetch`); None for this process. The season is the same.
+        say: gets the standings from time to time, and the results of the playoffs; progress is then shown on standard
+            error, too. None for silence.
         warn: gets a line for each thing left out, such as a picture without Pillow or a torn line.
 
     Raises:
-        RunError: the folder holds something else, or another season, or another process is at work in it.
+        RunError: the folder holds something else or another season, or another process uses it.
         RecordError: games.jsonl has a line that no crash can explain.
-        StoreError: the store is another kind of file, or cannot be made.
+        StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a batch; those before it are in the folder.
-        ValueError: settings that make no sense, or agents that cannot be handed to workers.
+        ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
+    options = options or SeasonOptions()
     check_names(teams)
-    check_whole("seed", seed)
+    seed, progress, say = options.seed, say is not None, say or (lambda message: None)
     leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
-    schedule = draw_schedule([divisions.values() for divisions in leagues.values()], days, within, rng)
+    schedule = draw_schedule([divisions.values() for divisions in leagues.values()], options.days, options.within, rng)
     settings = {
         **umpire.settings,
         "teams": [asdict(team) for team in teams],
-        "days": days,
-        "within": within,
+        "days": options.days,
+        "within": options.within,
         "seed": seed,
         "version": __version__,
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
@@ -134,11 +127,11 @@ def play_season(
     batches = list(_batches(schedule, umpire.chunk))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
     if workers is not None:
-        label = f"{days} days" if progress else ""
+        label = f"{options.days} days" if progress else ""
         player = Ahead(umpire, workers, seed, batches, label)
         progress, say = False, beside_bar(say)
     with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep, player as plays:
-        if not resume and (folder / SETTINGS).exists():
+        if not options.resume and (folder / SETTINGS).exists():
             for name in _FILES[1:]:
                 (folder / name).unlink(missing_ok=True)
         else:

@@ -20,6 +20,7 @@ from statistics import median
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.report.reports import markdown_table
 from cellgames.envs.core import Game
@@ -73,10 +74,10 @@ def _length(record: Record) -> int:
 
 
 def _play(game: Game, pair: tuple[str, str], options: argparse.Namespace) -> Endings:
-    agents = [load(spec, game) for spec in pair]
-    for agent, mark in zip(agents, "12", strict=True):
+    one, two = (load(spec, game) for spec in pair)
+    for agent, mark in ((one, "1"), (two, "2")):
         agent.name = f"{mark} {agent.name}"  # so that an agent can meet itself, and the first one sorts first
-    played = match(game, *agents, games=options.games, seed=options.seed, opening_plies=0)
+    played = match(game, one, two, MatchOptions(games=options.games, seed=options.seed, opening_plies=0))
     return endings_of(pair, played.records)
 
 

@@ -22,8 +22,8 @@ import cellgames
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
-from cellgames.arena.defaults import CHUNK
 from cellgames.arena.play import evaluation
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.arena.report.report_parts import markdown_table
 from cellgames.envs.core import Game
@@ -54,7 +54,7 @@ class Setting:
     opponents: tuple[str, ...] = ("random", "greedy", "rollout:64")
     agent: str = "trained"
     games: int = 1_000_000
-    chunk: int = CHUNK
+    chunk: int = MatchOptions.chunk
 
     @property
     def page(self) -> str:
@@ -121,15 +121,10 @@ def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) 
         if json.loads(first) == asked:
             return [Record.from_json(line) for line in lines]
     agents = {name: load(name, game) for name in (setting.agent, spec)}
-    records = evaluation.meet(
-        game,
-        agents,
-        count,
-        seed=options.seed,
-        opening_plies=setting.opening_plies,
-        chunk=setting.chunk,
-        shown=not options.quiet,
+    match_options = MatchOptions(
+        games=count, seed=options.seed, opening_plies=setting.opening_plies, chunk=setting.chunk
     )
+    records = evaluation.meet(game, agents, match_options, progress=not options.quiet)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
     return records

@@ -2,7 +2,7 @@
 
     import cellgames
     game = cellgames.make("torus-v0", size=8)      # the batched core: pure functions on tensors
-    cellgames.arena.round_robin(game, ["random", "greedy"], 100, out="my_round_robin")
+    cellgames.arena.round_robin(game, ["random", "greedy"], out="my_round_robin")
 
 PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this package imports no torch.
 """

@@ -22,6 +22,7 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import measure, meet
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, Result
 from cellgames.arena.records.replays import ReplayError, replay, verify
@@ -336,7 +337,7 @@ def test_reasons_are_one_short_line(fault: Any, reason: str) -> None:
 
 
 def test_a_match_goes_on_and_names_who_failed() -> None:
-    played = match(TORUS, Third("bad", 3), Steady("other"), games=20, chunk=10)
+    played = match(TORUS, Third("bad", 3), Steady("other"), MatchOptions(games=20, chunk=10))
     failed = [record for record in played.records if record.result.forfeit]
     assert 2 <= len(failed) < 20
     for record in failed:
@@ -357,13 +358,13 @@ def test_a_match_goes_on_and_names_who_failed() -> None:
 
 
 def test_records_without_forfeits_are_as_they_were() -> None:
-    (record, *_) = match(TORUS, Steady("a"), Steady("b"), games=2).records
+    (record, *_) = match(TORUS, Steady("a"), Steady("b"), MatchOptions(games=2)).records
     assert "forfeit" not in record.to_json()
     assert Record.from_json(record.to_json()) == record
 
 
 def test_a_failed_start_leaves_no_moves() -> None:
-    played = match(TORUS, NoStart("bad"), Steady("other"), games=8, opening_plies=2)
+    played = match(TORUS, NoStart("bad"), Steady("other"), MatchOptions(games=8, opening_plies=2))
     failed = [record for record in played.records if record.result.forfeit]
     assert len(failed) == 4
     assert all(record.moves == () and record.opening == 0 for record in failed)
@@ -371,7 +372,7 @@ def test_a_failed_start_leaves_no_moves() -> None:
 
 
 def forfeited() -> Record:
-    records = match(TORUS, Third("bad", 3), Steady("other"), games=12).records
+    records = match(TORUS, Third("bad", 3), Steady("other"), MatchOptions(games=12)).records
     return next(record for record in records if record.result.forfeit)
 
 
@@ -394,7 +395,7 @@ def test_a_wrong_forfeit_does_not_replay(change: Callable[[Result], dict[str, An
 
 
 def test_a_finished_game_cannot_be_forfeited() -> None:
-    (record, *_) = match(TORUS, Steady("a"), Steady("b"), games=2).records
+    (record, *_) = match(TORUS, Steady("a"), Steady("b"), MatchOptions(games=2)).records
     with pytest.raises(ReplayError, match="forfeited by seat 1, but the game is over"):
         replay(replace(record, result=replace(record.result, forfeit=Forfeit(0, "x"))))
 
@@ -431,7 +432,7 @@ def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypa
             Steady("steady"),
             "random",
         ]
-        return round_robin(TORUS, bots, games, out=folder, chunk=2, opening_plies=1)
+        return round_robin(TORUS, bots, RoundRobinOptions(games=games, chunk=2, opening_plies=1, gif=False), out=folder)
 
     whole = go(tmp_path / "whole")
     assert whole.tables.forfeits["lies"].games == 24  # every one, at its first move
@@ -465,7 +466,7 @@ def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compa
             return super().act(observation, action_mask, env_ids, generator)
 
     bots = [Late("late"), Steady("a"), Steady("b"), Steady("c")]
-    done = free_for_all(CUP, bots, 8, out=tmp_path / "run", chunk=4)
+    done = free_for_all(CUP, bots, FreeForAllOptions(games=8, chunk=4), out=tmp_path / "run")
     failed = [record for record in done.records if record.result.forfeit]
     assert len(failed) == 2
     for record in failed:
@@ -488,7 +489,9 @@ def test_in_games_of_many_the_one_who_failed_is_behind_and_the_rest_is_not_compa
 
 
 def test_a_game_that_only_ever_stops_has_tables_without_numbers(tmp_path: Path) -> None:
-    done = free_for_all(CUP, [Always("bad"), Steady("a"), Steady("b"), Steady("c")], 4, out=tmp_path)
+    done = free_for_all(
+        CUP, [Always("bad"), Steady("a"), Steady("b"), Steady("c")], FreeForAllOptions(games=4), out=tmp_path
+    )
     assert done.tables.finishes["a"].seats == 0
     assert done.tables.finishes["bad"].place == 4.0
     assert done.tables.standings[-1].agent == "bad"
@@ -497,7 +500,7 @@ def test_a_game_that_only_ever_stops_has_tables_without_numbers(tmp_path: Path) 
 
 
 def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
-    played = match(GRID, Always("bad"), Always("worse"), games=2, opening_plies=0)
+    played = match(GRID, Always("bad"), Always("worse"), MatchOptions(games=2, opening_plies=0))
     assert {record.result.outcome for record in played.records} == {("loss", "loss")}
     assert played.records[0].result.forfeit == Forfeit(0, "SystemExit: 3", (1,))
     assert Record.from_json(played.records[0].to_json()) == played.records[0]
@@ -507,12 +510,12 @@ def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
 
 
 def test_an_evaluation_of_many_counts_the_pairs_that_were_decided() -> None:
-    row = measure(CUP, meet(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, 4), "steady")
+    row = measure(CUP, meet(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, MatchOptions(games=4)), "steady")
     assert row["score"] == 1.0
     assert row["high"] == 1.0
 
 
 def test_an_evaluation_goes_on() -> None:
     agents = {"bad": Third("bad", 3), "steady": Steady("steady")}
-    row = measure(TORUS, meet(TORUS, agents, 12), "bad")
+    row = measure(TORUS, meet(TORUS, agents, MatchOptions(games=12)), "bad")
     assert row["losses"] >= 1

@@ -118,7 +118,7 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("round-robin torus-v0 --agents random greedy --games 7", "games must be even"),
         ("round-robin torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
         ("round-robin torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
-        ("round-robin torus-v0 --agents random greedy --fresh --out {foreign}", "holds no run.json"),
+        ("round-robin torus-v0 --agents random greedy --no-resume --out {foreign}", "holds no run.json"),
         ("round-robin torus-v0 --agents random greedy --out {foreign}/file", "is a file or lies in one"),
         ("round-robin toroidal-cup-small-v0 --param teams=3 --agents random greedy", "which free-for-all games take"),
         ("free-for-all torus-v0", "the following arguments are required: --agents"),
@@ -372,7 +372,7 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == tables
     assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder)]) == 2
     assert "opening_plies: expected 2, got 3" in capsys.readouterr().err
-    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder), "--fresh", "--no-gif"]) == 0
+    assert main([*words, "--quiet", "--opening-plies", "3", "--out", str(folder), "--no-resume", "--no-gif"]) == 0
     assert not (folder / "top_game.gif").exists()
 
 

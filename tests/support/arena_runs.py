@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from paths import ROOT
 from cellgames.agents import play_loop as loop
 from cellgames.arena.records.record_lines import Line, read_records
 from cellgames.cli.main import main
+from cellgames.utils.options import Options
 from cellgames.utils.run_folders import PathLike
 
 if TYPE_CHECKING:  # the processes that are killed need it not
@@ -22,6 +23,13 @@ if TYPE_CHECKING:  # the processes that are killed need it not
 
 Append = Callable[[PathLike, Sequence[Line]], None]
 Write = Callable[[PathLike, str | bytes], None]
+
+
+def split_options(kind: type[Options], given: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return the options among keywords, and the other keywords."""
+    names = {option.name for option in kind.options()}
+    others = {name: value for name, value in given.items() if name not in names}
+    return kind(**{name: given[name] for name in given if name in names}), others
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -75,13 +83,13 @@ def stop_and_continue(
         What was said on standard error, how many games were kept, and what the continued run printed.
     """
     lose_patience(patch, asked)
-    assert main([*words, "--quiet", "--out", str(out), "--fresh"]) == 130
+    assert main([*words, "--quiet", "--out", str(out), "--no-resume"]) == 130
     err = capsys.readouterr().err
     assert "Traceback" not in err
     command = err.splitlines()[-1].strip()
     assert f"cellgames {' '.join(words)}" in command
     assert command.endswith(f"--out '{out}'")
-    assert "--fresh" not in command
+    assert "--no-resume" not in command
     kept = len(read_records(out / "games.jsonl").records)
     assert main([*words, "--quiet", "--out", str(out)]) == 0
     return err, kept, capsys.readouterr().out

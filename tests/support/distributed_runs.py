@@ -30,7 +30,7 @@ from cellgames.training.ppo.ppo import PPO, Hyperparameters
 from cellgames.training.selfplay.opponent_mix import SELF, Opponents
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import SelfPlay
-from cellgames.utils.status_line import StatusLine
+from cellgames.utils.progress import StatusLine
 
 GAME = cellgames.make("torus-v0", size=2)
 WORLD = 2

@@ -21,15 +21,16 @@ import cellgames
 from cellgames.agents.networks.saved import read_about, save_network
 from cellgames.arena.play.evaluation import measure
 from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
-from cellgames.cli.commands import make_game
-from cellgames.cli.evaluate_command import _FILES
+from cellgames.cli.commands.evaluate_command import _FILES
+from cellgames.cli.commands.train_command import _progress_text, _report
 from cellgames.cli.main import main, parser
-from cellgames.cli.train_command import _progress_text, _report
+from cellgames.cli.shared_options import make_game
 from cellgames.training import Finished, PPOArguments, Progress
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.ppo.ppo_learner import PPOLearner
-from cellgames.utils.status_line import StatusLine
+from cellgames.utils.progress import StatusLine
 
 _TINY = "train torus-v0 --size 2 --num-envs 16 --num-steps 8 --minibatch-size 64 --channels 4 --layers 1 --eval-games 4"
 TINY = f"{_TINY} --eval-opponents random --checkpoint-every 2 --threads 1 --device cpu"
@@ -158,7 +159,7 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     with monkeypatch.context() as patch:
         patch.setattr(PPOLearner, "iterate", stop)
         capsys.readouterr()
-        assert main([*words, "--fresh"]) == 130
+        assert main([*words, "--no-resume"]) == 130
     err = capsys.readouterr().err
     assert "Stopped. What was learned up to the last checkpoint is kept in my run; to continue:\n  " in err
     assert err.rstrip().endswith("cellgames " + " ".join(words[:-1]) + " 'my run'")
@@ -216,7 +217,10 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         ("evaluate greedy", "--game is needed, unless AGENT is a file of weights"),
         ("evaluate nobody --game torus-v0", "unknown agent 'nobody'"),
         ("evaluate greedy --game torus-v0 --against greedy", "greedy cannot be measured against itself"),
-        ("evaluate greedy --game torus-v0 --games 7", "--games must be even and at least 2, since seats are exchanged"),
+        (
+            "evaluate greedy --game torus-v0 --games 7",
+            "games must be even, since each opening is played in both seats; got 7",
+        ),
         ("evaluate none.safetensors", "none.safetensors: expected a file of weights, found none"),
         ("evaluate {foreign}", "agent.safetensors: expected a file of weights, found none"),
         ("evaluate greedy --game torus-v0 --out {foreign}", "is not empty and holds no evaluation.json, but file"),
@@ -255,7 +259,7 @@ def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str
     assert data["command"] == f"cellgames {words}"
     game = cellgames.make("torus-v0", size=3)
     for row, other in zip(data["rows"], ("random", "amaf:4"), strict=True):
-        played = match(game, "greedy", other, games=20, seed=4)
+        played = match(game, "greedy", other, MatchOptions(games=20, seed=4))
         assert (row["against"], row["score"], row["wins"], row["losses"]) == (
             *(other, played.score),
             *(played.tally.wins, played.tally.losses),

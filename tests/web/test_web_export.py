@@ -17,8 +17,8 @@ from web_records import SMALL, recorded, registered_toy
 import cellgames
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
-from cellgames.cli.commands import UserError
-from cellgames.cli.replay_command import replay as replay_command
+from cellgames.cli.commands.replay_command import run as replay_command
+from cellgames.cli.console import UserError
 from cellgames.web import limits
 from cellgames.web.export import SCRIPTS, STYLES, export_html, html_page
 from cellgames.web.frames import replay_data

@@ -14,6 +14,7 @@ from web_server import played, served
 
 import cellgames
 from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.store.store import Store
 
@@ -36,7 +37,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     records = [
         one
         for pair in (("random", "greedy"), ("random", "rollout:2"), ("greedy", "rollout:2"))
-        for one in match(game, *pair, games=4, opening_plies=2).records
+        for one in match(game, *pair, options=MatchOptions(games=4, opening_plies=2)).records
     ]
     hostile = dataclasses.replace(records[0], agents=(HOSTILE, "random"))
     append(folder / "run" / "games.jsonl", [*records, hostile])

@@ -778,12 +778,12 @@ def test_the_command_says_where_it_is_and_refuses_what_it_cannot(
 
     import uvicorn
 
-    from cellgames.cli.commands import UserError
-    from cellgames.cli.serve_command import add_serve, serve
+    from cellgames.cli.commands.serve_command import add_options, run
+    from cellgames.cli.console import UserError
 
     def parsed(*words: str) -> argparse.Namespace:
         parser = argparse.ArgumentParser()
-        add_serve(parser)
+        add_options(parser)
         return parser.parse_args(["--results", str(tmp_path), "--store", str(tmp_path / "s.sqlite"), *words])
 
     def stopped(self: Any, sockets: Any = None) -> None:
@@ -791,27 +791,27 @@ def test_the_command_says_where_it_is_and_refuses_what_it_cannot(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(uvicorn.Server, "run", stopped)
-    assert serve(parsed("--port", "0")) == 0
+    assert run(parsed("--port", "0")) == 0
     out = capsys.readouterr()
     assert "http://127.0.0.1:" in out.out
     assert "Stopped." in out.out
     assert not out.err
-    assert serve(parsed("--host", "0.0.0.0", "--port", "0")) == 0
+    assert run(parsed("--host", "0.0.0.0", "--port", "0")) == 0
     assert "no passwords" in capsys.readouterr().err
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         with pytest.raises(UserError, match="another server"):
-            serve(parsed("--port", str(taken.getsockname()[1])))
+            run(parsed("--port", str(taken.getsockname()[1])))
     with pytest.raises(UserError, match="from 0 to 65535"):
-        serve(parsed("--port", "70000"))
+        run(parsed("--port", "70000"))
     with pytest.raises(UserError, match="no folder"):
-        serve(parsed("--results", str(tmp_path / "none")))
+        run(parsed("--results", str(tmp_path / "none")))
     with pytest.raises(UserError, match=r"--store .*: there is no folder .*none"):
-        serve(parsed("--store", str(tmp_path / "none" / "d" / "x.sqlite")))
+        run(parsed("--store", str(tmp_path / "none" / "d" / "x.sqlite")))
     (tmp_path / "s.sqlite").write_text("not a store, but text that is long enough to be read as one" * 40)
     with pytest.raises(ValueError, match="store"):
-        serve(parsed("--port", "0"))
+        run(parsed("--port", "0"))
 
 
 def test_the_benchmark_writes_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -857,8 +857,8 @@ if sys.platform != "win32":
     @pytest.mark.slow
     def test_ctrl_c_ends_the_command_although_an_agent_thinks(tmp_path: Path) -> None:
         code = (
-            "import argparse, sys; from cellgames.cli.serve_command import add_serve, serve; "
-            "parser = argparse.ArgumentParser(); add_serve(parser); sys.exit(serve(parser.parse_args()))"
+            "import argparse, sys; from cellgames.cli.commands.serve_command import add_options, run; "
+            "parser = argparse.ArgumentParser(); add_options(parser); sys.exit(run(parser.parse_args()))"
         )
         words = ["--port", "0", "--results", str(tmp_path), "--store", str(tmp_path / "s.sqlite")]
         command = [sys.executable, "-c", code, *words]

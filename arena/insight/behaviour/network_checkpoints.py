@@ -22,6 +22,7 @@ from cellgames.agents.selection import select
 from cellgames.arena.insight.readers.reader import make_reader
 from cellgames.arena.play.evaluation import meet
 from cellgames.arena.play.match import derive, generator
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, plain
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
@@ -111,7 +112,8 @@ def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: 
     plies = 0 if has_compound_turns(game) else 2  # where turns are several actions chance makes no turns
     found: list[Record] = []
     for a, b in pairs:
-        found += meet(game, {a: agents[a], b: agents[b]}, games, seed=derive(seed, a, b), opening_plies=plies)
+        options = MatchOptions(games=games, seed=derive(seed, a, b), opening_plies=plies)
+        found += meet(game, {a: agents[a], b: agents[b]}, options)
     return found
 
 

@@ -1,1 +1,1 @@
-"""The command line: one module a command, with the parser and the shared options beside them."""
+"""The command line: the program, one module a command in `commands`, and the options that commands share."""

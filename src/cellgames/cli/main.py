@@ -1,23 +1,81 @@
-"""The command `cellgames`.
+"""The program `cellgames`: the parser with all commands, and the exit code.
 
-What it takes is in `command_line`, what the sub-commands do in `commands` and in modules of their own, such as
-`train_command`. Exit codes: 0 done, 1 a record does not reproduce or the program failed, 2 something is wrong with what
-was asked for, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 1 a record does not reproduce or the program failed, 2 a mistake in the options or in a file that
+they name, 130 stopped by Ctrl-C. Importing this imports no torch, so that help answers at once.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
+from typing import NoReturn
 
-from .commands import UserError
-from .parser import parser
+from cellgames.utils.version import __version__
+
+from .commands import (
+    analyse_command,
+    evaluate_command,
+    free_for_all_command,
+    leaderboard_command,
+    list_command,
+    play_command,
+    replay_command,
+    round_robin_command,
+    season_command,
+    serve_command,
+    sweep_command,
+    train_command,
+)
+from .console import UserError
 
 __all__ = ["main", "parser"]
+
+_COMMANDS = (
+    list_command,
+    play_command,
+    train_command,
+    sweep_command,
+    evaluate_command,
+    analyse_command,
+    round_robin_command,
+    free_for_all_command,
+    season_command,
+    leaderboard_command,
+    replay_command,
+    serve_command,
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    top = _Parser(
+        prog="cellgames",
+        description="Board games played with cells, for people and for programs that learn.",
+        epilog="Examples:\n"
+        "  cellgames list\n"
+        "  cellgames play torus-v0 --agent greedy\n"
+        "  cellgames train torus-small-v0\n"
+        "  cellgames round-robin torus-v0 --agents random greedy rollout:64\n\n"
+        "`cellgames COMMAND --help` explains a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"cellgames {__version__}")
+    commands = top.add_subparsers(metavar="COMMAND", required=True)
+    for command in _COMMANDS:
+        command.add(commands)
+    return top
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +104,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _once_a_machine() -> Iterator[None]:
-    """Of several processes that torchrun started on a machine by the same words, the first one says what is wrong."""
+    """Silence all but the first of the processes that torchrun started on a machine with the same arguments."""
     if os.environ.get("LOCAL_RANK", "0") == "0":
         yield
         return
@@ -55,7 +113,7 @@ def _once_a_machine() -> Iterator[None]:
 
 
 def _complain(error: Exception) -> int:
-    """One line on standard error; the exit code."""
+    """Print one line on standard error and return the exit code."""
     text = " ".join(str(error).split())
     if isinstance(error, OSError) and error.strerror:
         text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror

@@ -1,14 +1,15 @@
-"""How far a long run is: a bar of tqdm on a terminal, else a plain line every few seconds."""
+"""Progress of long runs on standard error: a bar or lines that count (`progress`), or a text (`StatusLine`)."""
 
 from __future__ import annotations
 
 import importlib
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-__all__ = ["progress"]
+__all__ = ["StatusLine", "progress"]
 
 
 @contextmanager
@@ -23,14 +24,15 @@ def progress(
 ) -> Iterator[Callable[[int], None]]:
     """Show progress on standard error; yields a function to call with the number of units just finished.
 
+    A terminal shows a bar if tqdm is installed; otherwise a plain line appears every few seconds.
+
     Args:
         total: units in all.
-        done: units finished before this began; they do not count for the speed.
-        label: what is going on.
-        unit: of what, in the plural.
+        done: units finished before; they do not count for the speed.
+        label: text in front.
+        unit: name of the units, in the plural.
         shown: False for silence.
-        every_s: the least time between two plain lines, in seconds. tqdm is used instead where it is
-            installed and standard error is a terminal.
+        every_s: the least time between two plain lines, in seconds.
     """
     if not shown:
         yield lambda finished: None
@@ -67,3 +69,37 @@ class _Lines:
             file=sys.stderr,
             flush=True,
         )
+
+
+class StatusLine:
+    """A line of text on standard error: rewritten in place on a terminal, else printed now and then.
+
+    Args:
+        shown: False for silence.
+        every_s: the least time between two printed lines, in seconds.
+    """
+
+    def __init__(self, shown: bool, every_s: float = 10.0) -> None:
+        self._shown, self._every_s = shown, every_s
+        self._live = sys.stderr.isatty()
+        self._last = time.monotonic() - every_s
+        self._width = 0
+
+    def show(self, text: str, news: bool = False) -> None:
+        """Show the text in the place of the one before; `news` makes it appear at once where lines are printed."""
+        now = time.monotonic()
+        if not self._shown or not (self._live or news or now - self._last >= self._every_s):
+            return
+        self._last = now
+        if not self._live:
+            print(text, file=sys.stderr, flush=True)
+            return
+        text = text[: shutil.get_terminal_size().columns - 1]
+        print(f"\r{text:{self._width}}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+    def end(self) -> None:
+        """End the line, so that nothing more is rewritten."""
+        if self._width:
+            print(file=sys.stderr)
+        self._width = 0

@@ -9,16 +9,35 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["START_OVER", "PathLike", "RunError", "differences", "opened", "refuse_foreign", "write_atomic"]
+from .options import Options, option
+
+__all__ = [
+    "START_OVER",
+    "PathLike",
+    "RunError",
+    "RunOptions",
+    "differences",
+    "opened",
+    "refuse_foreign",
+    "write_atomic",
+]
 
 PathLike: TypeAlias = str | os.PathLike[str]
 
-START_OVER = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
 _MOST = 6  # differences that are named
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunOptions(Options):
+    """Options of every run that has a folder of its own."""
+
+    resume: bool = option(True, "continue the run in the folder; without it that run is deleted first")
 
 
 class RunError(ValueError):

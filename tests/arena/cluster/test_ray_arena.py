@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import block_plots, content
+from arena_runs import block_plots, content, split_options
 from killing import KILL
 from ray_clusters import alive, driver, family, patient
 
@@ -23,6 +23,7 @@ from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import append, read_records
@@ -58,7 +59,8 @@ def no_plots(monkeypatch: pytest.MonkeyPatch) -> None:
 def run(out: Path, *agents: Any, games: int = 12, workers: Workers | None = None, **options: Any) -> RoundRobin:
     """With a store beside the folder."""
     store = out.with_suffix(".sqlite")
-    return round_robin(GAME, agents or BOTS, games, out=out, chunk=2, store=store, workers=workers, **options)
+    asked, others = split_options(RoundRobinOptions, {"games": games, "chunk": 2, "gif": False, **options})
+    return round_robin(GAME, agents or BOTS, asked, out=out, store=store, workers=workers, **others)
 
 
 def stored(path: Path) -> tuple[int, list[str], list[Any]]:
@@ -100,7 +102,7 @@ def test_commands_hand_their_games_to_workers(
     command: str, workers: RayWorkers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And need no cluster for what is finished, or refused."""
-    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
     words = [command, *COMMANDS[command].split(), "--quiet", "--agents", "random", f"ray_bots:Traced:{tmp_path}"]
     files = ["--store", str(tmp_path / "shared.sqlite"), "--out", str(tmp_path / "shared"), "--ray"]
     assert main([*words, *files]) == 0
@@ -115,7 +117,7 @@ def test_commands_hand_their_games_to_workers(
 
     monkeypatch.setattr(ray_workers, "connected", none)
     assert main([*words, *files]) == 0
-    assert main([*words, "gredy", *files, "--fresh"]) == 2
+    assert main([*words, "gredy", *files, "--no-resume"]) == 2
 
 
 def test_what_ray_is_not_asked_properly_is_said(capsys: pytest.CaptureFixture[str]) -> None:
@@ -131,7 +133,14 @@ def test_games_for_many_are_the_same_too(workers: RayWorkers, tmp_path: Path) ->
     game = cellgames.make("grid-adaptation-small-v0", rounds=4)
     for name, those in (("alone", None), ("shared", workers)):
         store = tmp_path / f"{name}.sqlite"
-        free_for_all(game, ["random", "greedy"], 10, out=tmp_path / name, chunk=3, seed=5, store=store, workers=those)
+        free_for_all(
+            game,
+            ["random", "greedy"],
+            FreeForAllOptions(games=10, chunk=3, seed=5),
+            out=tmp_path / name,
+            store=store,
+            workers=those,
+        )
     assert_same(tmp_path / "alone", tmp_path / "shared")
 
 
@@ -286,12 +295,20 @@ def test_a_game_that_workers_do_not_know_is_refused(workers: RayWorkers, tmp_pat
     from cellgames.envs import registry
 
     with pytest.raises(ValueError, match=r"workers make games by their ids.*CELLGAMES_GAMES"):
-        round_robin(Race(), ["random", "arena_bots:First"], 4, out=tmp_path / "one", workers=workers)
+        round_robin(
+            Race(),
+            ["random", "arena_bots:First"],
+            RoundRobinOptions(games=4, gif=False),
+            out=tmp_path / "one",
+            workers=workers,
+        )
     cellgames.register(Race)
     try:
         with pytest.raises(ClusterError, match=r"cannot make the game 'toy-race-v0'.*CELLGAMES_GAMES"):
             round_robin(
-                *(cellgames.make(Race.id), ["random", "arena_bots:First"], 4), out=tmp_path / "two", workers=workers
+                *(cellgames.make(Race.id), ["random", "arena_bots:First"], RoundRobinOptions(games=4)),
+                out=tmp_path / "two",
+                workers=workers,
             )
     finally:
         del registry.REGISTRY[Race.id]
@@ -346,7 +363,14 @@ def test_a_killed_driver_goes_on_and_shares_its_store(
         playing = {int(path.stem): "a worker" for path in bells.glob("*.playing")}
         assert alive(playing), process.communicate()[1]
         assert (
-            round_robin(GAME, agents[:2], 12, out=tmp_path / "other", chunk=2, store=store, workers=workers).played
+            round_robin(
+                GAME,
+                agents[:2],
+                RoundRobinOptions(games=12, chunk=2, gif=False),
+                out=tmp_path / "other",
+                store=store,
+                workers=workers,
+            ).played
             == 12
         )
         assert (tmp_path / "other" / "games.jsonl").read_bytes() == (out / "games.jsonl").read_bytes()

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import pytest
 from arena_bots import Last
-from arena_runs import content
+from arena_runs import content, split_options
 from killing import KILLED
 from ray_clusters import driver
 from season_coin import Coin, made_up
@@ -31,6 +31,7 @@ from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.games import Fixture, PackedUmpire, Played, settle
 from cellgames.arena.season.prefetch import AHEAD, Batch, BatchWork, Rounds
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
 from cellgames.cluster.connection import ClusterError
@@ -46,7 +47,7 @@ Piece: TypeAlias = tuple[bytes, "Future[Any]"]
 
 @pytest.fixture(autouse=True)
 def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
 
 
 class PortableCoin(Coin):
@@ -108,14 +109,15 @@ def backwards(pieces: list[Piece]) -> Iterable[Piece]:
 
 def run(out: Path, workers: Workers | None = None, level: int = 30, **options: Any) -> Season:
     """11 days of 4 games, a batch each."""
-    return play_season(TEAMS, PortableCoin(level, chunk=4), out=out, workers=workers, **{"days": 11, **options})
+    asked, others = split_options(SeasonOptions, {"days": 11, **options})
+    return play_season(TEAMS, PortableCoin(level, chunk=4), asked, out=out, workers=workers, **others)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a season that one process has played."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "png", lambda picture: b"")
+        patch.setattr(season_reports, "to_png", lambda picture: b"")
         files = content(run(tmp_path_factory.mktemp("seasons") / "whole").out)
     lines = [json.loads(line)["season"] for line in files["games.jsonl"].splitlines()]
     assert sum(line["attempt"] > 0 for line in lines if line["stage"].startswith("day")) > 10
@@ -227,7 +229,7 @@ def test_progress_is_of_all_days_and_does_not_count_what_was_on_file(
     said: list[str] = []
     with pytest.raises(ClusterError):
         run(tmp_path / "run", Pretend(2, wrong="day 3"))
-    run(tmp_path / "run", Pretend(2), progress=True, say=said.append)
+    run(tmp_path / "run", Pretend(2), say=said.append)
     assert re.search(r"^11 days: 44 of 44 games, ", capsys.readouterr().err, re.MULTILINE)
     assert sum("days" in text for text in said) == 9
     assert "days 3 to 3 of 11" in said[0]
@@ -248,7 +250,8 @@ def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Seaso
     """Days of 4, 8 and 8 games side by side, with an agent that fails and one that is an object of another name."""
     umpire = BotUmpire(TINY, BOTS, agents={"mine": Last("not mine")}, chunk=8)
     store = out.with_name(f"{out.name}.sqlite")
-    return play_season(BOTS, umpire, out=out, days=5, seed=4, store=store, workers=workers, **options)
+    asked, others = split_options(SeasonOptions, {"days": 5, "seed": 4, **options})
+    return play_season(BOTS, umpire, asked, out=out, store=store, workers=workers, **others)
 
 
 def cup_rounds(play: Callable[[BatchWork, Batch], Rounds]) -> list[str]:
@@ -281,7 +284,7 @@ def stored(path: Path) -> tuple[list[Record], list[Any]]:
 def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A season of bots that one process has played, beside its store."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "png", lambda picture: b"")
+        patch.setattr(season_reports, "to_png", lambda picture: b"")
         return run_bots(tmp_path_factory.mktemp("seasons") / "bots").out
 
 

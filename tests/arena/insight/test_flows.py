@@ -13,6 +13,7 @@ from cellgames.arena.insight.over_time import score_flows as flows
 from cellgames.arena.insight.over_time.life_stats import stepped
 from cellgames.arena.insight.over_time.score_flows import Flows, Spending
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Record, Result
 from cellgames.arena.records.replays import game_of
 from cellgames.envs.core import Game
@@ -54,7 +55,7 @@ def games() -> tuple[Game, tuple[Record, ...]]:
     first, second = load("random", game), load("random", game)
     second.name = "other"
     with tempfile.TemporaryDirectory() as folder:
-        records = free_for_all(game, [first, second], 24, out=folder, seed=5).records
+        records = free_for_all(game, [first, second], FreeForAllOptions(games=24, seed=5), out=folder).records
     return game_of(records[0]), records
 
 

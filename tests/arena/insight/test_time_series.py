@@ -14,6 +14,7 @@ from cellgames.arena.insight.census.census import census
 from cellgames.arena.insight.over_time import time_series
 from cellgames.arena.insight.over_time.life_stats import moments, stepped
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import ReplayError, game_of, replay
 from cellgames.envs.core import Game
@@ -38,7 +39,7 @@ def played(id: str) -> tuple[Record, ...]:
     first, second = load("random", game), load("random", game)
     second.name = "other"
     with tempfile.TemporaryDirectory() as folder:
-        return free_for_all(game, [first, second], 6, out=folder, seed=3).records
+        return free_for_all(game, [first, second], FreeForAllOptions(games=6, seed=3), out=folder).records
 
 
 def the_game(id: str) -> Game:

@@ -13,7 +13,8 @@ from toy_games import Race
 
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
-from cellgames.arena.play.match import Schedule, derive, load_two_player_agents, match, match_id, play_chunk
+from cellgames.arena.play.match import derive, load_two_player_agents, match, match_id, play_chunk
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
 from cellgames.arena.stats.tables import distinct, make_tables, pair_result, tally
 
@@ -21,7 +22,9 @@ GAME = cellgames.make("torus-v0", size=3)
 
 
 def test_each_opening_is_played_in_both_seats() -> None:
-    records = match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=20, opening_plies=3, chunk=4).records
+    records = match(
+        GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=20, opening_plies=3, chunk=4)
+    ).records
     assert len(records) == 20
     for one, other in zip(records[::2], records[1::2], strict=True):
         assert one.agents == ("ann", "bob")
@@ -38,7 +41,9 @@ def test_each_opening_is_played_in_both_seats() -> None:
 
 
 def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() -> None:
-    records = match(Race(goal=3, limit=4), RandomAgent("ann"), RandomAgent("bob"), games=80, opening_plies=4).records
+    records = match(
+        Race(goal=3, limit=4), RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=80, opening_plies=4)
+    ).records
     assert {record.opening for record in records} == {0, 1, 2, 3}
     for one, other in zip(records[::2], records[1::2], strict=True):
         assert one.opening == other.opening < min(len(one.moves), len(other.moves))
@@ -47,17 +52,19 @@ def test_an_opening_that_would_end_its_game_is_shorter_and_the_record_says_so() 
 
 def test_all_matches_of_a_run_have_the_same_openings_and_seeds() -> None:
     names = ("ann", "bob", "cid")
-    runs = [match(GAME, RandomAgent(a), RandomAgent(b), games=8) for a, b in itertools.combinations(names, 2)]
+    runs = [
+        match(GAME, RandomAgent(a), RandomAgent(b), MatchOptions(games=8)) for a, b in itertools.combinations(names, 2)
+    ]
     openings = [[(r.moves[:2], r.seed) for r in run.records] for run in runs]
     assert openings[0] == openings[1] == openings[2]
     assert len({tuple(r.moves for r in run.records) for run in runs}) == 3  # but they play differently
 
 
 def test_the_seed_and_nothing_else_decides() -> None:
-    first = match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=1)
-    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=1) == first
-    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=8, seed=2).records != first.records
-    swapped = match(GAME, RandomAgent("bob"), RandomAgent("ann"), games=8, seed=1)
+    first = match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=1))
+    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=1)) == first
+    assert match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=8, seed=2)).records != first.records
+    swapped = match(GAME, RandomAgent("bob"), RandomAgent("ann"), MatchOptions(games=8, seed=1))
     assert swapped.records == first.records
     assert swapped.agents == ("bob", "ann")
     assert swapped.score == pytest.approx(1 - first.score)
@@ -65,14 +72,15 @@ def test_the_seed_and_nothing_else_decides() -> None:
 
 def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_one() -> None:
     agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
-    whole = match(GAME, *agents.values(), games=20, chunk=4).records
-    chunks = Schedule(20, chunk=4).chunks()
+    ann, bob = agents.values()
+    whole = match(GAME, ann, bob, MatchOptions(games=20, chunk=4)).records
+    chunks = MatchOptions(games=20, chunk=4).chunks()
     assert chunks == [range(0, 4), range(4, 8), range(8, 10)]
     for openings in reversed(chunks):
-        alone = play_chunk(GAME, agents, Schedule(20, chunk=4), openings)
+        alone = play_chunk(GAME, agents, MatchOptions(games=20, chunk=4), openings)
         assert alone == list(whole[2 * openings.start : 2 * openings.stop])
-    assert match(GAME, *agents.values(), games=16, chunk=4).records == whole[:16]
-    longer = match(GAME, *agents.values(), games=40, chunk=4).records
+    assert match(GAME, ann, bob, MatchOptions(games=16, chunk=4)).records == whole[:16]
+    longer = match(GAME, ann, bob, MatchOptions(games=40, chunk=4)).records
     assert longer[:16] == whole[:16]
     assert [r.moves[:2] for r in longer[:20]] == [r.moves[:2] for r in whole]  # also of the unfinished chunk
 
@@ -80,26 +88,26 @@ def test_a_chunk_is_the_same_alone_and_a_longer_match_begins_with_the_shorter_on
 def test_finished_games_are_counted_as_they_end() -> None:
     agents: dict[str, Any] = {"ann": RandomAgent("ann"), "bob": RandomAgent("bob")}
     counts: list[int] = []
-    play_chunk(GAME, agents, Schedule(20), range(10), counts.append)
+    play_chunk(GAME, agents, MatchOptions(games=20), range(10), counts.append)
     assert sum(counts) == 20
     assert min(counts) >= 0
     assert len(counts) > 5
 
 
 def test_deterministic_agents_play_few_different_games() -> None:
-    repeated = match(GAME, First("first"), Last("last"), games=20, opening_plies=0)
+    repeated = match(GAME, First("first"), Last("last"), MatchOptions(games=20, opening_plies=0))
     assert repeated.tally.distinct == distinct(repeated.records) == 2
-    varied = match(GAME, First("first"), Last("last"), games=20, opening_plies=2)
+    varied = match(GAME, First("first"), Last("last"), MatchOptions(games=20, opening_plies=2))
     assert 2 < varied.tally.distinct <= 20
     # Equal agents play the same moves from either seat.
-    twins = match(GAME, First("first"), First("again"), games=20, opening_plies=2)
+    twins = match(GAME, First("first"), First("again"), MatchOptions(games=20, opening_plies=2))
     openings = {r.moves[:2] for r in twins.records}
     assert twins.tally.distinct == len(openings) <= 10
     assert twins.score == 0.5
 
 
 def test_a_match_in_words() -> None:
-    said = str(match(GAME, First("first"), First("again"), games=4))
+    said = str(match(GAME, First("first"), First("again"), MatchOptions(games=4)))
     assert re.fullmatch(
         r"first scores 50\.0% against again \(95 % interval \d+\.\d% to \d+\.\d%\): "
         r"2 wins, 0 draws, 2 losses; 2 of 4 games differ",
@@ -112,18 +120,21 @@ def test_a_match_in_words() -> None:
     [
         (lambda: match(GAME, "random", "random"), "agents with different names, got more than one random"),
         (lambda: match(GAME, "random", "randm"), "unknown agent 'randm'"),
-        (lambda: match(GAME, "random", First("first"), games=3), "games must be even"),
+        (lambda: match(GAME, "random", First("first"), MatchOptions(games=3)), "games must be even"),
         (
-            lambda: match(GAME, "random", First("first"), games=0),
+            lambda: match(GAME, "random", First("first"), MatchOptions(games=0)),
             "games must be a whole number of at least 2",
         ),
         (
-            lambda: match(GAME, "random", First("first"), chunk=0),
+            lambda: match(GAME, "random", First("first"), MatchOptions(chunk=0)),
             "chunk must be a whole number of at least 1",
         ),
-        (lambda: match(GAME, "random", First("first"), opening_plies=-1), "opening_plies must be a whole"),
-        (lambda: match(GAME, "random", First("first"), opening_plies=18), "ask for fewer plies"),
-        (lambda: match(GAME, "random", First("first"), seed=0.5), "seed must be a whole number, got 0.5"),  # type: ignore[arg-type]  # that is the error
+        (
+            lambda: match(GAME, "random", First("first"), MatchOptions(opening_plies=-1)),
+            "opening_plies must be a whole",
+        ),
+        (lambda: match(GAME, "random", First("first"), MatchOptions(opening_plies=18)), "ask for fewer plies"),
+        (lambda: match(GAME, "random", First("first"), MatchOptions(seed=0.5)), "seed must be a whole number, got 0.5"),  # type: ignore[arg-type]  # that is the error
         (lambda: load_two_player_agents(GAME, ["random"]), "expected at least two agents, got random"),
     ],
 )

@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 from arena_bots import First, Last
-from arena_runs import block_plots, content, count_batches, killed_at, lose_patience
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, split_options
 from toy_games import Race
 
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
-from cellgames.arena.play.round_robin import RoundRobin, RunError, round_robin, top_game
+from cellgames.arena.play.match_options import RoundRobinOptions
+from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import RecordError, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report import reports
+from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=3)
 SPECS = ("random", "arena_bots:First", "arena_bots:Mortal")
@@ -27,7 +29,8 @@ CHUNKS = 3 * 3  # pairs, chunks a pair
 
 
 def run(out: Path, *specs: str, games: int = 12, **options: Any) -> RoundRobin:
-    return round_robin(GAME, specs or SPECS, games, out=out, chunk=2, **options)
+    asked, others = split_options(RoundRobinOptions, {"games": games, "chunk": 2, "gif": False, **options})
+    return round_robin(GAME, specs or SPECS, asked, out=out, **others)
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def test_the_order_of_the_agents_does_not_matter(tmp_path: Path, whole: Path) ->
 
 
 def test_agents_may_be_objects_and_the_files_hold_no_more_than_their_names(tmp_path: Path) -> None:
-    done = round_robin(GAME, [First("one"), Last("two")], 4, out=tmp_path / "run")
+    done = round_robin(GAME, [First("one"), Last("two")], RoundRobinOptions(games=4, gif=False), out=tmp_path / "run")
     assert done.played == 4
     assert done.tables.ratings.agents == ("one", "two")
     assert {path.name for path in done.files} == {path.name for path in (tmp_path / "run").iterdir()}
@@ -107,6 +110,7 @@ import os, sys
 import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
 from cellgames.arena.play import chunks, round_robin as rr
+from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.report import report_parts
 
 def run(moment, out):
@@ -116,7 +120,8 @@ def run(moment, out):
     elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
     elif moment == "tables": report_parts.write_atomic = die_writing("pairs.csv", report_parts.write_atomic)
     game = cellgames.make("torus-v0", size=3)
-    rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], 12, out=out, chunk=2)
+    options = RoundRobinOptions(games=12, chunk=2, gif=False)
+    rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], options, out=out)
 
 kill_each(run, *sys.argv[1:])
 """
@@ -240,15 +245,20 @@ def test_a_grown_run_has_the_pictures_of_a_bigger_one(tmp_path: Path, complete: 
 
 def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path, tmp_path: Path) -> None:
     before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
         (lambda: run(whole, opening_plies=4), "opening_plies: expected 2, got 4; "),
-        (lambda: round_robin(GAME, SPECS, 12, out=whole, chunk=3), "chunk: expected 2, got 3; "),
+        (
+            lambda: round_robin(GAME, SPECS, RoundRobinOptions(games=12, chunk=3, gif=False), out=whole),
+            "chunk: expected 2, got 3; ",
+        ),
         (lambda: run(whole, games=10), "holds more games a pair: expected 12 or more, got 10; "),
         (lambda: run(whole, *SPECS[:2]), "arena_bots:Mortal is missing; "),
         (
-            lambda: round_robin(cellgames.make("torus-v0", size=4), SPECS, 12, out=whole, chunk=2),
+            lambda: round_robin(
+                cellgames.make("torus-v0", size=4), SPECS, RoundRobinOptions(games=12, chunk=2, gif=False), out=whole
+            ),
             "parameters: expected {'size': 3}, got {'size': 4}; ",
         ),
     ]
@@ -291,9 +301,9 @@ def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
 ) -> None:
     block_plots(monkeypatch)
     game, agents = Race(goal=3, limit=4), [RandomAgent("ann"), RandomAgent("bob")]
-    first = round_robin(game, agents, 40, out=tmp_path, opening_plies=3, chunk=4)
+    first = round_robin(game, agents, RoundRobinOptions(games=40, opening_plies=3, chunk=4, gif=False), out=tmp_path)
     assert len({record.opening for record in first.records}) > 1
-    again = round_robin(game, agents, 48, out=tmp_path, opening_plies=3, chunk=4)
+    again = round_robin(game, agents, RoundRobinOptions(games=48, opening_plies=3, chunk=4, gif=False), out=tmp_path)
     assert again.played == 8
     assert again.records[:40] == first.records
 
@@ -343,7 +353,13 @@ def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: 
 
 
 def test_progress_is_silent_unless_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], 4, out=tmp_path / "one")
+    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], RoundRobinOptions(games=4, gif=False), out=tmp_path / "one")
     assert capsys.readouterr() == ("", "")
-    round_robin(GAME, [RandomAgent("a"), RandomAgent("b")], 4, out=tmp_path / "two", progress=True)
+    round_robin(
+        GAME,
+        [RandomAgent("a"), RandomAgent("b")],
+        RoundRobinOptions(games=4, gif=False),
+        out=tmp_path / "two",
+        progress=True,
+    )
     assert re.fullmatch(r"torus-v0: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 from arena_bots import First, Last
-from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, stop_and_continue
+from arena_runs import block_plots, content, count_batches, killed_at, lose_patience, split_options, stop_and_continue
 from PIL import Image
 from torch import Tensor
 from toy_games import Sealed
@@ -27,13 +27,15 @@ import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play import round_robin
-from cellgames.arena.play.free_for_all import FreeForAll, RunError, free_for_all, seatings
+from cellgames.arena.play.free_for_all import FreeForAll, free_for_all, seatings
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report import free_for_all_reports as reports
 from cellgames.arena.stats import ratings
 from cellgames.arena.stats.free_for_all_tables import comparisons, make_tables, places
 from cellgames.cli.main import main
+from cellgames.utils.run_folders import RunError
 
 CUP = {"rows": 12, "cols": 64, "teams": 4, "pattern": "randys", "shapes": 2, "max_generations": 5}
 GAME = cellgames.make("toroidal-cup-v0", **CUP)
@@ -58,7 +60,8 @@ class High(BaseAgent):
 
 
 def run(out: Path, *specs: str, games: int = 11, **options: Any) -> FreeForAll:
-    return free_for_all(GAME, specs or SPECS, games, out=out, **{"chunk": 3, **options})
+    asked, others = split_options(FreeForAllOptions, {"games": games, "chunk": 3, **options})
+    return free_for_all(GAME, specs or SPECS, asked, out=out, **others)
 
 
 @pytest.fixture(scope="module")
@@ -279,7 +282,7 @@ def test_better_play_is_rated_better_whatever_the_number_of_agents(tmp_path: Pat
     """A game of three seats with two components, for two, three and five agents."""
     bots: list[AnyAgent] = [High("high"), Idle("idle"), RandomAgent("ann"), RandomAgent("bob"), RandomAgent("cid")]
     for count in (2, 3, 5):
-        done = free_for_all(Sealed(), bots[:count], 60, out=tmp_path / str(count))
+        done = free_for_all(Sealed(), bots[:count], FreeForAllOptions(games=60), out=tmp_path / str(count))
         assert (done.tables.agents[0], done.tables.agents[-1]) == ("high", "idle")
         assert {finish.seats for finish in done.tables.finishes.values()} == {180 // count}
         assert {finish.seats for finish in done.tables.agent_seats.values()} == {60 // count}
@@ -289,7 +292,12 @@ def test_better_play_is_rated_better_whatever_the_number_of_agents(tmp_path: Pat
 
 def test_games_of_two_are_played_from_both_seats_after_openings(tmp_path: Path) -> None:
     game = cellgames.make("torus-v0", size=3)
-    done = free_for_all(game, [First("one"), Last("two"), "random"], 9, out=tmp_path, opening_plies=2, anchor="random")
+    done = free_for_all(
+        game,
+        [First("one"), Last("two"), "random"],
+        FreeForAllOptions(games=9, opening_plies=2, anchor="random"),
+        out=tmp_path,
+    )
     assert {record.opening for record in done.records} == {2}
     assert {len(set(record.agents)) for record in done.records} == {2}
     assert set(done.tables.agent_seats) == {(name, seat) for name in ("one", "two", "random") for seat in (0, 1)}
@@ -302,9 +310,11 @@ def test_a_run_with_a_parameter_that_is_a_tuple_grows(tmp_path: Path) -> None:
     """Files hold it as a list."""
     bots = [RandomAgent("one"), RandomAgent("two")]
     game, other = (cellgames.make("grid-adaptation-small-v0", flip_rounds=(2, last), rounds=4) for last in (4, 3))
-    assert [free_for_all(game, bots, games, out=tmp_path, chunk=2).played for games in (2, 6)] == [2, 4]
+    assert [
+        free_for_all(game, bots, FreeForAllOptions(games=games, chunk=2), out=tmp_path).played for games in (2, 6)
+    ] == [2, 4]
     with pytest.raises(RunError, match=r"parameters.*flip_rounds"):
-        free_for_all(other, bots, 6, out=tmp_path, chunk=2)
+        free_for_all(other, bots, FreeForAllOptions(games=6, chunk=2), out=tmp_path)
 
 
 def test_a_second_seed_plays_other_games(tmp_path: Path, whole: Path) -> None:
@@ -322,6 +332,7 @@ from arena_runs import die_after, die_within, die_writing, kill_each
 from cellgames.arena.play import chunks
 from cellgames.arena.report import report_parts
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions
 
 def run(moment, out):
     if moment == "inside a chunk": os.environ["MORTAL"] = "4"
@@ -329,7 +340,7 @@ def run(moment, out):
     elif moment == "between chunks": chunks.append = die_after(2, chunks.append)
     elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
     elif moment == "tables": report_parts.write_atomic = die_writing("seats.csv", report_parts.write_atomic)
-    free_for_all(cellgames.make("toroidal-cup-v0", **{CUP}), {SPECS}, 11, out=out, chunk=3)
+    free_for_all(cellgames.make("toroidal-cup-v0", **{CUP}), {SPECS}, FreeForAllOptions(games=11, chunk=3), out=out)
 
 kill_each(run, *sys.argv[1:])
 """
@@ -391,7 +402,7 @@ def test_a_finished_run_plays_nothing_and_changes_nothing(complete: Path, chunks
 
 def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
     before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another run. seed: expected 0, got 1; "),
         (lambda: run(whole, chunk=4), "chunk: expected 3, got 4; "),
@@ -407,13 +418,15 @@ def test_another_run_in_the_folder_is_refused_with_what_differs(whole: Path) -> 
 
 def test_runs_of_another_kind_are_left_alone_also_by_a_fresh_start(tmp_path: Path, whole: Path) -> None:
     game, out = cellgames.make("torus-v0", size=3), tmp_path / "pairs"
-    round_robin.round_robin(game, [First("one"), Last("two")], 2, out=out)
+    round_robin.round_robin(game, [First("one"), Last("two")], RoundRobinOptions(games=2, gif=False), out=out)
     pairs, table = content(out), content(whole)
     for resume in (True, False):
         with pytest.raises(RunError, match=r"holds a run of another kind: expected 'games' in run\.json, got none"):
             run(out, resume=resume)
         with pytest.raises(RunError, match="another kind: expected 'games_per_pair'"):
-            round_robin.round_robin(game, [First("one"), Last("two")], 2, out=whole, resume=resume)
+            round_robin.round_robin(
+                game, [First("one"), Last("two")], RoundRobinOptions(games=2, resume=resume, gif=False), out=whole
+            )
     assert (content(out), content(whole)) == (pairs, table)
 
 
@@ -459,7 +472,9 @@ class Searcher(BaseAgent):
             "agent 'two' searches on states, which needs a game in turns with perfect information; toroidal-cup-v0 is",
         ),
         (
-            lambda out: free_for_all(Sealed(), [RandomAgent(name) for name in "abcdef"], 3, out=out),
+            lambda out: free_for_all(
+                Sealed(), [RandomAgent(name) for name in "abcdef"], FreeForAllOptions(games=3), out=out
+            ),
             "expected at least 4 games, so that each of 6 agents gets one of 3 seats, got 3",
         ),
     ],
@@ -473,7 +488,7 @@ def test_wrong_settings_leave_no_trace(call: Callable[[Path], object], message: 
 def test_the_fewest_games_give_everyone_a_seat(tmp_path: Path) -> None:
     for seed in range(5):
         bots = [RandomAgent(name) for name in "abcdef"]
-        done = free_for_all(Sealed(), bots, 4, out=tmp_path / str(seed), seed=seed)
+        done = free_for_all(Sealed(), bots, FreeForAllOptions(games=4, seed=seed), out=tmp_path / str(seed))
         assert set(done.tables.ratings.agents) == set("abcdef")
 
 

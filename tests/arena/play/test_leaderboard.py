@@ -18,6 +18,7 @@ from store_games import game
 
 import cellgames
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
@@ -25,8 +26,8 @@ from cellgames.arena.report import leaderboard_reports as reports
 from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
 from cellgames.arena.stats.ratings import rate
 from cellgames.arena.stats.tables import make_tables, pair_result
-from cellgames.cli import leaderboard_command
-from cellgames.cli.commands import UserError
+from cellgames.cli.commands import leaderboard_command
+from cellgames.cli.console import UserError
 from cellgames.cli.main import main
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -70,7 +71,13 @@ def match(
 
 def test_one_run_gives_the_tables_of_the_run(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
-    run = round_robin(TORUS, ["random", "greedy", "rollout:2"], 12, out=tmp_path / "run", gif=False, store=store)
+    run = round_robin(
+        TORUS,
+        ["random", "greedy", "rollout:2"],
+        RoundRobinOptions(games=12, gif=False),
+        out=tmp_path / "run",
+        store=store,
+    )
     [board] = leaderboards(store)
     expected = make_tables(run.records, anchor="random")
     assert board.standings == expected.standings
@@ -115,7 +122,11 @@ def test_openings_that_two_runs_share_are_one_cluster(store: Store) -> None:
 
 
 def test_tables_do_not_depend_on_when_games_were_added(store: Store, tmp_path: Path) -> None:
-    parts = [match("a", "b", 0.7, 20), match("b", "c", 0.6, 20, seed=2), match("a", "c", 0.8, 20, seed=3, size=8)]
+    parts = [
+        match("a", "b", 0.7, 20),
+        match("b", "c", 0.6, 20, seed=2),
+        match("a", "c", 0.8, 20, seed=3, size=8),
+    ]
     for part in parts:
         store.add(part, source=FILE)
     with Store(tmp_path / "other.sqlite") as other:
@@ -227,7 +238,7 @@ def test_data_is_json_and_does_without_optional_libraries(store: Store, monkeypa
 
 def test_games_of_more_than_two_have_their_own_tables(store: Store, tmp_path: Path) -> None:
     cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
-    free_for_all(cup, ["random", "greedy"], 6, out=tmp_path / "many", store=store)
+    free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=6), out=tmp_path / "many", store=store)
     [board] = leaderboards(store, "toroidal-cup-small-v0")
     assert board.title == "toroidal-cup-small-v0 max_generations=10 teams=3"
     data = board.to_data()
@@ -376,7 +387,7 @@ def command(tmp_path: Path) -> Callable[..., int]:
         parser = argparse.ArgumentParser()
         leaderboard_command.add_options(parser)
         arguments = parser.parse_args([*words, "--store", str(tmp_path / "mine.sqlite")])
-        return leaderboard_command.leaderboard(arguments)
+        return leaderboard_command.run(arguments)
 
     return run
 

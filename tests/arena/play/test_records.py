@@ -18,6 +18,7 @@ from PIL import Image
 import cellgames
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, game_of, gif, replay, verify
 from cellgames.utils.run_folders import write_atomic
@@ -38,7 +39,7 @@ RING = Record(
 
 @pytest.fixture(scope="module")
 def games() -> tuple[Record, ...]:
-    return match(GAME, RandomAgent("ann"), RandomAgent("bob"), games=12, chunk=3).records
+    return match(GAME, RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=12, chunk=3)).records
 
 
 CLOTH = {"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds": 3, "radius": 3}
@@ -47,7 +48,9 @@ CLOTH = {"height": 8, "width": 8, "generations": 2, "max_units": 2, "max_rounds"
 @pytest.fixture(scope="module")
 def cloth() -> Record:
     """A game with a summary of several rounds."""
-    played = match(cellgames.make("cloth-of-gold-v0", **CLOTH), RandomAgent("ann"), RandomAgent("bob"), games=40)
+    played = match(
+        cellgames.make("cloth-of-gold-v0", **CLOTH), RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=40)
+    )
     return max(played.records, key=lambda record: (sum(record.summary["rounds"]["killed"]), record.result.turns))
 
 
@@ -337,7 +340,9 @@ def test_a_tampered_record_says_what_differs(name: str) -> None:
 
 def test_a_batch_finds_what_single_replays_find(games: tuple[Record, ...]) -> None:
     """Bad records stand between good ones, of several sizes; each has its own message, wherever it stands."""
-    bigger = match(cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), games=2).records
+    bigger = match(
+        cellgames.make("torus-v0", size=4), RandomAgent("ann"), RandomAgent("bob"), MatchOptions(games=2)
+    ).records
     bad = [record for record, _ in TAMPERED.values()]
     mixed = [record for trio in zip(games, bad, bigger * 20, strict=False) for record in trio]
     expected = {}

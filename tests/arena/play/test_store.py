@@ -30,15 +30,18 @@ from cellgames.agents.identity import digest, identities, identity
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import meet
 from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.round_robin import RunError, round_robin
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, generate_names, place
 from cellgames.arena.stats.tables import make_tables
+from cellgames.utils.run_folders import RunError
 
 TORUS = cellgames.make("torus-v0", size=3)
 FILE = ("file", "somewhere")
@@ -129,7 +132,9 @@ def test_games_are_found_by_game_parameters_agents_and_version(path: Path) -> No
 
 
 def test_results_give_the_tables_of_the_records_themselves(path: Path, tmp_path: Path) -> None:
-    run = round_robin(TORUS, ["random", "greedy", "rollout:2"], 12, out=tmp_path / "run", chunk=3, gif=False)
+    run = round_robin(
+        TORUS, ["random", "greedy", "rollout:2"], RoundRobinOptions(games=12, chunk=3, gif=False), out=tmp_path / "run"
+    )
     lost = replace(run.records[0].result, forfeit=Forfeit(1, "it failed"))
     records = [replace(run.records[0], result=lost), *run.records[1:]]
     with Store(path) as store:
@@ -284,8 +289,8 @@ def test_a_failure_half_way_leaves_nothing_of_it(path: Path, monkeypatch: pytest
 
 def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
     cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
-    many = free_for_all(cup, ["random", "greedy"], 4, out=tmp_path / "many")
-    two = round_robin(TORUS, ["random", "greedy"], 4, out=tmp_path / "two", gif=False)
+    many = free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=4), out=tmp_path / "many")
+    two = round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=4, gif=False), out=tmp_path / "two")
     file = tmp_path / "saved.jsonl"
     append(file, [replace(two.records[0], agents=("random", "human"))])
     with Store(path) as store:
@@ -334,11 +339,11 @@ def test_export_holds_every_game_with_its_record(path: Path, tmp_path: Path) -> 
 
 def test_a_round_robin_feeds_the_store_once(path: Path, tmp_path: Path) -> None:
     out, agents = tmp_path / "run", ["random", "arena_bots:First"]
-    run = round_robin(TORUS, agents, 8, out=out, chunk=2, gif=False, store=path)
+    run = round_robin(TORUS, agents, RoundRobinOptions(games=8, chunk=2, gif=False), out=out, store=path)
     with Store(path) as store:
         assert list(store.games()) == list(run.records)
         assert dict(store.settings()[0].agents) == identities(agents)
-    grown = round_robin(TORUS, agents, 12, out=out, chunk=2, gif=False, store=path)
+    grown = round_robin(TORUS, agents, RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
     with Store(path) as store:
         assert list(store.games()) == list(grown.records)
         assert store.import_run(out) == 0
@@ -357,11 +362,11 @@ def test_a_run_killed_between_its_file_and_the_store_repairs_that(
 
     monkeypatch.setattr(Store, "add", killed)
     with pytest.raises(KeyboardInterrupt):
-        round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
+        round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
     with Store(path) as store:
         assert len(store) == 4
     assert len(read_records(out / "games.jsonl").records) == 8
-    run = round_robin(TORUS, ["random", "greedy"], 12, out=out, chunk=2, gif=False, store=path)
+    run = round_robin(TORUS, ["random", "greedy"], RoundRobinOptions(games=12, chunk=2, gif=False), out=out, store=path)
     assert run.played == 4
     with Store(path) as store:
         assert sorted(store.text(n) for n in range(1, 13)) == sorted(record.to_json() for record in run.records)
@@ -385,27 +390,27 @@ def _fail() -> int:
 
 def test_free_for_all_games_and_evaluations_feed_the_store(path: Path, tmp_path: Path) -> None:
     cup = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=10)
-    run = free_for_all(cup, ["random", "greedy"], 4, out=tmp_path / "many", store=path)
+    run = free_for_all(cup, ["random", "greedy"], FreeForAllOptions(games=4), out=tmp_path / "many", store=path)
     bots: dict[str, AnyAgent] = {"first": First("first"), "last": Last("last")}
     with Store(path) as store:
         assert list(store.games()) == list(run.records)
         with feeding(store, "evaluation", "", identities(bots.values()), pytest.fail) as keep:
-            measured = meet(TORUS, bots, 6, chunk=2, keep=keep)
+            measured = meet(TORUS, bots, MatchOptions(games=6, chunk=2), keep=keep)
         assert list(store.games("torus-v0")) == measured
 
 
 def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, tmp_path: Path) -> None:
     agents = ["random", "greedy"]
     teams = place([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
-    season = play_season(teams, BotUmpire(TORUS, teams), out=tmp_path / "season", days=1, store=path)
+    season = play_season(teams, BotUmpire(TORUS, teams), SeasonOptions(days=1), out=tmp_path / "season", store=path)
     with Store(path) as store:
         assert len(store) == season.games
         assert store.sources()[0].kind == "season"
         assert {name for name, _ in store.settings()[0].agents} == {"random", "greedy"}
         assert store.import_run(season.out) == 0
-    play_season(teams, BotUmpire(TORUS, teams), out=tmp_path / "season", days=1, store=path)
+    play_season(teams, BotUmpire(TORUS, teams), SeasonOptions(days=1), out=tmp_path / "season", store=path)
     without = [replace(team, agent="") for team in teams]
-    play_season(without, Coin(), out=tmp_path / "coins", days=1, store=path)
+    play_season(without, Coin(), SeasonOptions(days=1), out=tmp_path / "coins", store=path)
     with Store(path) as store:
         assert len(store) == season.games
         chance = tmp_path / "chance"
@@ -468,16 +473,21 @@ def test_a_network_is_known_by_its_weights() -> None:
 
 def test_a_run_is_not_continued_with_an_agent_that_has_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out = tmp_path / "run"
-    round_robin(TORUS, ["random", "arena_bots:First"], 4, out=out, gif=False)
+    round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=4, gif=False), out=out)
     original = identities_of._of_file
     monkeypatch.setattr(identities_of, "_of_file", lambda path: "0" + original(path))
     with pytest.raises(RunError, match=r"holds games of another arena_bots:First: expected identity"):
-        round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False)
-    round_robin(TORUS, ["random", "arena_bots:First"], 8, out=out, gif=False, resume=False)
+        round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=8, gif=False), out=out)
+    round_robin(TORUS, ["random", "arena_bots:First"], RoundRobinOptions(games=8, gif=False, resume=False), out=out)
 
 
 def test_the_file_of_a_run_brings_the_identities_of_its_run(path: Path, tmp_path: Path) -> None:
-    round_robin(cellgames.make("torus-v0", size=3), [First("a"), Last("b")], 2, out=tmp_path / "run", gif=False)
+    round_robin(
+        cellgames.make("torus-v0", size=3),
+        [First("a"), Last("b")],
+        RoundRobinOptions(games=2, gif=False),
+        out=tmp_path / "run",
+    )
     with Store(path) as store:
         store.import_run(tmp_path / "run" / "games.jsonl")
         [setting] = store.settings()

@@ -14,17 +14,19 @@ from typing import Any
 import numpy as np
 import pytest
 from arena_bots import First
-from arena_runs import block_plots, content
+from arena_runs import block_plots, content, split_options
 
 import cellgames
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.play import chunks
-from cellgames.arena.play.match import Schedule, derive
-from cellgames.arena.play.round_robin import RoundRobin, RunError, round_robin
+from cellgames.arena.play.match import derive
+from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
+from cellgames.arena.play.round_robin import RoundRobin, round_robin
 from cellgames.arena.play.until_certain import order_section, order_text
 from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 from cellgames.arena.stats.ratings import Outcome, PairResult, rate
+from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=3)
 NAMES = ("a", "b", "c", "d")
@@ -188,16 +190,16 @@ def made_up(strength: Mapping[str, float], stop: Callable[[], None]) -> Callable
     """`match.play_games` by known strengths; calls `stop` first."""
 
     def play(
-        game: Any, agents: Mapping[str, Any], schedule: Schedule, pairings: Sequence[Pairing], finished: Any = None
+        game: Any, agents: Mapping[str, Any], options: MatchOptions, pairings: Sequence[Pairing], finished: Any = None
     ) -> list[Record]:
         stop()
         names, records = sorted(agents), []
         for pairing in pairings:
             seated = tuple(names[seat] for seat in pairing.seats)
-            rng = np.random.default_rng(derive(schedule.seed, pairing.match, pairing.opening, *pairing.seats))
+            rng = np.random.default_rng(derive(options.seed, pairing.match, pairing.opening, *pairing.seats))
             first = rng.random() < 1 / (1 + math.exp(strength[seated[1]] - strength[seated[0]]))
             result = Result(("win", "loss") if first else ("loss", "win"), (float(first), float(not first)), 1, False)
-            seed = derive(schedule.seed, "game", pairing.opening)
+            seed = derive(options.seed, "game", pairing.opening)
             moves = (f"{pairing.opening}",)
             records.append(
                 Record(
@@ -226,8 +228,9 @@ def play(monkeypatch: pytest.MonkeyPatch) -> Callable[..., RoundRobin]:
 
         games = made_up(dict(zip(NAMES, strength, strict=True)), stop)
         monkeypatch.setattr(chunks, "play_games", games)
-        given = {"chunk": 5, "games_per_pair": 20, "until_certain": True, "gif": False, **options}
-        return round_robin(GAME, _players(), out=out, **given)
+        given = {"chunk": 5, "games": 20, "until_certain": True, "gif": False, **options}
+        asked, others = split_options(RoundRobinOptions, given)
+        return round_robin(GAME, _players(), asked, out=out, **others)
 
     return run
 
@@ -319,7 +322,7 @@ def test_a_plain_run_may_go_on_until_it_is_certain(play: Callable[..., RoundRobi
     ("options", "message"),
     [
         ({"until_certain": False}, "it was played until the order was certain"),
-        ({"games_per_pair": 30, "budget": 500}, "keeps its agents and its first games"),
+        ({"games": 30, "budget": 500}, "keeps its agents and its first games"),
         ({"budget": 200}, "budget: expected 300 or more, got 200"),
         ({"seed": 4, "budget": 300}, "seed: expected 0, got 4"),
     ],
@@ -334,9 +337,9 @@ def test_another_run_is_refused(
 
 def test_games_that_the_rounds_do_not_ask_for_are_refused(play: Callable[..., RoundRobin], tmp_path: Path) -> None:
     run = play(tmp_path, (0.0, 4.0, 8.0, 12.0), budget=300)  # certain at once
-    schedule = Schedule(20, 0, 2, 5)
+    options = MatchOptions(games=20, seed=0, opening_plies=2, chunk=5)
     pairings = [Pairing("a vs b", opening, seats) for opening in range(10, 15) for seats in ((0, 1), (1, 0))]
-    more = made_up(dict.fromkeys(NAMES, 0.0), lambda: None)(GAME, {"a": 0, "b": 0}, schedule, pairings)
+    more = made_up(dict.fromkeys(NAMES, 0.0), lambda: None)(GAME, {"a": 0, "b": 0}, options, pairings)
     with (tmp_path / "games.jsonl").open("a") as file:
         file.writelines(record.to_json() + "\n" for record in more)
     with pytest.raises(RunError, match="not of this run, games of a vs b from opening 10 on"):
@@ -347,7 +350,7 @@ def test_games_that_the_rounds_do_not_ask_for_are_refused(play: Callable[..., Ro
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"games_per_pair": 24}, "multiples of 10, twice the chunk .*, got 24"),
+        ({"games": 24}, "multiples of 10, twice the chunk .*, got 24"),
         ({"budget": 100}, "budget must be at least 120, the first games of all pairs, got 100"),
         ({"until_certain": False, "budget": 500}, "a budget is for runs until the order is certain"),
     ],
@@ -366,7 +369,12 @@ def test_the_usual_budget_is_ten_times_the_first_games(play: Callable[..., Round
 
 
 def test_a_real_run_of_real_games(tmp_path: Path) -> None:
-    run = round_robin(GAME, ["random", "greedy"], 10, out=tmp_path, chunk=5, gif=False, until_certain=True, budget=100)
+    run = round_robin(
+        GAME,
+        ["random", "greedy"],
+        RoundRobinOptions(games=10, chunk=5, gif=False, until_certain=True, budget=100),
+        out=tmp_path,
+    )
     assert [(pair.better, pair.worse, pair.certain) for pair in run.order] == [("greedy", "random", True)]
 
 

@@ -8,7 +8,7 @@ from itertools import combinations, product
 
 import pytest
 
-from cellgames.arena.season.schedule import DAYS, WITHIN, SeasonSchedule, draw_schedule, league_counts
+from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
 from cellgames.arena.season.schedule_days import deal_days, deal_seats
 from cellgames.arena.season.teams import Team, by_league, place
 
@@ -19,7 +19,9 @@ def names(sizes: Sizes) -> tuple[list[str], list[str]]:
     return [f"a{number}" for number in range(sizes[0])], [f"b{number}" for number in range(sizes[1])]
 
 
-def draw(sizes: Sizes, days: int = DAYS, within: float = WITHIN, seed: int = 0) -> SeasonSchedule:
+def draw(
+    sizes: Sizes, days: int = SeasonOptions.days, within: float = SeasonOptions.within, seed: int = 0
+) -> SeasonSchedule:
     return draw_schedule([names(sizes)], days, within, random.Random(seed))
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import content, killed_at
+from arena_runs import content, killed_at, split_options
 from PIL import Image
 from season_coin import Coin, made_up
 
 from cellgames.arena.records.record_lines import RecordError
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.games import REPLAYS, Fixture, Played, make_die, settle
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES, seed_teams, standings
 from cellgames.arena.season.teams import by_league, place
@@ -30,14 +31,15 @@ FILES = {"season.json", "games.jsonl", *season_reports.FILES}
 
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
-    return play_season(TEAMS, coin or Coin(30), out=out, **{"days": 5, **options})
+    asked, others = split_options(SeasonOptions, {"days": 5, **options})
+    return play_season(TEAMS, coin or Coin(30), asked, out=out, **others)
 
 
 @pytest.fixture(autouse=True)
 def cheap_pictures(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pixels take half a second; only tests marked by their fixture draw them."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(season_reports, "png", lambda picture: repr(picture).encode())
+        monkeypatch.setattr(season_reports, "to_png", lambda picture: repr(picture).encode())
 
 
 @pytest.fixture
@@ -132,7 +134,7 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     teams = [replace(team, name=f"*{team.name[0]}* <b>|_{number}_") for number, team in enumerate(TEAMS[:8])]
     leagues = {TEAMS[0].league: "[North](x)", TEAMS[-1].league: "#South"}
     teams = [replace(team, league=list(leagues.values())[number // 4]) for number, team in enumerate(teams)]
-    play_season(place([replace(team, division="") for team in teams]), Coin(), out=tmp_path, days=1)
+    play_season(place([replace(team, division="") for team in teams]), Coin(), SeasonOptions(days=1), out=tmp_path)
     report = (tmp_path / "report.md").read_text()
     plain = re.sub(r"\\.", "", report)  # what is escaped
     links = ("](season.json)", "](schedule.json)", "](games.jsonl)", "](bracket.svg)", "](standings.json)")
@@ -179,7 +181,7 @@ def test_without_pillow_there_is_no_png(monkeypatch: pytest.MonkeyPatch, tmp_pat
     def missing(picture: object) -> bytes:
         raise ImportError("no Pillow here")
 
-    monkeypatch.setattr(season_reports, "png", missing)
+    monkeypatch.setattr(season_reports, "to_png", missing)
     warnings: list[str] = []
     done = run(tmp_path / "run", warn=warnings.append)
     assert warnings == ["no bracket.png: no Pillow here"]
@@ -188,13 +190,13 @@ def test_without_pillow_there_is_no_png(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_standings_are_shown_along_the_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said: list[str] = []
-    run(tmp_path / "run", Coin(), progress=True, say=said.append)
+    run(tmp_path / "run", Coin(), say=said.append)
     assert re.match(r"After days 1 to 2 of 5:\n  Glider League: [A-Z]\w+ \w+ [\d.]+, ", said[0])
     assert said[1].startswith("After days 3 to 5 of 5:\n")
     assert re.match(r"League Division Series, game 1:\n  [A-Z]\w+ \w+ beats [A-Z]\w+ \w+ \d : \d\n", said[2])
     assert re.match(r"days 1 to 2 of 5: 8 of 8 games, \S+ a second\n", capsys.readouterr().err)
     said.clear()
-    run(tmp_path / "run", Coin(), progress=True, say=said.append)
+    run(tmp_path / "run", Coin(), say=said.append)
     assert (said, capsys.readouterr().err) == ([], "")
 
 
@@ -269,7 +271,7 @@ def test_dice_of_the_standings_are_on_file(tmp_path: Path) -> None:
         def _game(self, fixture: Fixture, seed: int) -> Played:
             return Played(fixture, (1, 1), None, {"scores": [1, 1], "winner": None})
 
-    done = play_season(made_up(8), Level(chunk=100), out=tmp_path / "run", days=3)
+    done = play_season(made_up(8), Level(chunk=100), SeasonOptions(days=3), out=tmp_path / "run")
     die = make_die(0, "standings")
     for line in done.table:
         assert line.rolls == tuple(die(line.team, number) for number in range(len(line.rolls)))
@@ -334,15 +336,16 @@ import sys
 from arena_runs import die_after, die_within, die_writing, kill_each
 from season_coin import Coin, made_up
 from cellgames.arena.season import journal, season, season_reports as reports
+from cellgames.arena.season.schedule import SeasonOptions
 
-reports.png = lambda picture: repr(picture).encode()
+reports.to_png = lambda picture: repr(picture).encode()
 
 def run(moment, out):
     what, _, detail = moment.partition(" ")
     if what == "torn": journal.append = die_within(int(detail), journal.append, lost=30)
     elif what == "after": journal.append = die_after(int(detail), journal.append)
     else: season.write_atomic = reports.write_atomic = die_writing(detail, season.write_atomic)
-    season.play_season(made_up(9), Coin(30), out=out, days=5)
+    season.play_season(made_up(9), Coin(30), SeasonOptions(days=5), out=out)
 
 kill_each(run, *sys.argv[1:])
 """
@@ -383,7 +386,7 @@ def test_a_killed_season_continues_and_ends_with_the_same_bytes(moment: str, kil
 
 def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) -> None:
     before = content(whole)
-    done = "choose another folder (--out), or start over with resume=False (--fresh), which deletes this run"
+    done = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
     teams = made_up(10)
     cases: list[tuple[Callable[[], object], str]] = [
         (lambda: run(whole, seed=1), "holds another season. seed: expected 0, got 1; "),
@@ -392,7 +395,7 @@ def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) 
         (lambda: run(whole, Coin(31)), "level: expected 30, got 31; "),
         (lambda: run(whole, Coin(30, chunk=11)), "chunk: expected 10, got 11; "),
         (
-            lambda: play_season(teams, Coin(30), out=whole, days=5),
+            lambda: play_season(teams, Coin(30), SeasonOptions(days=5), out=whole),
             f"team 10: expected None, got {teams[9].name}, Beacon League, Odd Division, ",
         ),
     ]

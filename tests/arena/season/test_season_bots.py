@@ -24,6 +24,7 @@ from cellgames.arena.records.replays import verify
 from cellgames.arena.season import season_reports
 from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.games import Fixture
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
 from cellgames.envs.core import Game, seeds
@@ -35,7 +36,7 @@ SPECS = ("random", "arena_bots:First", "arena_bots:Last")
 
 @pytest.fixture(autouse=True)
 def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
 
 
 def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
@@ -46,7 +47,7 @@ def run(out: Path, game: Game = TINY, specs: tuple[str, ...] = SPECS, **options:
     teams = teams_of(*specs)
     loaded: dict[str, AnyAgent] = {"last": Last("last"), "chance": RandomAgent("chance")}
     umpire = BotUmpire(game, teams, agents=loaded, **options)
-    return play_season(teams, umpire, out=out, days=3, seed=4)
+    return play_season(teams, umpire, SeasonOptions(days=3, seed=4), out=out)
 
 
 def test_a_season_of_torus_has_records_that_replay(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def test_help_explains_and_needs_no_torch() -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert "Examples:\n  cellgames season --game" in ended.stdout
-    assert "(default 49)" in ended.stdout
+    assert "(default 49)" in " ".join(ended.stdout.split())
     assert max(map(len, ended.stdout.splitlines())) <= 110
 
 
@@ -68,7 +68,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     assert content(folder) == before
     assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder)]) == 2
     assert "holds another season. within: expected 0.5, got 0.9" in capsys.readouterr().err
-    assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder), "--fresh"]) == 0
+    assert main([*words, "--quiet", "--within", "0.9", "--out", str(folder), "--no-resume"]) == 0
     assert content(folder)["schedule.json"] != before["schedule.json"]
 
 

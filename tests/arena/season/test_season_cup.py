@@ -17,6 +17,7 @@ from cellgames.arena.season import season_reports
 from cellgames.arena.season.cup import CupUmpire, start_of
 from cellgames.arena.season.cup_replays import CupRecord, verify
 from cellgames.arena.season.games import Fixture, Played, settle
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.teams import Team, generate_names, place
 from cellgames.cli.main import main
@@ -29,7 +30,7 @@ TEAMS = place([Team(name) for name in generate_names(8, 0)])
 @pytest.fixture(autouse=True)
 def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
     """No pixels, and no compiler: it takes longer than all the games here."""
-    monkeypatch.setattr(season_reports, "png", lambda picture: b"")
+    monkeypatch.setattr(season_reports, "to_png", lambda picture: b"")
     monkeypatch.setattr(compiling, "compiler_found", lambda device: False)
 
 
@@ -38,14 +39,14 @@ def umpire(*patterns: str, **options: Any) -> CupUmpire:
 
 
 def run(out: Path, *patterns: str, **options: Any) -> Season:
-    return play_season(TEAMS, umpire(*patterns, **options), out=out, days=3, seed=3)
+    return play_season(TEAMS, umpire(*patterns, **options), SeasonOptions(days=3, seed=3), out=out)
 
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Season:
     """A season that nothing disturbed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(season_reports, "png", lambda picture: b"")
+        patch.setattr(season_reports, "to_png", lambda picture: b"")
         return run(tmp_path_factory.mktemp("seasons") / "whole", chunk=4)
 
 

@@ -17,9 +17,9 @@ from training_runs import block_extras, tiny
 
 import cellgames
 from cellgames.arena.stats.tables import Tally
+from cellgames.cli.commands.sweep_command import _progress_text
+from cellgames.cli.commands.train_command import arguments_given
 from cellgames.cli.main import main, parser
-from cellgames.cli.sweep_command import _progress_text
-from cellgames.cli.train_command import asked
 from cellgames.cluster import connection as cluster
 from cellgames.training import PPOArguments, RunError
 from cellgames.training.arguments import arguments_of
@@ -401,7 +401,7 @@ def test_the_command_of_a_trial_asks_for_its_arguments() -> None:
         arguments = trial_arguments(base, trial)
         words = shlex.split(train_command(arguments))
         assert words[0] == "cellgames"
-        assert asked(parser().parse_args(words[1:])) == arguments
+        assert arguments_given(parser().parse_args(words[1:])) == arguments
 
 
 def test_progress_is_a_line() -> None:
@@ -483,7 +483,7 @@ def test_a_sweep_without_a_finished_trial_ends_with_1(
         asked.append((base.eval_every, str(out), options.stopping))
         return Sweep(tmp_path, base, "random", made(("FAIL", 0, math.nan)))
 
-    monkeypatch.setattr("cellgames.cli.sweep_command.load_ray", lambda: None)
+    monkeypatch.setattr("cellgames.cli.commands.sweep_command.load_ray", lambda: None)
     monkeypatch.setattr(sweeps, "sweep", failed)
     assert command("--vary", "num_epochs=1,2", "layers=1..3", "--num-envs", "8", "--num-steps", "4") == 1
     reported = capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""What `cellgames train` does, and its options, which are made from the arguments of the algorithms.
+"""`cellgames train`: self-play; its options are made from the arguments of the algorithms.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -14,27 +14,57 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.cli.console import UserError, program, stopped, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_folder,
+    add_game,
+    add_options,
+    default_text,
+    file_name,
+    make_game,
+    parameters,
+)
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import presets
-from cellgames.utils.options import Option, Strings
-from cellgames.utils.status_line import StatusLine
-
-from .commands import UserError, file_name, make_game, parameters, program, stopped, warn
+from cellgames.utils.options import Option
+from cellgames.utils.progress import StatusLine
+from cellgames.utils.run_folders import RunOptions
 
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
 
-__all__ = ["add_option", "add_options", "asked", "train"]
+__all__ = ["add", "add_arguments", "arguments_given"]
 
-_ELSEWHERE = ("seed",)  # options that all commands with a game have
+_TEXT = (
+    "Train an agent by self-play. Its strength against fixed agents is measured on the way. The folder gets\n"
+    "the agent, a table and a curve of its strength, TensorBoard events and checkpoints. If a run is stopped,\n"
+    "the same command continues it at its last checkpoint, and it ends as if it had not been stopped. More\n"
+    "--total-steps let a run grow."
+)
+_EXAMPLES = (
+    "torus-small-v0 --total-steps 300000",
+    "grid-adaptation-small-v0 --seed 1 --out results/mine",
+    "torus-v0 --size 4 --opponents self=0.5,pool=0.3,greedy=0.2 --eval-opponents greedy mcts:64",
+)
 
 
 # ---------------------------------------------------------------- options
 
 
-def add_options(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
-    """One for each field of the arguments, of all algorithms, but for some."""
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "train", "GAME ", _run, _TEXT, _EXAMPLES)
+    add_game(command)
+    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="algorithm (default ppo)")
+    add_folder(command, "results/train/GAME-...")
+    add_options(command, RunOptions.options())
+    add_arguments(command)
+
+
+def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
+    """Add an option for each argument of the algorithms, except those in `without`."""
     users: dict[str, list[str]] = {}
     known: dict[str, Option] = {}
     for name, algorithm in ALGORITHMS.items():
@@ -43,52 +73,31 @@ def add_options(command: argparse.ArgumentParser, without: Sequence[str] = ()) -
             known.setdefault(option.name, option)
     groups = {len(ALGORITHMS): command.add_argument_group("settings", "defaults may differ by game")}
     for name, option in known.items():
-        if name not in (*_ELSEWHERE, *without):
+        if name not in without:
             count = len(users[name])
             if count not in groups:
                 groups[count] = command.add_argument_group("settings of one algorithm only")
             only = "" if count == len(ALGORITHMS) else f"{', '.join(users[name])}: "
-            add_option(groups[count], option, only)
-
-
-def add_option(group: Any, option: Option, only: str = "") -> None:
-    """Add an option to a parser or a group; `only` names the algorithms that have it."""
-    flag = f"--{option.name.replace('_', '-')}"
-    help = f"{only}{option.help}{_default(option)}".replace("%", "%%")
-    shared: dict[str, Any] = {"dest": option.name, "default": None, "help": help}
-    if option.kind is bool:
-        group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
-    elif option.choices:
-        group.add_argument(flag, choices=option.choices, **shared)
-    elif option.kind == Strings:
-        group.add_argument(flag, metavar=option.metavar or "SPEC", nargs="+", action="extend", **shared)
-    else:
-        metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
-        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
+            add_options(groups[count], [option], only=only, default=_default)
 
 
 def _default(option: Option) -> str:
-    """What stands in brackets at the end of the help."""
-    if any(option.name in preset.values for _, preset in presets()):
-        return " (default by game)"
-    if option.default in (None, "", ()):
-        return ""
-    value = {True: "yes", False: "no"}[option.default] if option.kind is bool else option.default
-    return f" (default {value:g})" if option.kind is float else f" (default {value})"
+    by_game = any(option.name in preset.values for _, preset in presets())
+    return " (default by game)" if by_game else default_text(option)
 
 
 # ---------------------------------------------------------------- the command
 
 
-def train(arguments: argparse.Namespace) -> int:
-    """Train, or go on training; of several processes, as torchrun starts them, the first one speaks."""
+def _run(arguments: argparse.Namespace) -> int:
+    """Train; of several processes, as torchrun starts them, the first one prints."""
     from cellgames.training.distributed import ElsewhereError, launched
     from cellgames.training.runs import run as runs
 
     rank, world = launched()
     try:
-        settings = asked(arguments)
-    except (UserError, ValueError):  # something in the words, which the first process on a machine tells of
+        settings = arguments_given(arguments)
+    except (UserError, ValueError):  # a mistake in the options, which the first process on a machine reports
         if world > 1 and os.environ.get("LOCAL_RANK", "0") != "0":
             return 2
         raise
@@ -102,7 +111,7 @@ def train(arguments: argparse.Namespace) -> int:
         finished = runs.train(
             settings,
             out,
-            resume=not arguments.fresh,
+            resume=RunOptions.from_given(vars(arguments)).resume,
             command=shlex.join(["cellgames", *arguments.command_line]),
             report=report,
             warn=warn,
@@ -121,20 +130,20 @@ def train(arguments: argparse.Namespace) -> int:
 
 
 def _stopped(arguments: argparse.Namespace, kept: str, rank: int, world: int) -> int:
-    """As `stopped`, which knows of one process only."""
+    """Do the same as `stopped` for one process of several."""
     if world == 1:
         return stopped(arguments, kept)
     if rank == 0:
         here = os.environ.get("LOCAL_WORLD_SIZE") == str(world)
-        again = shlex.join(word for word in arguments.command_line if word != "--fresh")
+        again = shlex.join(word for word in arguments.command_line if word != "--no-resume")
         torchrun = f":\n  torchrun --nproc-per-node={world} -m cellgames {again}"
         how = torchrun if here else " type the same on every machine"
         print(f"\nStopped. {kept}; to continue{how}", file=sys.stderr)
     return 130
 
 
-def asked(arguments: argparse.Namespace) -> Arguments:
-    """The arguments of the algorithm, out of the command line."""
+def arguments_given(arguments: argparse.Namespace) -> Arguments:
+    """Return the arguments of the algorithm from the command line."""
     kind = ALGORITHMS[arguments.algo].arguments
     given = {name: value for name, value in vars(arguments).items() if value is not None and name in _all_names()}
     known = [option.name for option in kind.options()]
@@ -149,13 +158,13 @@ def _all_names() -> set[str]:
 
 
 def _default_out(arguments: argparse.Namespace, asked: Arguments, processes: int = 1) -> Path:
-    """A folder named by what was asked for, as far as it cannot change when a run goes on."""
+    """Return a folder named by the settings that cannot change when a run is continued."""
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
     words += [arguments.algo, f"seed={asked.seed}"]
     usual = type(asked).fitted(make_game(arguments))
     for option in type(asked).options():
         value = getattr(asked, option.name)
-        if option.name not in (*FREE, GROWS, *_ELSEWHERE) and value != getattr(usual, option.name):
+        if option.name not in (*FREE, GROWS, "seed") and value != getattr(usual, option.name):
             words.append(f"{option.name}={'+'.join(value) if isinstance(value, tuple) else value}")
     words += [f"processes={processes}"] if processes > 1 else []
     return Path("results") / "train" / file_name(words)
@@ -174,7 +183,7 @@ def _progress_text(at: Progress) -> str:
 
 
 def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace) -> None:
-    """What came out, what to open, and what to do next."""
+    """Print the result, the files, and commands to type next."""
     if finished.before == finished.steps:
         print(f"Nothing to do: {finished.out} has learned from {finished.steps:,} steps.")
     else:
@@ -201,6 +210,6 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
 
 
 def _game(arguments: argparse.Namespace) -> str:
-    """The game as it was typed, with its parameters as options."""
+    """Return the game as it was typed, with its parameters as options."""
     given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in parameters(arguments).items()]
     return shlex.join([arguments.game, *(word for text in given for word in ("--param", text))])

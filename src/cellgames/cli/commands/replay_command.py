@@ -1,4 +1,4 @@
-"""What `cellgames replay` does, for records of moves and for games of the Cup's own seasons.
+"""`cellgames replay`: records of moves, and games of the Cup's own seasons, played again.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -9,22 +9,46 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from .commands import UserError, warn
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import add_command
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season.cup_replays import CupRecord
 
-__all__ = ["replay"]
+__all__ = ["add", "run"]
 
 R = TypeVar("R")
+
+_TEXT = (
+    "Play recorded games again. Checks every move and the result; the exit code is 1 if one differs. Takes\n"
+    "the games of every season, too."
+)
+_EXAMPLES = (
+    "results/torus5/games.jsonl",
+    "results/torus5/games.jsonl --game 17 --show",
+    "game.jsonl --gif game.gif",
+    "results/torus5/games.jsonl --game 17 --html game.html",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "replay", "FILE ", run, _TEXT, _EXAMPLES)
+    command.add_argument("file", metavar="FILE", type=Path, help="records, one a line")
+    which = command.add_mutually_exclusive_group()
+    which.add_argument("--game", metavar="N", type=int, help="only the game of line N, from 1")
+    which.add_argument("--all", action="store_true", help="all games of the file (the default)")
+    command.add_argument("--html", metavar="OUT", type=Path, help="save one game as a page that plays offline")
+    command.add_argument("--gif", metavar="OUT", type=Path, help="save one game as a GIF")
+    command.add_argument("--show", action="store_true", help="print every position of one game; of Life, start and end")
 
 
 @dataclass(frozen=True)
 class _Kind(Generic[R]):
-    """A kind of records: how to read one from a line, check many, print one, draw one; what checking compares."""
+    """Functions that read, check, print and draw a kind of records; `compared` names what is checked."""
 
     parse: Callable[[bytes], R]
     verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
@@ -34,8 +58,8 @@ class _Kind(Generic[R]):
     compared: str
 
 
-def replay(arguments: argparse.Namespace) -> int:
-    """Recorded games again."""
+def run(arguments: argparse.Namespace) -> int:
+    """Play the games of a file again; return the exit code."""
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import Record
     from cellgames.arena.season import cup_replays as season_cup_replays
@@ -94,8 +118,7 @@ def _verify(arguments: argparse.Namespace, kind: _Kind[R], records: list[R], num
 
 def _show(record: Record) -> None:
     from cellgames.arena.records import replays
-
-    from .terminal import VERBS
+    from cellgames.cli.terminal import VERBS
 
     game = replays.game_of(record)
     states = replays.replay(record)

@@ -1,4 +1,4 @@
-"""What `cellgames serve` does: the page, on this computer unless asked otherwise.
+"""`cellgames serve`: the page, on this computer unless --host says otherwise.
 
 What needs FastAPI or torch is imported by the function that uses it, so that help answers at once.
 """
@@ -12,18 +12,31 @@ import socket
 import threading
 import webbrowser
 from pathlib import Path
+from typing import Any
 
-from .commands import UserError, warn
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import WHERE_STORE, add_command
 
-__all__ = ["HOST", "PORT", "add_serve", "serve"]
+__all__ = ["add", "add_options", "run"]
 
-HOST, PORT = "127.0.0.1", 8000
+_HOST, _PORT = "127.0.0.1", 8000
+_TEXT = (
+    "Watch, play and read ratings in the browser. The page shows the records in the results folder and in the\n"
+    "store, and every game can be played against any agent. Nobody else reaches it unless --host says so."
+)
 
 
-def add_serve(command: argparse.ArgumentParser) -> None:
-    """The options of the command line."""
-    command.add_argument("--host", metavar="ADDRESS", default=HOST, help=f"where to answer (default {HOST})")
-    command.add_argument("--port", metavar="N", type=int, default=PORT, help=f"0 for any free one (default {PORT})")
+def add(commands: Any) -> None:
+    """Add the command."""
+    add_options(add_command(commands, "serve", "", run, _TEXT, ("--open", "--port 8080 --results results/mine")))
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    command.add_argument("--host", metavar="ADDRESS", default=_HOST, help=f"address to answer at (default {_HOST})")
+    command.add_argument(
+        "--port", metavar="N", type=int, default=_PORT, help=f"port, 0 for any free one (default {_PORT})"
+    )
     command.add_argument(
         "--results",
         metavar="DIR",
@@ -31,14 +44,12 @@ def add_serve(command: argparse.ArgumentParser) -> None:
         default=Path("results"),
         help="the folder with records and weights (default results)",
     )
-    command.add_argument(
-        "--store", metavar="FILE", type=Path, help="the store of games (default results/store.sqlite, as in runs)"
-    )
+    command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
-def serve(arguments: argparse.Namespace) -> int:
-    """Answer until Ctrl-C."""
+def run(arguments: argparse.Namespace) -> int:
+    """Answer until Ctrl-C; return the exit code."""
     try:
         import uvicorn
     except ImportError as error:
@@ -85,7 +96,7 @@ def serve(arguments: argparse.Namespace) -> int:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket at that address.
+    """Return a socket at that address.
 
     Raises:
         UserError: it is taken, or not this computer's.
@@ -112,7 +123,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _is_local(host: str) -> bool:
-    """Whether only this computer reaches the address."""
+    """Return True if only this computer reaches the address."""
     if host == "localhost":
         return True
     try:

@@ -1,4 +1,4 @@
-"""What `cellgames analyse` does with games instead of a position: openings, places, behaviour, and how they change.
+"""`cellgames analyse` for games: openings, places, behaviour, and how they change.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -11,11 +11,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.defaults import GAMES
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli.console import UserError, warn
+from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
-
-from .analyse_options import EXAMPLES, PARTS, TEXT, check
-from .commands import UserError, file_name, make_game, parameters, warn
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,14 +26,17 @@ if TYPE_CHECKING:
     from cellgames.envs.core import Game
     from cellgames.utils.report.model import Section
 
-__all__ = ["EXAMPLES", "TEXT", "analyse_strategy"]
+__all__ = ["PARTS", "run_games"]
+
+PARTS = ("openings", "places", "time-series", "flows", "behaviour")
+"""The parts of a report."""
 
 
-def analyse_strategy(arguments: argparse.Namespace) -> int:
-    """Look at games, write a report of each kind of game, and say what was found."""
+def run_games(arguments: argparse.Namespace) -> int:
+    """Analyse games, write a report for each kind of game, and print it; return the exit code."""
     from cellgames.arena.insight.insight_report import to_data, write_report
 
-    check(arguments)
+    _check(arguments)
     reports = [(folder, report) for folder, report in _reports(arguments)]
     for folder, report in reports:
         files = write_report(folder, report, warn)
@@ -46,8 +48,35 @@ def analyse_strategy(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _check(arguments: argparse.Namespace) -> None:
+    """Complain before anything is read or played."""
+    for name in ("games", "positions", "draws"):
+        value = getattr(arguments, name)
+        if value is not None and value < 1:
+            raise UserError(f"--{name} must be at least 1, got {value}")
+    if arguments.opening_plies is not None and arguments.opening_plies < 0:
+        raise UserError(f"--opening-plies must be at least 0, got {arguments.opening_plies}")
+    given = arguments.records or arguments.store is not None
+    plays = arguments.agents and not given and arguments.training_run is None
+    for name in ("games", "opening_plies"):
+        if getattr(arguments, name) is not None and not plays:
+            raise UserError(
+                f"--{name.replace('_', '-')} says what --agents play, but the games are given; leave it out"
+            )
+    if plays and arguments.game is None:
+        raise UserError("GAME is needed, so that --agents know what to play")
+    if arguments.only and "behaviour" in arguments.only and not arguments.agents:
+        raise UserError("--only behaviour needs --agents, since it asks them; records only name their agents")
+    if arguments.only and arguments.training_run is not None and not given:
+        raise UserError("--only chooses parts of an analysis of games; give --records or --store, or leave it out")
+    if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
+        raise UserError(f"--out {arguments.out} is a file; an analysis of games needs a folder")
+    if arguments.out is not None and arguments.out.suffix in (".svg", ".png", ".html"):
+        raise UserError(f"--out {arguments.out}: an analysis of games writes a folder, not one picture")
+
+
 def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
-    """A report of each kind of game, and the folder where it belongs."""
+    """Return a report for each kind of game, and the folder where it belongs."""
     from cellgames.arena.insight.insight_report import analyse_games
 
     if arguments.training_run is not None:
@@ -70,7 +99,7 @@ def _reports(arguments: argparse.Namespace) -> list[tuple[Path, Report]]:
 
 
 def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mapping[str, AnyAgent] | None]:
-    """The games that were asked for, by kind; where they come from; and agents to be asked, None for none."""
+    """Return the games by kind, texts that say where they come from, and the agents to ask, None for none."""
     from cellgames.arena.insight.agent_games import opening_plies, play_some
     from cellgames.arena.insight.readers.record_groups import Games
 
@@ -86,7 +115,7 @@ def _games(arguments: argparse.Namespace) -> tuple[list[Games], list[str], Mappi
         return groups, sources, _load(arguments.agents, groups[0].game)
     game = make_game(arguments)
     agents = _load(arguments.agents, game)
-    count = GAMES if arguments.games is None else arguments.games
+    count = MatchOptions.games if arguments.games is None else arguments.games
     plies = opening_plies(game) if arguments.opening_plies is None else arguments.opening_plies
     records = play_some(game, agents, count, seed=arguments.seed, plies=plies, shown=not arguments.quiet)
     source = f"{len(records)} games of {', '.join(agents)} with seed {arguments.seed}"
@@ -121,13 +150,13 @@ def _read(arguments: argparse.Namespace) -> tuple[list[Games], list[str]]:
 
 
 def _id(arguments: argparse.Namespace) -> str:
-    """The game's own id, without the settings of a smaller one."""
+    """Return the game's own id, not that of a smaller one."""
     game: str = registry.make(arguments.game).id
     return game
 
 
 def _fits(arguments: argparse.Namespace, games: Games) -> bool:
-    """Whether the command line asks for this kind of game."""
+    """Return True if the command line asks for this kind of game."""
     wanted_parameters = parameters(arguments)
     if arguments.game is not None:
         if games.game.id != _id(arguments):
@@ -177,7 +206,7 @@ def _asking(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
-    """How a run of training changed its play, and an analysis of the games, if some are given."""
+    """Return a report on how a run of training changed its play, with an analysis of the games if some are given."""
     from cellgames.agents.loading import default_opponents
     from cellgames.arena.insight.behaviour import network_checkpoints as checkpoints
     from cellgames.arena.insight.behaviour.drift import drift_section
@@ -202,7 +231,7 @@ def _run_report(arguments: argparse.Namespace) -> tuple[Path, Report]:
 
 
 def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
-    """Where a report belongs; of several kinds of games each has a folder of its own."""
+    """Return the folder of a report; each of several kinds of games has one of its own."""
     name = file_name(_words(game))
     if arguments.out is not None:
         return Path(arguments.out) if alone else Path(arguments.out) / name
@@ -212,7 +241,7 @@ def _folder(arguments: argparse.Namespace, game: Game, *, alone: bool) -> Path:
 
 
 def _words(game: Game) -> list[str]:
-    """The id that makes this very game, or the game's own with the settings that differ from the usual ones."""
+    """Return the id that makes this very game, or the game's own id with the settings that differ from the defaults."""
     for id, spec in registry.REGISTRY.items():
         if spec.entry_point == registry.spec(game.id).entry_point and registry.make(id) == game:
             return [id]
@@ -221,7 +250,7 @@ def _words(game: Game) -> list[str]:
 
 
 def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
-    """What was found, for people."""
+    """Print a report."""
     print(f"{report.title}: {report.counted}" if report.games else report.title)
     for section in report.sections:
         print(f"\n{section.title}\n{'-' * len(section.title)}\n{_plain(section.text)}")
@@ -232,6 +261,6 @@ def _print(folder: Path, report: Report, files: Sequence[Path]) -> None:
 
 
 def _plain(text: str) -> str:
-    """Markdown without its signs, one paragraph after the other."""
+    """Return Markdown without its signs, one paragraph after the other."""
     words = re.sub(r"\\([^\w\s])", r"\1", re.sub(r"(?<!\\)[`*]", "", text))
     return re.sub(r"\n{2,}", "\n", words)

@@ -1,4 +1,4 @@
-"""The command `cellgames sweep`: runs of training with different settings on a Ray cluster, and which is best.
+"""`cellgames sweep`: runs of training with different settings on a Ray cluster, and which is best.
 
 Functions import torch, Ray and Optuna when they need them, so that help answers at once.
 """
@@ -10,55 +10,60 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from cellgames.cli.console import UserError, program, stopped, warn
+from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, file_name, parameters
 from cellgames.cluster.connection import load_ray
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.sweeps.sweep_options import SweepOptions, evaluate_in_time
-from cellgames.utils.status_line import StatusLine
+from cellgames.utils.progress import StatusLine
+from cellgames.utils.run_folders import RunOptions
 
-from .commands import UserError, file_name, parameters, program, stopped, warn
-from .train_command import add_option, add_options, asked
+from .train_command import add_arguments, arguments_given
 
 if TYPE_CHECKING:
     from optuna.trial import FrozenTrial
 
+    from cellgames.training.arguments import Arguments
     from cellgames.training.sweeps.sweep import Sweep
 
-__all__ = ["EXAMPLES", "TEXT", "USAGE", "add_sweep", "sweep"]
+__all__ = ["add"]
 
 _OF_ONE_RUN = ("actors", "lag", "ray")  # settings of a run whose games others play; --ray is the sweep's
 
-USAGE = "GAME --vary NAME=VALUES ... "
-TEXT = (
+_TEXT = (
     "Train with many settings at the same time, and compare the results. Settings are drawn from ranges and lists,\n"
     "or all combinations of lists are tried; each is a run of training on a Ray cluster, started here or joined.\n"
     "Runs with a low score among those that got as far are stopped early. The folder gets a table, plots, the best\n"
     "agent and the folder of every run. A sweep that was stopped continues where it was; the same command with\n"
     "more --trials or --seeds lets it grow. All settings of `cellgames train` may be given, and hold for all runs."
 )
-EXAMPLES = (
+_EXAMPLES = (
     "torus-small-v0 --vary learning_rate=1e-4..1e-2 ent_coef=0,0.01,0.1 --total-steps 200000",
     "torus-v0 --size 3 --vary layers=1..4 channels=8,16,32 --trials 24 --seeds 2 --no-stopping",
     "torus-v0 --grid --vary num_epochs=1,2,4 'opponents=self=1|self=0.8,pool=0.2' --ray 10.0.0.5:6379",
 )
 
 
-def add_sweep(command: argparse.ArgumentParser) -> None:
-    """Add the options of sweeps and of training; those of a game and of a folder are there already."""
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "sweep", "GAME --vary NAME=VALUES ... ", _run, _TEXT, _EXAMPLES)
+    add_game(command)
+    add_folder(command, "results/sweep/GAME-...")
     command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how agents learn (default ppo)")
-    for option in SweepOptions.options():
-        add_option(command, option)
-    add_options(command, without=_OF_ONE_RUN)
+    add_options(command, SweepOptions.options())
+    add_options(command, RunOptions.options())
+    add_arguments(command, without=_OF_ONE_RUN)
 
 
-def sweep(arguments: argparse.Namespace) -> int:
+def _run(arguments: argparse.Namespace) -> int:
     """Train with many settings, or continue to do so."""
     from cellgames.training.sweeps.search_space import parse_space
 
     options = SweepOptions.from_given(vars(arguments))
     arguments.ray = None  # the sweep's, not the setting of that name
-    base = asked(arguments)
+    base = arguments_given(arguments)
     space = parse_space(options.vary, type(base))
     if given := [name for name in space if getattr(arguments, name, None) is not None]:
         raise UserError(f"{given[0]} is varied, so --{given[0].replace('_', '-')} is not to be given")
@@ -67,7 +72,7 @@ def sweep(arguments: argparse.Namespace) -> int:
 
     if options.stopping and arguments.eval_every is None:
         base = evaluate_in_time(base, space)
-    out = arguments.out or _default_out(arguments)
+    out = arguments.out or _default_out(arguments, base)
     line, shown = StatusLine(not arguments.quiet, every_s=30.0), -1
 
     def report(trials: Sequence[FrozenTrial]) -> None:
@@ -77,8 +82,9 @@ def sweep(arguments: argparse.Namespace) -> int:
         shown = done
 
     command = shlex.join(["cellgames", *arguments.command_line])
+    resume = RunOptions.from_given(vars(arguments)).resume
     try:
-        found = sweeps.sweep(base, out, options, resume=not arguments.fresh, command=command, report=report, warn=warn)
+        found = sweeps.sweep(base, out, options, resume=resume, command=command, report=report, warn=warn)
     except KeyboardInterrupt:
         return stopped(arguments, f"Runs that ended, and the others up to their last checkpoints, are kept in {out}")
     finally:
@@ -87,9 +93,9 @@ def sweep(arguments: argparse.Namespace) -> int:
     return 0 if found.best is not None else 1
 
 
-def _default_out(arguments: argparse.Namespace) -> Path:
+def _default_out(arguments: argparse.Namespace, base: Arguments) -> Path:
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [arguments.algo, *(text.partition("=")[0] for text in arguments.vary), f"seed={arguments.seed}"]
+    words += [arguments.algo, *(text.partition("=")[0] for text in arguments.vary), f"seed={base.seed}"]
     return Path("results") / "sweep" / file_name(words)
 
 

@@ -1,4 +1,4 @@
-"""What `cellgames leaderboard` does: tables of all games in the store, and what is in it.
+"""`cellgames leaderboard`: ratings of all agents from the games in the store.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -11,26 +11,24 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.records.store.store import DEFAULT_STORE, Store, StoreError, default_store
+from cellgames.arena.records.store.store import Store, StoreError, default_store
+from cellgames.cli.console import UserError, program, warn
+from cellgames.cli.shared_options import WHERE_STORE, add_command, parameters
 from cellgames.envs import registry
-
-from .commands import UserError, parameters, program, warn
 
 if TYPE_CHECKING:
     from cellgames.arena.report.leaderboard import Leaderboard
 
-__all__ = ["EXAMPLES", "TEXT", "USAGE", "add_options", "add_store_options", "leaderboard"]
+__all__ = ["add", "add_options", "run"]
 
-USAGE = "[GAME] "
-
-TEXT = (
+_TEXT = (
     "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"
     "and seasons add their games to it; --add takes runs that were played before or elsewhere, and a game counts\n"
     "once, however often it is added. Every table is made again from the store alone. Without GAME it tells what is\n"
     "there and shows every game."
 )
 
-EXAMPLES = (
+_EXAMPLES = (
     "torus-v0 --param size=5",
     "--add results/torus5 results/other/games.jsonl",
     "torus-small-v0 --anchor greedy --agents random greedy trained --out results/leaderboard",
@@ -38,8 +36,13 @@ EXAMPLES = (
 )
 
 
+def add(commands: Any) -> None:
+    """Add the command."""
+    add_options(add_command(commands, "leaderboard", "[GAME] ", run, _TEXT, _EXAMPLES))
+
+
 def add_options(command: argparse.ArgumentParser) -> None:
-    """The options of the command."""
+    """Add the options of the command."""
     command.add_argument(
         "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows (default all that are in the store)"
     )
@@ -51,7 +54,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="only games with this parameter; may be repeated",
     )
     command.add_argument("--size", metavar="N", type=int, help="the same as --param size=N")
-    command.add_argument("--store", metavar="FILE", type=Path, help=_where())
+    command.add_argument("--store", metavar="FILE", type=Path, help=WHERE_STORE)
     command.add_argument(
         "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
     )
@@ -63,19 +66,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="all numbers as JSON")
 
 
-def add_store_options(command: argparse.ArgumentParser) -> None:
-    """Where a run adds its games; for the commands that play."""
-    group = command.add_mutually_exclusive_group()
-    group.add_argument("--store", metavar="FILE", type=Path, help=f"add the games to this store, too; {_where()}")
-    group.add_argument("--no-store", action="store_true", help="add the games to no store")
-
-
-def _where() -> str:
-    return f"default {DEFAULT_STORE.as_posix()}, or what CELLGAMES_STORE names"
-
-
-def leaderboard(arguments: argparse.Namespace) -> int:
-    """Tables of the games in the store."""
+def run(arguments: argparse.Namespace) -> int:
+    """Print the tables of the games in the store; return the exit code."""
     path = arguments.store or default_store()
     if arguments.game is not None:
         registry.spec(arguments.game)
@@ -97,7 +89,7 @@ def leaderboard(arguments: argparse.Namespace) -> int:
 
 
 def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -> None:
-    """Print, and write what was asked for."""
+    """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
     from cellgames.arena.report import leaderboard_reports as reports
 
@@ -135,7 +127,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
 
 
 def _which(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
-    """What is exported: everything, or one game with all its parameters."""
+    """Return the arguments of the export: none for everything, or one game with all its parameters."""
     if arguments.agents or arguments.version:
         raise UserError("--export takes no --agents and no --version: it writes all games, or those of one GAME")
     if arguments.game is None:

@@ -1,4 +1,4 @@
-"""What `cellgames evaluate` does.
+"""`cellgames evaluate`: an agent against several opponents.
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -10,26 +10,45 @@ import contextlib
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents, weights_path
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
+from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.store.feed import feeding
+from cellgames.cli.console import UserError, program, warn
+from cellgames.cli.shared_options import (
+    add_command,
+    add_options,
+    add_parameters,
+    add_store,
+    make_game,
+    parameters,
+    store_of,
+)
 from cellgames.envs import registry
 from cellgames.utils.run_folders import opened, refuse_foreign, write_atomic
 from cellgames.utils.version import __version__
-
-from .commands import UserError, make_game, parameters, program, store_of, warn
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
     from cellgames.arena.records.record_lines import Record
     from cellgames.envs.core import Game
 
-__all__ = ["DEFAULT_GAMES", "evaluate"]
+__all__ = ["add"]
 
-DEFAULT_GAMES = 200
+_TEXT = (
+    "Measure an agent against others. Games for two start from random openings, each played in both seats; in\n"
+    "larger games the agent and one opponent at a time take turns on all seats. Scores come with 95 %\n"
+    "intervals."
+)
+_EXAMPLES = (
+    "results/train/torus-small-v0-ppo-seed=0/agent.safetensors",
+    "greedy --game torus-small-v0 --against random rollout:64 --games 400",
+    "trained --game grid-adaptation-small-v0 --against greedy --out results/grid",
+)
 
 _DATA = "evaluation.json"
 
@@ -40,17 +59,36 @@ _FILES = {
 }
 
 
-def evaluate(arguments: argparse.Namespace) -> int:
-    """An agent against others."""
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "evaluate", "AGENT ", _run, _TEXT, _EXAMPLES)
+    command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file of weights")
+    command.add_argument(
+        "--game", metavar="GAME", help="an id that `cellgames list` shows (default: the game of the file of weights)"
+    )
+    add_parameters(command)
+    command.add_argument(
+        "--against",
+        metavar="SPEC",
+        nargs="+",
+        default=[],
+        help="opponents (default random, and greedy where there is one)",
+    )
+    add_options(command, EvaluationOptions.options(), without=["chunk"])
+    add_store(command)
+    command.add_argument("--out", metavar="DIR", type=Path, help="a folder for the table and a record of every game")
+    command.add_argument("--quiet", action="store_true", help="show no progress on standard error")
+
+
+def _run(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
 
+    options = EvaluationOptions.from_given(vars(arguments))
     game = _game(arguments)
     usual = default_opponents(game)
     against = arguments.against or [spec for spec in usual if spec != arguments.agent]
     if arguments.agent in against:
         raise UserError(f"{arguments.agent} cannot be measured against itself; name others with --against")
-    if arguments.games < 2 or arguments.games % 2:
-        raise UserError(f"--games must be even and at least 2, since seats are exchanged, got {arguments.games}")
     agents = {spec: load(spec, game) for spec in (arguments.agent, *against)}
     out = arguments.out
     known, place = identities(agents, game), "" if out is None else out
@@ -60,12 +98,13 @@ def evaluate(arguments: argparse.Namespace) -> int:
     ):
         if out is not None:
             refuse_foreign(out, _DATA)
-        _measure(arguments, game, agents, known, keep)
+        _measure(arguments, options, game, agents, known, keep)
     return 0
 
 
 def _measure(
     arguments: argparse.Namespace,
+    options: EvaluationOptions,
     game: Game,
     agents: Mapping[str, AnyAgent],
     known: Mapping[str, str],
@@ -78,29 +117,22 @@ def _measure(
 
     rows, games = [], []
     for spec in list(agents)[1:]:
-        records = evaluation.meet(
-            game,
-            {name: agents[name] for name in (arguments.agent, spec)},
-            arguments.games,
-            seed=arguments.seed,
-            opening_plies=arguments.opening_plies,
-            shown=not arguments.quiet,
-            keep=keep,
-        )
+        both = {name: agents[name] for name in (arguments.agent, spec)}
+        records = evaluation.meet(game, both, options, progress=not arguments.quiet, keep=keep)
         rows.append({"against": spec, **evaluation.measure(game, records, arguments.agent)})
         games += records
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
-    print(f"{arguments.agent} in {game.id} with {settings}, {arguments.games} games each, scores in %:\n")
+    print(f"{arguments.agent} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
     for line in forfeited(forfeits(games), several=game.info.num_players > 2):
         print(line)
     if arguments.out is not None:
-        _write(arguments, game, rows, games, known)
+        _write(arguments, options, game, rows, games, known)
 
 
 def _game(arguments: argparse.Namespace) -> Game:
-    """The one of the command line, or the one that the file was made for."""
+    """Return the game of the command line, or the one of the file of weights."""
     if arguments.game is not None:
         return make_game(arguments)
     path = weights_path(arguments.agent)
@@ -117,12 +149,13 @@ def _game(arguments: argparse.Namespace) -> Game:
 
 def _write(
     arguments: argparse.Namespace,
+    options: EvaluationOptions,
     game: Game,
     rows: Sequence[Mapping[str, Any]],
     games: Sequence[Record],
     known: Mapping[str, str],
 ) -> None:
-    """The files, each whole or not at all."""
+    """Write the files, each whole or not at all."""
     from cellgames.arena.play import evaluation
     from cellgames.arena.records.record_lines import plain
     from cellgames.arena.report.report_parts import escape, forfeited, markdown_table
@@ -135,15 +168,15 @@ def _write(
         "agent": arguments.agent,
         "game": game.id,
         "parameters": plain(game.parameters),
-        "seed": arguments.seed,
-        "games": arguments.games,
+        "seed": options.seed,
+        "games": options.games,
         "identities": dict(known),
         "forfeits": {agent: own.games for agent, own in forfeits(games).items()},
         "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
     }
     page = [
         f"# {arguments.agent} in {game.id}",
-        f"`{command}`, {arguments.games} games each, scores in %.",
+        f"`{command}`, {options.games} games each, scores in %.",
         markdown_table(evaluation.table(rows), left=("against",)),
         evaluation.note(game),
         *map(escape, forfeited(forfeits(games), several=game.info.num_players > 2)),

@@ -1,0 +1,75 @@
+"""Options of matches, round robins and free-for-all games. Importing this imports no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from cellgames.utils.options import Options, option
+from cellgames.utils.run_folders import RunOptions
+
+__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatchOptions(Options):
+    """Options of a match: all that its games depend on besides the game and the agents.
+
+    Raises:
+        ValueError: a value of another type or out of range, or an odd number of games.
+    """
+
+    games: int = option(100, "games of each pair of agents; even, since each opening is played in both seats", low=2)
+    seed: int = option(0, "seed of all random numbers")
+    opening_plies: int = option(2, "random moves before the agents move, at most", low=0)
+    chunk: int = option(25, "openings played at the same time, and lost together if the run is stopped", low=1)
+
+    per_opening: ClassVar[int] = 2
+    """Games from each opening: one in either seat."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.games % self.per_opening:
+            raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+
+    def chunks(self) -> list[range]:
+        """Return the numbers of the openings of each chunk; only the last one may be short."""
+        openings = self.games // self.per_opening
+        return [range(start, min(start + self.chunk, openings)) for start in range(0, openings, self.chunk)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions(MatchOptions):
+    """Options of an evaluation: an agent against each of several opponents."""
+
+    games: int = option(200, "games against each opponent; even, since each opening is played in both seats", low=2)
+    opening_plies: int = option(2, "random moves before the agents move, in games for two", low=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoundRobinOptions(RunOptions, MatchOptions):
+    """Options of a round robin."""
+
+    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="SPEC")
+    until_certain: bool = option(
+        False, "add games where the order of the agents is open; games is then a multiple of twice the chunk"
+    )
+    budget: int | None = option(None, "games in all at which until-certain ends (default ten times the first games)")
+    gif: bool = option(True, "draw the longest game of the two best agents")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.budget is not None and not self.until_certain:
+            raise ValueError(f"a budget is for runs until the order is certain (until_certain=True), got {self.budget}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FreeForAllOptions(RunOptions, MatchOptions):
+    """Options of free-for-all games."""
+
+    games: int = option(100, "games; a multiple of the number of agents gives all agents the same seats", low=1)
+    opening_plies: int = option(0, "random moves before the agents move, at most", low=0)
+    chunk: int = option(25, "games played at the same time, and lost together if the run is stopped", low=1)
+    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="SPEC")
+
+    per_opening: ClassVar[int] = 1

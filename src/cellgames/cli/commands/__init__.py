@@ -1,0 +1,1 @@
+"""The commands of `cellgames`: each module adds its command to the parser and runs it."""

@@ -1,0 +1,223 @@
+"""`cellgames analyse`: a position by search, or games (`analyse_games`).
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli.console import UserError
+from cellgames.cli.shared_options import add_command, add_parameters, add_seed, make_game, parameters
+from cellgames.envs import registry
+
+from .analyse_games import PARTS, run_games
+
+if TYPE_CHECKING:
+    from cellgames.arena.records.record_lines import Record
+    from cellgames.envs.core import Game, State
+
+__all__ = ["add"]
+
+_TOP = 8
+
+_SOURCES = ("records", "store", "agents", "run")
+_POSITION = ("agent", "moves", "position", "record", "game_number", "ply", "top")
+_MORE = ("games", "opening_plies", "only", "positions", "draws", "quiet")
+
+_TEXT = (
+    "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
+    "what the move is worth, and the line that it expects; --out draws the same on the board.\n\n"
+    "With --records, --store, --agents or --run the command analyses games instead: openings and how they fare,\n"
+    "where agents place, games over time, how differently agents behave, and how a run of training changed\n"
+    "its play. The folder gets report.md with plots, report.json, and all tables as CSV."
+)
+_EXAMPLES = (
+    'torus-v0 --size 5 --moves "c3 a1+ b2"',
+    "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agent mcts:2000 --json",
+    "--record results/torus5/games.jsonl --game-number 17 --ply 12 --out position.svg",
+    "--records results/torus5 --agents greedy trained",
+    "torus-small-v0 --agents greedy trained rollout:64 --games 200 --out results/how-they-play",
+    "grid-adaptation-v0 --store results/matches.sqlite --only places flows",
+    "--run results/train/torus-small-v0-ppo-seed=0 --agents greedy rollout:64",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "analyse", "GAME ", _run, _TEXT, _EXAMPLES)
+    command.add_argument(
+        "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows; a record knows its own"
+    )
+    add_parameters(command)
+    add_seed(command)
+    command.add_argument(
+        "--agent",
+        metavar="SPEC",
+        help="agent that searches (default gumbel:256 if there are weights for the game, else mcts:1000)",
+    )
+    command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
+    command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
+    command.add_argument("--record", metavar="FILE", type=Path, help="take the position from a file of records")
+    command.add_argument("--game-number", metavar="N", type=int, help="line of the file, from 1, if it has several")
+    command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
+    command.add_argument("--top", metavar="N", type=int, help=f"number of moves to show (default {_TOP})")
+    command.add_argument(
+        "--out", metavar="PATH", type=Path, help="draw the position (.svg, .png, .html), or the folder for a report"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+    _add_games(command)
+
+
+def _add_games(command: argparse.ArgumentParser) -> None:
+    """Add the options of an analysis of games; --out, --json and --seed are those of a position."""
+    group = command.add_argument_group("games instead of a position")
+    group.add_argument(
+        "--records",
+        metavar="PATH",
+        type=Path,
+        nargs="+",
+        help="files of records, or folders of round robins, free-for-all games, evaluations and seasons",
+    )
+    group.add_argument(
+        "--store", metavar="FILE", type=Path, help="take the games from a store, such as results/store.sqlite"
+    )
+    group.add_argument(
+        "--agents",
+        metavar="SPEC",
+        nargs="+",
+        help="compare how these agents behave; without other games they play some first; with --run, compare the run "
+        "with them",
+    )
+    group.add_argument(
+        "--games", metavar="N", type=int, help=f"games of each pair of --agents (default {MatchOptions.games})"
+    )
+    group.add_argument(
+        "--opening-plies", metavar="N", type=int, help="random moves before --agents move (default 2 in Torus, else 0)"
+    )
+    group.add_argument(
+        "--run",
+        dest="training_run",
+        metavar="DIR",
+        type=Path,
+        help="a folder of `cellgames train`: how its play changed",
+    )
+    group.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, help=f"parts out of {', '.join(PARTS)}")
+    group.add_argument("--positions", metavar="N", type=int, help="positions that agents are asked about (default 200)")
+    group.add_argument("--draws", metavar="N", type=int, help="times that agents of chance are asked (default 8)")
+    group.add_argument("--quiet", action="store_true", help="show no progress on standard error")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    return run_games(arguments) if _is_of_games(arguments) else _run_position(arguments)
+
+
+def _is_of_games(arguments: argparse.Namespace) -> bool:
+    """Return True if games are to be analysed, and not a position.
+
+    Raises:
+        UserError: options that do not go together.
+    """
+    sources = [f"--{name}" for name in _SOURCES if _given(arguments, name)]
+    if not sources:
+        if more := [name for name in _MORE if _given(arguments, name)]:
+            raise UserError(
+                f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, --agents or "
+                "--run (or --record FILE for a position)"
+            )
+        return False
+    if position := [name for name in _POSITION if _given(arguments, name)]:
+        raise UserError(
+            f"{_option(position[0])} is for the analysis of a position, and {sources[0]} for that of games; leave out "
+            "one of them"
+        )
+    return True
+
+
+def _given(arguments: argparse.Namespace, name: str) -> bool:
+    return getattr(arguments, "training_run" if name == "run" else name) not in (None, "", False)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _run_position(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.loading import load
+    from cellgames.arena.insight import search_analysis as analysis
+    from cellgames.arena.records import positions
+
+    _check(arguments)
+    game, state = _from_record(arguments) if arguments.record is not None else _from_moves(arguments)
+    positions.check_unfinished(game, state)
+    agent = analysis.default_agent(game) if arguments.agent is None else load(arguments.agent, game)
+    found = analysis.analyse(game, state, agent, arguments.seed)
+    if arguments.json:
+        print(json.dumps(analysis.to_data(found), indent=2))
+    else:
+        print(f"{game.text(state)}\n\n{analysis.summary(found)}\n")
+        print(analysis.table(found, arguments.top))
+        print(f"\nLine: {analysis.line_text(found)}")
+    if arguments.out is not None:
+        _save(arguments, analysis.content(game, state, found, arguments.out.suffix, arguments.top))
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Complain before anything is searched."""
+    from cellgames.arena.insight.search_analysis import check_suffix
+
+    if arguments.top is None:
+        arguments.top = _TOP
+    if arguments.top < 1:
+        raise UserError(f"--top must be at least 1, got {arguments.top}")
+    if arguments.record is None:
+        if arguments.game is None:
+            raise UserError("GAME is needed, unless --record names a file with games")
+        if arguments.game_number is not None or arguments.ply is not None:
+            raise UserError("--game-number and --ply choose a position of --record FILE, which is not given")
+    elif arguments.moves or arguments.position:
+        raise UserError("--record already says where the position comes from; leave out --moves and --position")
+    if arguments.out is not None:
+        check_suffix(arguments.out)
+        if not arguments.out.parent.is_dir():
+            raise UserError(f"--out {arguments.out}: there is no folder {arguments.out.parent}")
+
+
+def _from_moves(arguments: argparse.Namespace) -> tuple[Game, State]:
+    from cellgames.arena.records.positions import after_moves
+
+    game = make_game(arguments)
+    moves = arguments.moves.replace(",", " ").split()
+    return game, after_moves(game, moves, position=arguments.position, seed=arguments.seed)
+
+
+def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
+    from cellgames.arena.records import positions, replays
+
+    record = positions.pick(arguments.record, arguments.game_number)
+    _check_game(arguments, record)
+    return replays.game_of(record), positions.at_ply(record, arguments.ply)
+
+
+def _check_game(arguments: argparse.Namespace, record: Record) -> None:
+    """Raise a `UserError` if the command line names another game than the record's, or other parameters."""
+    if arguments.game is not None and registry.make(arguments.game).id != record.game:
+        raise UserError(f"{arguments.record} holds a game of {record.game}, not of {arguments.game}")
+    for name, value in parameters(arguments).items():
+        if record.parameters.get(name) != value:
+            recorded = record.parameters.get(name, "no such parameter")
+            raise UserError(f"{arguments.record} holds a game with {name}={recorded}, not {name}={value}")
+
+
+def _save(arguments: argparse.Namespace, content: str | bytes) -> None:
+    from cellgames.utils.run_folders import write_atomic
+
+    out: Path = arguments.out
+    write_atomic(out, content)
+    if not arguments.json:
+        print(f"Saved {out}")

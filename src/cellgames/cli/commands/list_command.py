@@ -1,0 +1,46 @@
+"""`cellgames list`: games and agents."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from cellgames.agents.loading import AGENTS
+from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
+from cellgames.cli.console import print_columns, program
+from cellgames.cli.shared_options import add_command
+from cellgames.envs import registry
+from cellgames.utils.version import __version__
+
+__all__ = ["add"]
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "list", "", _run, "Show all games and agents.", ("", "--json"))
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    games = [
+        {"id": spec.id, "summary": spec.summary, "parameters": dict(spec.defaults)}
+        for spec in registry.REGISTRY.values()
+    ]
+    agents = [{"spec": spec.usage, "summary": spec.summary} for spec in AGENTS.values()]
+    agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
+    agents.append({"spec": "module:Name", "summary": "your own, by import path"})
+    if arguments.json:
+        print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))
+        return 0
+    print("Games")
+    lines = [
+        (spec.id, "; ".join([spec.summary, *(f"{name}={value}" for name, value in spec.defaults.items())]))
+        for spec in registry.REGISTRY.values()
+    ]
+    print_columns(lines)
+    print("  Parameters are set by --param NAME=VALUE, such as --param size=5.\n\nAgents")
+    print_columns([(agent["spec"], agent["summary"]) for agent in agents])
+    print()
+    print(f"Try: {program()} play torus-v0 --agent greedy")
+    return 0

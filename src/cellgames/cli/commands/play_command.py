@@ -1,0 +1,95 @@
+"""`cellgames play`: a game at the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cellgames.cli.console import UserError, program
+from cellgames.cli.shared_options import add_command, add_game, add_seed, make_game
+
+__all__ = ["add"]
+
+_TEXT = "Play a game at the terminal. Play against agents, or watch agents play each other."
+_EXAMPLES = (
+    "torus-v0",
+    "torus-v0 --size 5 --agent rollout:64 --as white",
+    "torus-v0 --watch --agent greedy --agent random --record game.jsonl",
+    "torus-v0 --size 3 --position 'x../.../... .../.o./... b'",
+)
+
+
+def add(commands: Any) -> None:
+    """Add the command."""
+    command = add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES)
+    add_game(command)
+    add_seed(command)
+    command.add_argument(
+        "--agent",
+        metavar="SPEC",
+        action="append",
+        help="agent for the other seats, or once for each of them in their order (default random)",
+    )
+    command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
+    command.add_argument("--watch", action="store_true", help="let agents play all seats")
+    command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
+    command.add_argument("--record", metavar="FILE", type=Path, help="add the finished game to a file of records")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.loading import load
+    from cellgames.arena.records.record_lines import append
+    from cellgames.cli.terminal import Table
+
+    game = make_game(arguments)
+    players = game.info.players
+    seat_of_person = _own_seat(arguments, players)
+    others = [seat for seat in range(len(players)) if seat != seat_of_person]
+    specs = arguments.agent or ["random"]
+    if len(specs) not in (1, len(others)):
+        hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
+        raise UserError(f"expected one --agent, or one for each of {len(others)} seats, got {len(specs)}{hint}")
+    names = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
+    if arguments.record is not None:
+        _check_record_file(arguments.record)
+    table = Table(
+        game,
+        [None if seat == seat_of_person else load(names[seat], game) for seat in range(len(players))],
+        [names.get(seat, "you" if seat_of_person == seat else "") for seat in range(len(players))],
+        seed=arguments.seed,
+        position=arguments.position,
+    )
+    record = table.run()
+    if arguments.record is not None and record is None:
+        print("The game is not finished, so it is not saved.")
+    elif arguments.record is not None and record is not None:
+        agents = tuple(names.get(seat, "human") for seat in range(len(players)))
+        append(arguments.record, [dataclasses.replace(record, agents=agents)])
+        print(f"Saved: {program()} replay {shlex.quote(str(arguments.record))}")
+    return 0
+
+
+def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | None:
+    """Return the person's seat, None for a spectator."""
+    if arguments.watch:
+        if arguments.seat is not None:
+            raise UserError("--as gives you a seat and --watch gives all seats to agents; choose one")
+        return None
+    if arguments.seat is None:
+        return 0
+    if arguments.seat not in players:
+        raise UserError(f"--as must be one of {', '.join(players)}, got {arguments.seat!r}")
+    return list(players).index(arguments.seat)
+
+
+def _check_record_file(path: Path) -> None:
+    """Complain before a game is played that could not be added to the file."""
+    from cellgames.arena.records.record_lines import append, read_records
+
+    if path.exists() and (torn := read_records(path).torn):
+        raise UserError(f"{torn}; remove that line first")
+    append(path, [])

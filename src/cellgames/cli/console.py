@@ -1,0 +1,74 @@
+"""Messages of the command line: errors that people can correct, files that were written, commands to type next."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+__all__ = [
+    "UserError",
+    "counted",
+    "print_columns",
+    "print_files",
+    "print_leaderboard",
+    "program",
+    "stopped",
+    "warn",
+]
+
+
+class UserError(Exception):
+    """A mistake that the user can correct; the message is one line."""
+
+
+def program() -> str:
+    """Return the words that call this program: its name if the shell finds it, else as it was called."""
+    if shutil.which("cellgames") is not None:
+        return "cellgames"
+    called = Path(sys.argv[0])
+    return shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
+
+
+def warn(message: str) -> None:
+    """Print a line on standard error."""
+    print(f"cellgames: {message}", file=sys.stderr)
+
+
+def stopped(arguments: argparse.Namespace, kept: str) -> int:
+    """Say after Ctrl-C what is kept and how to continue; return the exit code."""
+    again = [word for word in arguments.command_line if word != "--no-resume"]
+    print(f"\nStopped. {kept}; to continue:\n  {program()} {shlex.join(again)}", file=sys.stderr)
+    return 130
+
+
+def counted(games: int, played: int) -> str:
+    """Return the number of games of a run, and of those that an earlier call had played."""
+    before = games - played
+    return f"{games} games" + (f", {before} of them from before" if before else "")
+
+
+def print_columns(lines: Sequence[tuple[str, str]]) -> None:
+    """Print names with their descriptions."""
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
+        print(f"  {name:{width}}  {text}")
+
+
+def print_files(out: Path, files: Sequence[Path], about: Mapping[str, str]) -> None:
+    """Print the files of a run: a line for each one that `about` describes by its name, then the others."""
+    print(f"Written to {out}:")
+    for path in files:
+        if path.name in about:
+            print(f"  {path.name:16} {about[path.name]}")
+    print(f"  and the data: {', '.join(path.name for path in files if path.name not in about)}")
+
+
+def print_leaderboard(arguments: argparse.Namespace) -> None:
+    """Print the command that shows the store, if the games were added to it."""
+    if not arguments.no_store:
+        store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
+        print(f"  {program()} leaderboard {arguments.game}{store}   all games in the store")

@@ -1,0 +1,266 @@
+"""Options that several commands share: how they are added to a command, and how their values are read.
+
+What needs torch is imported by the function that uses it, so that help answers at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
+from cellgames.cluster.connection import LOCAL, is_address
+from cellgames.envs import registry
+from cellgames.utils.options import Option, Strings
+
+from .console import UserError, warn
+
+if TYPE_CHECKING:
+    from cellgames.cluster.workers import Workers
+    from cellgames.envs.core import Game
+
+__all__ = [
+    "WHERE_STORE",
+    "add_agents",
+    "add_command",
+    "add_folder",
+    "add_game",
+    "add_options",
+    "add_parameters",
+    "add_ray",
+    "add_seed",
+    "add_store",
+    "default_text",
+    "file_name",
+    "folder_words",
+    "make_game",
+    "parameters",
+    "ray_address",
+    "store_of",
+    "workers_of",
+]
+
+WHERE_STORE = f"default {DEFAULT_STORE.as_posix()}, or the file that CELLGAMES_STORE names"
+
+# ---------------------------------------------------------------- a command
+
+
+def add_command(
+    commands: Any,
+    name: str,
+    usage: str,
+    run: Callable[[argparse.Namespace], int],
+    text: str,
+    examples: Sequence[str],
+) -> argparse.ArgumentParser:
+    """Add a command and return its parser.
+
+    Args:
+        commands: the program's sub-parsers.
+        name: of the command.
+        usage: the arguments in front of the options, with a space after them.
+        run: gets the parsed arguments and returns the exit code.
+        text: its description; its first sentence stands in the list of commands.
+        examples: arguments.
+    """
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text.split(". ")[0].replace("\n", " ").rstrip("."),
+        usage=f"cellgames {name} {usage}[options]",
+        description=text,
+        epilog="Examples:\n" + "\n".join(f"  cellgames {name} {example}".rstrip() for example in examples),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    command.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    return command
+
+
+# ---------------------------------------------------------------- options of a dataclass
+
+
+def add_options(
+    group: Any,
+    options: Iterable[Option],
+    *,
+    without: Sequence[str] = (),
+    only: str = "",
+    default: Callable[[Option], str] | None = None,
+) -> None:
+    """Add an option for each field of a dataclass of options; those that are not given parse as None.
+
+    Args:
+        group: a parser or an argument group.
+        options: of the dataclass.
+        without: names of options to leave out.
+        only: text in front of each help line.
+        default: gives the text for the default, "" for none; see `default_text`.
+    """
+    for option in options:
+        if option.name not in without:
+            _add_option(group, option, f"{only}{option.help}{(default or default_text)(option)}".replace("%", "%%"))
+
+
+def _add_option(group: Any, option: Option, help: str) -> None:
+    flag = f"--{option.name.replace('_', '-')}"
+    shared: dict[str, Any] = {"dest": option.name, "default": None, "help": help}
+    if option.kind is bool:
+        group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
+    elif option.choices:
+        group.add_argument(flag, choices=option.choices, **shared)
+    elif option.kind == Strings:
+        group.add_argument(flag, metavar=option.metavar or "SPEC", nargs="+", action="extend", **shared)
+    else:
+        metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
+        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
+
+
+def default_text(option: Option) -> str:
+    """Return the text at the end of a help line that states the default, "" for none."""
+    return f" (default {option.default_text})" if option.default_text else ""
+
+
+# ---------------------------------------------------------------- game and seed
+
+
+def add_game(command: argparse.ArgumentParser) -> None:
+    """Add the game and its parameters."""
+    command.add_argument("game", metavar="GAME", help="an id that `cellgames list` shows")
+    add_parameters(command)
+
+
+def add_parameters(command: argparse.ArgumentParser) -> None:
+    """Add the parameters of the game."""
+    command.add_argument(
+        "--param",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="set a parameter of the game, such as size=5; may be given several times",
+    )
+    command.add_argument("--size", metavar="N", help="short for --param size=N")
+
+
+def add_seed(command: argparse.ArgumentParser) -> None:
+    """Add the seed."""
+    command.add_argument("--seed", metavar="N", type=int, default=0, help="seed of all random numbers (default 0)")
+
+
+def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the game's parameters that the command line sets."""
+    given = list(arguments.param) + ([] if arguments.size is None else [f"size={arguments.size}"])
+    found: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise UserError(f"--param needs NAME=VALUE, such as size=5; got {text!r}")
+        if name in found:
+            raise UserError(f"parameter {name!r} is given twice")
+        found[name] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    """Return a number, true, false or null as JSON has them, else the text."""
+    try:
+        return json.loads(text.lower() if text.lower() in ("true", "false") else text)
+    except ValueError:
+        return text
+
+
+def make_game(arguments: argparse.Namespace) -> Game:
+    """Return the game with the parameters of the command line."""
+    try:
+        return registry.make(arguments.game, **parameters(arguments))
+    except TypeError as error:  # a parameter of a kind that the game did not expect
+        raise UserError(f"{arguments.game}: {error}") from error
+
+
+# ---------------------------------------------------------------- agents and the folder of a run
+
+
+def add_agents(command: argparse.ArgumentParser) -> None:
+    """Add the agents that play each other."""
+    command.add_argument(
+        "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
+    )
+
+
+def add_folder(command: argparse.ArgumentParser, folder: str, quiet: str = "show no progress") -> None:
+    """Add the folder of a run, and whether progress is shown."""
+    command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
+    command.add_argument("--quiet", action="store_true", help=f"{quiet} on standard error")
+
+
+def folder_words(arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> list[str]:
+    """Return words that name the folder of a run: its game, and its options that are not the default ones."""
+    size = [] if arguments.size is None else [f"size={arguments.size}"]
+    words = [arguments.game, *sorted([*arguments.param, *size]), f"seed={options.seed}"]
+    words += [f"plies={options.opening_plies}"] if options.opening_plies != type(options).opening_plies else []
+    words += [f"chunk={options.chunk}"] if options.chunk != type(options).chunk else []
+    return words
+
+
+def file_name(words: Sequence[str]) -> str:
+    """Return the name of a folder made of words, without characters that are special to shells or file systems."""
+    return "-".join("".join(c if c.isalnum() or c in "=._-" else "_" for c in word) for word in words)
+
+
+# ---------------------------------------------------------------- store and cluster
+
+
+def add_store(command: argparse.ArgumentParser) -> None:
+    """Add the store that a run adds its games to."""
+    group = command.add_mutually_exclusive_group()
+    group.add_argument("--store", metavar="FILE", type=Path, help=f"add the games to this store ({WHERE_STORE})")
+    group.add_argument("--no-store", action="store_true", help="add the games to no store")
+
+
+def store_of(arguments: argparse.Namespace) -> Path | None:
+    """Return the file that a run adds its games to, or None; raise a `StoreError` for another kind of file."""
+    if arguments.no_store:
+        return None
+    path: Path = arguments.store or default_store()
+    Store(path).close()
+    return path
+
+
+def add_ray(command: argparse.ArgumentParser, pieces: str) -> None:
+    """Add the Ray cluster that shares the work; `pieces` says what a worker gets at a time."""
+    command.add_argument(
+        "--ray",
+        metavar="ADDRESS",
+        nargs="?",
+        const=LOCAL,
+        type=ray_address,
+        help="share the work on a Ray cluster: one started on this machine, or at `auto` or HOST:PORT",
+    )
+    command.add_argument(
+        "--ray-workers", metavar="N", type=int, help=f"{pieces} at the same time (default: the cores of the cluster)"
+    )
+
+
+def ray_address(text: str) -> str:
+    """Return an address for --ray, which may have taken a word that was meant for something else."""
+    if not is_address(text):
+        raise argparse.ArgumentTypeError(
+            f"expected local, auto or HOST:PORT after it, or nothing, got {text!r}; was that meant as something else? "
+            "Then put --ray last, or write --ray=local"
+        )
+    return text
+
+
+def workers_of(arguments: argparse.Namespace) -> AbstractContextManager[Workers | None]:
+    """Return the workers of the Ray cluster that --ray names; as a context they are None without one."""
+    from cellgames.cluster.ray_workers import workers_at
+
+    if arguments.ray is None and arguments.ray_workers is not None:
+        raise UserError(
+            "--ray-workers is for a Ray cluster; add --ray to start one on this machine, or --ray ADDRESS to join one"
+        )
+    return workers_at(arguments.ray, arguments.ray_workers, warn=warn)
