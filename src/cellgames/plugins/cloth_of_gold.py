@@ -56,7 +56,7 @@ CLOTH_OF_GOLD = GamePlugin(
     reader="cellgames.arena.insight.readers.cloth_of_gold_reader:ClothReader",
     life="cellgames.arena.insight.over_time.life_stats:CLOTH_OF_GOLD",
     page=Page(
-        view="cellgames.web.views.cloth_of_gold_view",
+        view="cellgames.web.views.cloth_of_gold_view:ClothView",
         rules=(
             "In turn both players place up to ten units, at least one where that is possible; then Life runs for a "
             "round of generations. Before the first round both place once without Life after it.",

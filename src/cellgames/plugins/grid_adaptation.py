@@ -50,7 +50,7 @@ GRID_ADAPTATION = GamePlugin(
     life="cellgames.arena.insight.over_time.life_stats:GRID_ADAPTATION",
     sections=("cellgames.arena.insight.over_time.score_flows:sections",),
     page=Page(
-        view="cellgames.web.views.grid_adaptation_view",
+        view="cellgames.web.views.grid_adaptation_view:GridView",
         rules=(
             "Every player has a secret sequence of three digits. All at once, each names spaces for tiles: three in "
             "round 1, one later, and at most one reserve tile. A space that several players name stays empty, and "

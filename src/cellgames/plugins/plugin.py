@@ -72,7 +72,7 @@ class Page:
     """What the web page needs to let visitors play a game.
 
     Attributes:
-        view: target of a `web.views.View`, a module or an object.
+        view: target of a subclass of `web.views.View`.
         rules: the rules in brief, a paragraph each.
         settings: the parameters that a visitor may set.
     """

@@ -60,7 +60,7 @@ TOROIDAL_CUP = GamePlugin(
     reader="cellgames.arena.insight.readers.toroidal_cup_reader:CupReader",
     life="cellgames.arena.insight.over_time.life_stats:TOROIDAL_CUP",
     page=Page(
-        view="cellgames.web.views.toroidal_cup_view",
+        view="cellgames.web.views.toroidal_cup_view:CupView",
         rules=(
             "All teams place their next shape at once, each in its own band of the torus, turned and mirrored as they "
             "like, not on their own cells.",

@@ -34,7 +34,7 @@ TORUS = GamePlugin(
     ),
     reader="cellgames.arena.insight.readers.torus_reader:TorusReader",
     page=Page(
-        view="cellgames.web.views.torus_view",
+        view="cellgames.web.views.torus_view:TorusView",
         rules=(
             "Black and White take turns; a move puts a stone on any free cell, octagon or square. No passes, no draws.",
             "The board is a torus: it goes on beyond every edge. Drag it to look across the seam.",

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -52,7 +53,7 @@ def layout(game: Game) -> dict[str, Any]:
         "credit": info.credit,
         "players": list(info.players),
         "simultaneous": info.simultaneous,
-        **view_of(game).layout(game),
+        **view_of(game).layout(),
     }
 
 
@@ -86,10 +87,14 @@ def frame(
 def _frame(
     game: Game, state: State, before: State | None, viewer: int | None, action: Sequence[int] | None = None
 ) -> Frame:
+    _check_viewer(game, viewer)
+    now = view_of(game).frame(state[:1], None if before is None else before[:1], viewer, action)
+    return replace(now, fields={**_common(game, state, bool(state.done[0])), **now.fields})
+
+
+def _check_viewer(game: Game, viewer: int | None) -> None:
     if viewer is not None and not 0 <= viewer < game.info.num_players:
         raise ValueError(f"expected a seat from 0 to {game.info.num_players - 1}, got {viewer}")
-    now = view_of(game).frame(game, state[:1], None if before is None else before[:1], viewer, action)
-    return Frame(now.cells, now.marks, {**_common(game, state, bool(state.done[0])), **now.fields})
 
 
 def _common(game: Game, state: State, done: bool) -> dict[str, Any]:
@@ -130,12 +135,13 @@ def _step_frames(
     compile: Compile,
     action: Sequence[int] | None = None,
 ) -> Iterator[Frame]:
-    common = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
+    _check_viewer(game, viewer)
+    during = {**_common(game, before, False), "turn": int(after.turn[0]), "player": None}
     if game.info.perfect_information is False and viewer is not None:
-        common["scores"] = None
-    for shown in view_of(game).between(game, before[:1], after[:1], most, compile):
-        yield Frame(shown.cells, shown.marks, {**common, **shown.fields})
-    yield _frame(game, after, before, viewer, action)
+        during["scores"] = None
+    *shown, last = view_of(game).step(before[:1], after[:1], viewer, action, most, compile)
+    yield from (replace(frame, fields={**during, **frame.fields}) for frame in shown)
+    yield replace(last, fields={**_common(game, after, bool(after.done[0])), **last.fields})
 
 
 # ---------------------------------------------------------------- packed
@@ -213,8 +219,8 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
 def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[list[Frame], list[int]]:
     """Return all frames of a game, and for each the number of moves played."""
     view = view_of(game)
-    more = view.extra(game, states)
-    animated = sum(view.animated(game, *step) for step in pairwise(states))
+    more = view.extra(states)
+    animated = sum(view.animated(*step) for step in pairwise(states))
     first = _frame(game, states[0], None, None)
     size = len(first.planes())
     spare = max(0, limits.PLANES // max(1, size) - len(states))
@@ -235,7 +241,7 @@ def _with(shown: Frame, more: Any, turn: int) -> Frame:
     if not more:
         return shown
     infos = {**shown.fields.get("infos", {}), **{name: list(values[turn]) for name, values in more.items()}}
-    return Frame(shown.cells, shown.marks, {**shown.fields, "infos": infos})
+    return replace(shown, fields={**shown.fields, "infos": infos})
 
 
 def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
@@ -253,7 +259,7 @@ def _season_data(record: CupRecord, compile: Compile) -> dict[str, Any]:
         raise error
     start = boards([start_of(vars(record))])
     moments = [
-        Frame(shown.cells, shown.marks, {"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
+        replace(shown, fields={"turn": 0, "player": None, "done": not shown.fields["life"], **shown.fields})
         for shown in toroidal_cup.life(game, start, record.generations, limits.STEP_FRAMES, record.pattern, compile)
     ]
     words = {0: ("draw", "draw"), 1: ("win", "loss"), 2: ("loss", "win")}[record.winner]

@@ -42,14 +42,13 @@ def check(game: Game, moves: Sequence[str] | None = None) -> None:
     """
     if moves is None and not has_board(game):
         raise ValueError(f"expected a game that the page has a board for, got {game.id}; its records can be watched")
-    view = view_of(game)
     parameters = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     if moves is not None and len(moves) > MOVES:
         raise ValueError(f"expected a record of at most {MOVES:,} moves, got {len(moves):,}")
     cells = math.prod(game.info.board.shape)
     if cells > CELLS:
         raise ValueError(f"expected a board of at most {CELLS:,} cells, got {cells:,} ({parameters})")
-    if (work := view.work(game, moves)) > LIFE:
+    if (work := view_of(game).work(moves)) > LIFE:
         raise ValueError(
             f"expected a game of at most {LIFE:,} cells times generations of Life, got up to {work:,} ({parameters}); "
             "take a smaller board or fewer generations"

@@ -218,7 +218,7 @@ class Session:
                 "thinking": self._thinking,
                 "yours": yours,
                 "legal": legal_bits(self.game, state, self._mine) if yours else None,
-                "controls": view_of(self.game).controls(self.game, state, self._mine) if yours else {},
+                "controls": view_of(self.game).controls(state, self._mine) if yours else {},
                 "can_undo": not self.game.info.simultaneous and not self._thinking and bool(self._own_turns()),
                 "done": done,
                 "result": self._result_data() if done else None,

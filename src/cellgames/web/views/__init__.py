@@ -1,8 +1,6 @@
-"""What the page shows of each game's positions: a module a game, of functions as `View` lists them."""
+"""Views: one class for each game that the page has a board for, and one that shows any game's own pictures."""
 
 from __future__ import annotations
-
-from typing import cast
 
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
@@ -16,7 +14,8 @@ __all__ = ["Frame", "View", "has_board", "view_of"]
 def view_of(game: Game) -> View:
     """Return the view of the game's plugin, else one that shows the pictures that the game draws."""
     page = plugin_of(game).page
-    return cast(View, resolve(f"{__name__}.pictures" if page is None else page.view))
+    view: View = resolve(f"{__name__}.pictures:PictureView" if page is None else page.view)(game)
+    return view
 
 
 def has_board(game: Game) -> bool:

@@ -1,4 +1,4 @@
-"""What views of all games share: a moment as planes of bytes and a few infos.
+"""The base class of views: a game's positions as planes of bytes and details.
 
 Letters: `N` cells of a board, `P` players.
 """
@@ -6,9 +6,10 @@ Letters: `N` cells of a board, `P` players.
 from __future__ import annotations
 
 import base64
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ import torch
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, State
 from cellgames.envs.kernels.compiling import Compile
 
-__all__ = ["Bytes", "Frame", "View", "changed", "controls", "encoded", "extra", "legal_bits", "results"]
+__all__ = ["Bytes", "Frame", "View", "changed", "encoded", "legal_bits", "results"]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 
@@ -25,17 +26,18 @@ _WORDS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 
 
 def encoded(data: bytes) -> str:
-    """Base64, as JSON carries bytes."""
+    """Return the bytes in base64, for JSON."""
     return base64.b64encode(data).decode("ascii")
 
 
 @dataclass(frozen=True)
 class Frame:
-    """One picture of a game.
+    """A picture of a game as data.
 
-    cells: uint8 [N], a code for each cell; what codes mean is the game's.
-    marks: uint8 [N], flags of each cell, the bits that `layout["marks"]` names; None where a game has none.
-    fields:  what else there is to say, as JSON holds it.
+    Attributes:
+        cells: uint8 [N], a code for each cell; its meaning depends on the game.
+        marks: uint8 [N], flags of each cell, the bits that `layout["marks"]` names; None if a game has none.
+        fields: Further details, as JSON holds them.
     """
 
     cells: Bytes
@@ -43,44 +45,67 @@ class Frame:
     fields: Mapping[str, Any]
 
     def planes(self) -> bytes:
-        """Cells, then marks."""
+        """Return the bytes of the cells, then of the marks."""
         return self.cells.tobytes() + (b"" if self.marks is None else self.marks.tobytes())
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON holds it, the planes in base64."""
+        """Return the frame as JSON holds it, the planes in base64."""
         layers = {} if self.marks is None else {"marks": encoded(self.marks.tobytes())}
         return {"cells": encoded(self.cells.tobytes()), "layers": layers, **self.fields}
 
 
-class View(Protocol):
-    """What a module of this package gives; states are batches of one."""
+class View(ABC):
+    """The way in which the page shows a game. States are batches of one.
 
-    def layout(self, game: Game) -> dict[str, Any]:
-        """What stays the same in all frames of a game, without what `frames.layout` adds."""
+    Args:
+        game: The game to show.
+    """
 
-    def work(self, game: Game, moves: Sequence[str] | None) -> int:
-        """The cells times generations of Life that a game can take, of given moves or of any."""
+    def __init__(self, game: Game) -> None:
+        self.game: Any = game
 
-    def frame(
-        self, game: Game, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None
-    ) -> Frame:
-        """A position.
+    @abstractmethod
+    def layout(self) -> dict[str, Any]:
+        """Return what stays the same in all frames, without what `frames.layout` adds."""
 
-        `before` is an earlier one or None, `viewer` the seat that looks, None for a spectator, `action` what that seat
-        did in the step from `before`, where it is known: views show no more of it than the seat knows by itself.
+    @abstractmethod
+    def frame(self, state: Any, before: Any, viewer: int | None, action: Sequence[int] | None = None) -> Frame:
+        """Return a position as a frame.
+
+        Args:
+            state: The position.
+            before: An earlier one, to mark what has changed, or None.
+            viewer: The seat that looks; None for a spectator.
+            action: The viewer's own action in the step from `before`, if it is known. A view shows no more of the step
+                than the seat knows by itself.
         """
 
-    def animated(self, game: Game, before: Any, after: Any) -> bool:
-        """Whether much happens within the step from one position to the next, so that `between` has pictures."""
+    def work(self, moves: Sequence[str] | None) -> int:
+        """Return the most cells times generations of Life in a game, with these moves or with any."""
+        return 0
 
-    def between(self, game: Game, before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
-        """Pictures of what happens within a step before `after` stands, at most `most`; `compile`: see `kernel`."""
+    def animated(self, before: Any, after: Any) -> bool:
+        """Return True if `between` has frames of the step from one position to the next."""
+        return False
 
-    def extra(self, game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-        """More infos by name, of each of a game's positions, for spectators: lists [states][P]."""
+    def between(self, before: Any, after: Any, most: int, compile: Compile) -> Iterator[Frame]:
+        """Yield frames within a step, at most `most`, without the one of `after`; `compile`: see `kernel`."""
+        return iter(())
 
-    def controls(self, game: Game, state: Any, seat: int) -> dict[str, Any]:
-        """Return what the page needs beside board and mask to let a person at `seat` choose; nothing hidden."""
+    def step(
+        self, before: Any, after: Any, viewer: int | None, action: Sequence[int] | None, most: int, compile: Compile
+    ) -> Iterator[Frame]:
+        """Yield the frames of a step: those of `between`, then the one of `after`; arguments as in both."""
+        yield from self.between(before, after, most, compile)
+        yield self.frame(after, before, viewer, action)
+
+    def extra(self, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
+        """Return more infos by name, for spectators: lists [states][P]."""
+        return {}
+
+    def controls(self, state: Any, seat: int) -> dict[str, Any]:
+        """Return what a person at `seat` needs to choose an action, beside board and mask; nothing hidden."""
+        return {}
 
 
 def legal_bits(game: Game, state: State, seat: int) -> str:
@@ -91,21 +116,11 @@ def legal_bits(game: Game, state: State, seat: int) -> str:
 
 
 def results(game: Game, state: Any) -> list[str]:
-    """A word for every player of a finished game, "" for each while it goes on."""
+    """Return a word for every player of a finished game, "" for each while it goes on."""
     done = bool(state.done[0])
     return [_WORDS[value] if done else "" for value in game.outcome(state)[0].tolist()]
 
 
 def changed(before: torch.Tensor, after: torch.Tensor) -> list[int]:
-    """Which cells differ, of boards of any shape, as places in a row."""
+    """Return the cells that differ between two boards of any shape, as indices of the flat board."""
     return [int(place) for place in (before != after).flatten().nonzero().flatten()]
-
-
-def extra(game: Game, states: Sequence[Any]) -> Mapping[str, Sequence[Sequence[float | None]]]:
-    """`View.extra` of a game with nothing more to tell."""
-    return {}
-
-
-def controls(game: Game, state: Any, seat: int) -> dict[str, Any]:
-    """Return nothing: the mask is enough to choose an action."""
-    return {}
