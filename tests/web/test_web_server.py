@@ -414,7 +414,7 @@ def test_sessions_are_few_and_not_for_ever() -> None:
 def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     game = cellgames.make("toroidal-cup-small-v0")
     state = game.init(torch.tensor([4]))
-    needed = view_of(game).controls(game, state, 1)
+    needed = view_of(game).controls(state, 1)
     after = game.step(state, game.legal_actions(state).int().argmax(-1))
     placed = (game.board(after)[0] == 2).nonzero().tolist()
     action = int(game.legal_actions(state)[0, 1].int().argmax())
@@ -436,7 +436,7 @@ def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None
         "vote turn:6 round:7 tiles:A! sequences:000,001,010,011 reserves:3,3,3,3 bought:0,0,0,0 garnets:2,2,2,2 "
         "points:50,20,20,40 public:0,0,0,0,0,0,0,0 tied:1,2 tokens:2,0,0,0 candidate:-"
     )
-    voter, other = (view_of(game).controls(game, state, seat) for seat in (0, 3))
+    voter, other = (view_of(game).controls(state, seat) for seat in (0, 3))
     assert (voter["voting"], voter["votes"], voter["totals"]) == (True, [1, 2], [50, 20, 20, 40])
     assert (other["voting"], other["votes"], other["totals"]) == (True, [], None)
     assert voter["tiles"] == other["tiles"] == 0

@@ -1,14 +1,13 @@
-"""What the page offers: games with their settings, agents, and the limits within which a visitor may choose.
+"""The catalog of the page: games with their settings, agents, and the limits on a visitor's choice.
 
 A visitor names games, settings and agents as text. Nothing here imports code or opens a file by such a name: agents
-are names of the registry with a bounded number, or weights that were found beforehand (`library.Library.weights`).
+are names of the registry with a bounded number, or weights that were found beforehand (`Library.weights`).
 """
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.loading import AGENTS, load
 from cellgames.envs import registry
-from cellgames.plugins import Page, Setting
+from cellgames.plugins import Setting
 
 from .visitor_text import short
 
@@ -34,7 +33,7 @@ __all__ = [
 ]
 
 MOST_PLAYOUTS = 5000
-"""Of an agent that takes a number: more would keep a thread busy for minutes a move."""
+"""Most playouts of an agent; more would keep a thread busy for minutes a move."""
 
 _TRIED = {"rollout": 64, "amaf": 64, "mcts": 200, "gumbel": 32}  # agents that take a number, and one to offer
 _SPEC = re.compile(r"([a-z]+)(?::([1-9][0-9]{0,8}))?")
@@ -57,29 +56,22 @@ def games() -> list[dict[str, Any]]:
 
     Games without a page (`GamePlugin.page`) and those that cannot be made are left out.
     """
-    return [dict(_game(id)) for id in registry.REGISTRY if _page(id) is not None]
-
-
-def _page(id: str) -> Page | None:
-    """Return the game's page; None for a game without one, or one that cannot be made."""
-    page = registry.spec(id).plugin.page
-    if page is not None:
-        try:
-            registry.make(id)
-        except Exception:  # of another package's class, and no reason to hide the other games
-            return None
-    return page
+    return [dict(offer) for id in registry.REGISTRY if (offer := _offer(id)) is not None]
 
 
 @lru_cache
-def _game(id: str) -> Mapping[str, Any]:
-    entry, game, page = registry.spec(id), registry.make(id), _page(id)
-    assert page is not None  # of `games`
+def _offer(id: str) -> Mapping[str, Any] | None:
+    """Return a game as JSON; None for one without a page, or one that cannot be made."""
+    entry = registry.spec(id)
+    if (page := entry.plugin.page) is None:
+        return None
+    try:
+        game = registry.make(id)
+    except Exception:  # of another package's class, and no reason to hide the other games
+        return None
     info = game.info
-    longest = _longest(game)
-    settings = [
-        asdict(setting) | {"default": _plain(getattr(game, setting.name), longest)} for setting in page.settings
-    ]
+    most_shapes = min(info.max_turns, 16)  # what a form shows for None, "the pattern's own number"
+    defaults = {setting.name: getattr(game, setting.name) for setting in page.settings}
     return {
         "id": id,
         "game": game.id,
@@ -90,43 +82,34 @@ def _game(id: str) -> Mapping[str, Any]:
         "rules": list(page.rules),
         "players": list(info.players),
         "simultaneous": info.simultaneous,
-        "settings": settings,
+        "settings": [
+            asdict(setting) | {"default": most_shapes if defaults[setting.name] is None else defaults[setting.name]}
+            for setting in page.settings
+        ],
     }
 
 
-def _longest(game: Game) -> int:
-    return min(game.info.max_turns, 16)
-
-
-def _plain(value: Any, longest: int) -> Any:
-    """A default as a form shows it; "the pattern's own number" is its largest."""
-    return longest if value is None else value
-
-
 def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
-    """The game with a visitor's settings.
+    """Return the game with a visitor's settings.
 
     Raises:
-        ValueError: an unknown game or setting, one out of the limits of the page or of the game, or a game that the
-            page has no board for.
+        ValueError: The game or a setting is unknown, a setting is out of the limits of the page or of the game, or the
+            page has no board for the game.
     """
     if id not in registry.REGISTRY:
-        raise ValueError(f"expected a game of {', '.join(filter(_page, registry.REGISTRY))}, got {short(id)}")
-    entry = registry.spec(id)
-    if (page := _page(id)) is None:
+        known = ", ".join(id for id in registry.REGISTRY if _offer(id) is not None)
+        raise ValueError(f"expected a game of {known}, got {short(id)}")
+    page, offer = registry.spec(id).plugin.page, _offer(id)
+    if page is None or offer is None:
         raise ValueError(f"expected a game that the page has a board for, got {id}; its records can be watched")
-    known = {setting.name: setting for setting in page.settings}
-    if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(f"{id}: the page sets {', '.join(known)}, got {short(unknown[0])}")
+    settings = {setting.name: setting for setting in page.settings}
+    if unknown := [name for name in parameters if name not in settings]:
+        raise ValueError(f"{id}: the page sets {', '.join(settings)}, got {short(unknown[0])}")
     for name, value in parameters.items():
-        _check_setting(known[name], id, value)
-    # What a form shows for "the pattern's own number" must not cut the pattern short.
-    given = {name: value for name, value in parameters.items() if value != _default(id, name)}
-    return registry.make(entry.id, **given)
-
-
-def _default(id: str, name: str) -> Any:
-    return next(setting["default"] for setting in _game(id)["settings"] if setting["name"] == name)
+        _check_setting(settings[name], id, value)
+    # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
+    defaults = {setting["name"]: setting["default"] for setting in offer["settings"]}
+    return registry.make(id, **{name: value for name, value in parameters.items() if value != defaults[name]})
 
 
 # ---------------------------------------------------------------- agents
@@ -136,8 +119,8 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
     """Raise a `ValueError` unless a visitor may name this agent.
 
     Args:
-        spec: as the visitor wrote it.
-        weights: files by the names under which the page offers them.
+        spec: The spec as the visitor wrote it.
+        weights: Files by the names under which the page offers them.
     """
     if spec in weights:
         return
@@ -150,10 +133,10 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
 
 
 def load_agent(spec: str, game: Game, weights: Mapping[str, Path]) -> AnyAgent:
-    """A new agent of that spec for the game; its name is the spec.
+    """Return a new agent for the game, named by its spec.
 
     Raises:
-        ValueError: not to be named by visitors, or not for this game.
+        ValueError: Visitors may not name this agent, or it cannot play this game.
     """
     refuse_spec(spec, weights)
     agent = load(str(weights[spec]), game) if spec in weights else load(spec, game)
@@ -161,26 +144,19 @@ def load_agent(spec: str, game: Game, weights: Mapping[str, Path]) -> AnyAgent:
     return agent
 
 
-_OFFERED: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-_OFFERED_LOCK = threading.Lock()
-
-
 def offered(game: Game, weights: Mapping[str, Path]) -> list[dict[str, Any]]:
-    """The agents that can play a game, as JSON: `spec`, `summary`, and `number` where a visitor may choose N."""
-    key = (game, tuple(weights))
-    with _OFFERED_LOCK:
-        if key not in _OFFERED:
-            if len(_OFFERED) > 256:
-                _OFFERED.clear()
-            _OFFERED[key] = _offered(game, weights)
-        return _OFFERED[key]
+    """Return the agents that can play a game, as JSON: `spec`, `summary`, and `number` if a visitor may choose N."""
+    return _offered(game, tuple(weights.items()))
 
 
-def _offered(game: Game, weights: Mapping[str, Path]) -> list[dict[str, Any]]:
+@lru_cache(256)
+def _offered(game: Game, files: tuple[tuple[str, Path], ...]) -> list[dict[str, Any]]:
+    weights = dict(files)
     found: list[dict[str, Any]] = []
-    candidates: Sequence[tuple[str, str, int | None]] = [
-        (name, entry.summary, _TRIED.get(name)) for name, entry in AGENTS.items()
-    ] + [(name, "weights from the results folder", None) for name in weights]
+    candidates: list[tuple[str, str, int | None]] = [
+        *((name, entry.summary, _TRIED.get(name)) for name, entry in AGENTS.items()),
+        *((name, "weights from the results folder", None) for name in weights),
+    ]
     for name, summary, number in candidates:
         spec = name if number is None else f"{name}:{number}"
         try:

@@ -1,4 +1,4 @@
-"""Games between a person at the page and agents, kept in memory.
+"""Live games between a person at the page and agents, kept in memory.
 
 A session is one game. The person's move is played at once; agents think on a thread of their own, a few at a time, so
 that neither the page nor other sessions wait for them. An agent that fails forfeits.
@@ -17,15 +17,13 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import reason_of
 from cellgames.agents.play_loop import Played, moves
-from cellgames.agents.selection import select
-from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit, Record, Result, plain
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.utils.version import __version__
 
+from .agent_seats import AgentSeats
 from .frames import frame, layout, step_frames
 from .views import view_of
 from .views.view import legal_bits
@@ -33,7 +31,7 @@ from .views.view import legal_bits
 __all__ = ["PERSON", "BusyError", "Event", "RefusedError", "Session"]
 
 PERSON = "human"
-"""How records name the person."""
+"""The person's name in records."""
 
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
@@ -42,26 +40,16 @@ _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents th
 
 
 class RefusedError(ValueError):
-    """A move or a wish that the game does not allow now; the message says why."""
+    """The game does not allow this now; the message says why."""
 
 
 class BusyError(RefusedError):
-    """Not now: agents are thinking, or the page has not seen the last moves."""
-
-
-@dataclass
-class _SeatedAgent:
-    """An agent, and the seats that it plays."""
-
-    spec: str
-    agent: AnyAgent
-    seats: list[int]
-    generator: torch.Generator
+    """The request came at the wrong time: agents are thinking, or the page has not seen the last moves."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """A step as the page shows it: the pictures from the position before to the one after it, and who did what.
+    """A step as the page shows it: the frames from the position before to the one after it, and who did what.
 
     `action` is the person's own part of a joint action.
     """
@@ -73,22 +61,22 @@ class Event:
     action: tuple[int, ...] | None = None
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the event as JSON."""
         return {"turn": self.turn, "seat": self.seat, "move": self.move, "frames": self.frames}
 
 
 class Session:
-    """One game.
+    """One live game.
 
     Args:
-        game: the rules.
-        specs: by seat who plays, None for the person (one seat at most).
-        load_agent: makes an agent of a spec.
-        seed: of the game, and of the agents' chance.
-        asked: what the visitor asked for, to ask for another such game.
+        game: The game with its parameters.
+        specs: The agent of each seat, None for the person (one seat at most).
+        load_agent: Makes an agent of a spec.
+        seed: Seed of the game and of the agents' random draws.
+        asked: The visitor's request, with which the page can ask for another such game.
 
     Raises:
-        ValueError: the wrong number of seats, more than one person, an agent that cannot play.
+        ValueError: The number of seats is wrong, there is more than one person, or an agent cannot play.
     """
 
     def __init__(
@@ -110,15 +98,7 @@ class Session:
         self.game, self.seed, self._asked = game, seed, dict(asked or {})
         self.person: int | None = people[0] if people else None
         self.names = tuple(PERSON if spec is None else spec for spec in specs)
-        self._agents = [
-            _SeatedAgent(
-                spec,
-                load_agent(spec),
-                [seat for seat, other in enumerate(specs) if other == spec],
-                generator(seed, "web", spec),
-            )
-            for spec in dict.fromkeys(spec for spec in specs if spec is not None)
-        ]
+        self._agents = AgentSeats(game, specs, load_agent, seed)
         self.layout = layout(game)
         self.stored = False
         self.undone = 0  # moves taken back
@@ -135,17 +115,17 @@ class Session:
 
     @property
     def thinking(self) -> bool:
-        """Whether agents are at work."""
+        """True while agents are at work."""
         return self._thinking
 
     @property
     def done(self) -> bool:
-        """Whether the game has ended, by its rules or by a forfeit."""
+        """True if the game has ended, by its rules or by a forfeit."""
         return bool(self._now.done) or self._forfeit is not None
 
     @property
     def mark(self) -> tuple[int, int, bool]:
-        """Changes whenever there is something new to see."""
+        """A value that changes whenever there is something new to see."""
         return self._epoch, len(self._events), self._thinking
 
     def move(self, choices: Sequence[int], turn: int) -> None:
@@ -154,12 +134,13 @@ class Session:
         Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread.
 
         Args:
-            choices: one number for each component of an action.
-            turn: how many turns the person has seen; another number is a move that came twice or too late.
+            choices: A number for each component of an action.
+            turn: Number of turns that the person has seen; another number belongs to a move that came twice or too
+                late.
 
         Raises:
-            BusyError: it is not the person's turn, or not this turn any more.
-            RefusedError: the game is over, or the action is not legal; the message says why.
+            BusyError: It is not the person's turn, or not this turn any more.
+            RefusedError: The game is over, or the action is not legal; the message says why.
         """
         with self._lock:
             if self.done:
@@ -172,11 +153,11 @@ class Session:
         played.wait(_OWN_S)
 
     def undo(self) -> None:
-        """Go back to where the person last decided; agents begin anew and remember nothing.
+        """Go back to where the person last decided; agents start anew and remember nothing.
 
         Raises:
-            BusyError: agents are thinking.
-            RefusedError: nothing to take back, or a game in which all act at once.
+            BusyError: Agents are thinking.
+            RefusedError: There is nothing to take back, or all act at once.
         """
         with self._lock:
             if self.game.info.simultaneous:
@@ -190,7 +171,7 @@ class Session:
             del self._events[own_turns[-1] :]
             self._epoch += 1
             self.undone += 1
-            self._forfeit, self.stored = None, False
+            self.stored = False
             self._begin()
 
     def close(self) -> None:
@@ -198,11 +179,11 @@ class Session:
         self._closed = True
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
-        """The session as JSON: what the person may see, and the events that the page has not shown.
+        """Return what the person may see and the events that the page has not shown, as JSON.
 
         Args:
-            epoch: which the page has seen; after an undo it is another one, and all events count as shown.
-            since: how many events the page has shown.
+            epoch: The epoch that the page has seen; an undo begins another one, and all events count as shown.
+            since: Number of events that the page has shown.
         """
         with self._lock:
             state, done = self._now, self.done
@@ -228,7 +209,7 @@ class Session:
             }
 
     def description(self) -> dict[str, Any]:
-        """What stays the same for the whole game, as JSON."""
+        """Return what stays the same for the whole game, as JSON."""
         return {
             "layout": self.layout,
             "game": self.game.id,
@@ -240,16 +221,16 @@ class Session:
             "moves": [self._move_text(event.move) for event in self._events],
         }
 
-    def whole(self) -> dict[str, Any]:
-        """`about` and `view` of the same moment, for a page that has seen nothing yet; its events are in `moves`."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return `about` and `view` of one moment for a page that has seen nothing yet; its events are in `moves`."""
         with self._lock:
             return {"about": self.description(), "view": self.view()}
 
     def record(self) -> Record:
-        """The finished game.
+        """Return the record of the finished game.
 
         Raises:
-            RefusedError: it is not finished.
+            RefusedError: The game is not finished.
         """
         with self._lock:
             if not self.done:
@@ -270,7 +251,7 @@ class Session:
 
     @property
     def _turn(self) -> int:
-        """Turns played."""
+        """The number of turns played."""
         return len(self._events)
 
     @property
@@ -287,31 +268,20 @@ class Session:
         return self.game.info.simultaneous or int(self._now.current_player) == self.person
 
     def _own_turns(self) -> list[int]:
-        """The turns in which the person has decided, as far back as positions are kept."""
+        """Return the turns in which the person has decided, as far back as positions are kept."""
         if self.person is None:
             return []
         past = sorted(turn for turn in self._states if turn < self._turn)
         return [turn for turn in past if int(self._states[turn].current_player) == self.person]
 
     def _begin(self) -> None:
-        """Agents begin a game, and play if it is their turn."""
-        for seated in self._agents:
-            try:
-                seated.agent.start(
-                    self.game, torch.tensor(seated.seats), torch.zeros(len(seated.seats), dtype=torch.int64)
-                )
-            except Exception as error:
-                self._give_up(seated, error)
-                return
+        """Start the agents, and let them play if it is their turn."""
+        self._forfeit = self._agents.start()
         if not self._awaits_person() and not self.done:
             self._think(None)
 
-    def _give_up(self, seated: _SeatedAgent, error: Exception) -> None:
-        """The agent forfeits the game."""
-        self._forfeit = Forfeit(seated.seats[0], reason_of(error), tuple(seated.seats[1:]))
-
     def _checked(self, choices: Sequence[int]) -> Tensor:
-        """The person's action as int64 [K], if it is legal."""
+        """Return the person's action as int64 [K]; refuse an illegal one."""
         game, state, seat = self.game, self._now, self._mine
         nvec = game.info.action_nvec
         if len(choices) != len(nvec):
@@ -331,10 +301,10 @@ class Session:
         """Let agents play on a thread until it is the person's turn.
 
         Args:
-            chosen: the person's action, played first, or its part of a joint one; None for agents alone.
+            chosen: The person's action, played first, or its part of a joint one; None for agents alone.
 
         Returns:
-            Set as soon as the person's own action has been played, where it is a step of its own.
+            An event that is set as soon as the person's own action has been played, if it is a step of its own.
         """
         played = threading.Event()
         self._thinking = True
@@ -352,10 +322,12 @@ class Session:
             played.set()
             while not self._closed:
                 with _THINKING:
-                    joint = self._joint(chosen)
-                    step = None if joint is None else self._step(joint)
+                    found = self._agents.act(self._now, None if chosen is None else (self._mine, chosen))
+                    step = None if isinstance(found, Forfeit) else self._step(found)
                 with self._lock:
-                    if step is not None:
+                    if isinstance(found, Forfeit):
+                        self._forfeit = found
+                    elif step is not None:
                         self._keep(*step)
                     if self.done or self._awaits_person():
                         return
@@ -364,31 +336,8 @@ class Session:
                 self._thinking = False
             played.set()
 
-    def _joint(self, chosen: Tensor | None) -> Tensor | None:
-        """The next step's action, [1, ...]; None where an agent has failed. Nothing else changes the game meanwhile."""
-        state, info, env_ids = self._now, self.game.info, torch.zeros(1, dtype=torch.int64)
-        if not info.simultaneous:
-            seated = next(one for one in self._agents if int(state.current_player) in one.seats)
-            try:
-                return select(seated.agent, self.game, state, env_ids, seated.generator)
-            except Exception as error:
-                self._give_up(seated, error)
-                return None
-        joint = torch.zeros((1, info.num_players, len(info.action_nvec)), dtype=torch.int64)
-        if chosen is not None:
-            joint[0, self._mine] = chosen
-        for seated in self._agents:
-            seats = torch.tensor(seated.seats)
-            try:
-                asked = select(seated.agent, self.game, state, env_ids.expand(len(seats)), seated.generator, seats)
-            except Exception as error:
-                self._give_up(seated, error)
-                return None
-            joint[0, seats] = asked.view(len(seats), -1)
-        return joint.view(1, *info.action_shape)
-
     def _step(self, actions: Tensor) -> tuple[State, Event]:
-        """The position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
+        """Return the position after a step, [1, ...], and how the page shows it; nothing is changed yet."""
         before = self._now
         after = self.game.step(before, actions)
         own_action = None
@@ -401,7 +350,7 @@ class Session:
         return after, Event(self._turn + 1, seat, move, pictures, own_action)
 
     def _keep(self, after: State, event: Event) -> None:
-        """Go on to a position of `_step`; what is long past is kept as a name only."""
+        """Go on to a position of `_step`; positions of long ago are dropped, and of their steps only the names stay."""
         self._events.append(event)
         self._states[self._turn] = after
         self._states.pop(self._turn - _BACK, None)
@@ -409,21 +358,21 @@ class Session:
             self._events[old - 1] = replace(self._events[old - 1], frames=[])
 
     def _move_text(self, move: str) -> str:
-        """As much of a step as the person may know: of a joint action the own part, until the end."""
+        """Return as much of a step as the person may know: the own part of a joint action, until the game is over."""
         if self.person is None or not self.game.info.simultaneous or self.done:
             return move
         return move.split(" ")[self.person]
 
     def _viewer(self, state: State) -> int | None:
-        """Whose eyes pictures are for: everybody's after the end."""
+        """Return the seat that looks at frames; None after the end, when everybody sees all."""
         return None if bool(state.done) else self.person
 
     def _own_action(self) -> tuple[int, ...] | None:
-        """What the person did in the last step of a game in which all act at once."""
+        """Return the person's own action in the last step, if all act at once."""
         return self._events[-1].action if self._events else None
 
     def _before(self) -> State | None:
-        """The position since which changes are marked: after the person's last move, so that all answers to it are."""
+        """Return the position since which changes are marked: the one after the person's last move."""
         own_turns = [] if self.game.info.simultaneous else self._own_turns()
         if self.game.info.simultaneous or self.person is None or (own_turns and own_turns[-1] == self._turn - 1):
             return self._states.get(self._turn - 1)

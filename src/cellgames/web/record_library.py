@@ -20,10 +20,10 @@ from .visitor_text import clipped, short
 __all__ = ["MOST_FILES", "MOST_LINE", "Library", "parse", "summary"]
 
 MOST_LINE = 2_000_000
-"""Bytes of one record; a longer line is refused unread."""
+"""Most bytes of one record; a longer line is refused unread."""
 
 MOST_FILES = 2000
-"""Files that are listed."""
+"""Most files that are listed."""
 
 _MOST_FOLDERS = 20_000  # looked into
 _MOST_BYTES = 1 << 30  # of a file that is indexed
@@ -31,10 +31,10 @@ _SUFFIX = ".jsonl"
 
 
 def parse(line: str | bytes) -> Record:
-    """A record of one line of untrusted text.
+    """Return the record of one line of untrusted text.
 
     Raises:
-        ValueError: too long, or no record; the message says what was expected.
+        ValueError: The line is too long, or no record; the message says what was expected.
     """
     data = line.encode() if isinstance(line, str) else line
     if len(data) > MOST_LINE:
@@ -52,7 +52,7 @@ def parse(line: str | bytes) -> Record:
 
 
 def summary(record: Record, number: int) -> dict[str, Any]:
-    """What a list shows of a record, as JSON."""
+    """Return a record as a list shows it, as JSON."""
     return {
         "number": number,
         "game": record.game[:100],
@@ -65,10 +65,10 @@ def summary(record: Record, number: int) -> dict[str, Any]:
 
 
 class Library:
-    """Files of records, and trained weights, below a folder.
+    """The files of records, and of trained weights, below a folder.
 
     Args:
-        folder: may be missing, then there is nothing.
+        folder: The folder; a missing one holds nothing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -78,7 +78,7 @@ class Library:
         self._lock = threading.Lock()
 
     def files(self) -> list[dict[str, Any]]:
-        """Files of games, the newest first, as JSON: `file`, `bytes` and `time` in seconds since 1970."""
+        """Return the files of records, the newest first, as JSON: `file`, `bytes` and `time` in seconds since 1970."""
         found = []
         for path in self._walk(_SUFFIX):
             about = path.stat()
@@ -88,20 +88,20 @@ class Library:
         return [{"file": name, "bytes": size, "time": -before} for before, name, size in newest]
 
     def weights(self) -> dict[str, Path]:
-        """Files of trained weights by the names under which the page offers them."""
+        """Return the files of trained weights by the names under which the page offers them."""
         return {str(self.folder / self._name(path)): path for path in sorted(self._walk(WEIGHTS_SUFFIX))[:200]}
 
     def page(self, name: str, first: int, count: int) -> dict[str, Any]:
-        """Some records of a file, as JSON: `total`, and `games`, of which those that are no records have an `error`.
+        """Return some records of a file as JSON: `total`, and `games`; lines that are no records have an `error`.
 
         Args:
-            name: of the file, as `files` tells it.
-            first: number of the first one, from 1.
-            count: how many.
+            name: Name of the file, as `files` returns it.
+            first: Number of the first record, from 1.
+            count: Number of records.
 
         Raises:
-            LookupError: no such file.
-            ValueError: a name that is no plain path, or a file that is too large.
+            LookupError: No such file.
+            ValueError: A name that is no plain path, or a file that is too large.
         """
         path = self._path(name)
         starts = self._starts(path)
@@ -115,11 +115,11 @@ class Library:
         return {"file": name, "total": total, "games": games}
 
     def record(self, name: str, number: int) -> Record:
-        """One record of a file; `number` is from 1.
+        """Return one record of a file; `number` is from 1.
 
         Raises:
-            LookupError: no such file or number.
-            ValueError: a name that is no plain path, or a line that is no record.
+            LookupError: No such file or number.
+            ValueError: A name that is no plain path, or a line that is no record.
         """
         path = self._path(name)
         starts = self._starts(path)
@@ -130,7 +130,7 @@ class Library:
     # --- files --------------------------------------------------------------------------------------------------
 
     def _walk(self, suffix: str) -> Iterator[Path]:
-        """Plain files of that kind below the folder; links are not followed."""
+        """Yield the plain files of that suffix below the folder; links are not followed."""
         for folders, (folder, inner, names) in enumerate(os.walk(self._root)):
             if folders >= _MOST_FOLDERS:
                 return
@@ -144,7 +144,7 @@ class Library:
         return path.relative_to(self._root).as_posix()
 
     def _path(self, name: str) -> Path:
-        """The file of that name."""
+        """Return the file of that name."""
         pure = PurePosixPath(name)
         plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
         if not plain or ".." in pure.parts or not name.endswith(_SUFFIX):
@@ -155,7 +155,7 @@ class Library:
         return path
 
     def _starts(self, path: Path) -> list[int]:
-        """Where each line begins, and where the last one ends; kept until the file changes."""
+        """Return where each line begins and where the last one ends; kept until the file changes."""
         about = path.stat()
         stamp = (about.st_mtime_ns, about.st_size)
         if about.st_size > _MOST_BYTES:

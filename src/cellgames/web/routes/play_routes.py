@@ -56,10 +56,10 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
 
     # --- playing ----------------------------------------------------------------------------------------------
 
-    def session_whole(session: Session) -> dict[str, Any]:
-        whole = session.whole()
-        whole["about"]["store"] = state.store is not None
-        return whole
+    def snapshot(session: Session) -> dict[str, Any]:
+        data = session.snapshot()
+        data["about"]["store"] = state.store is not None
+        return data
 
     async def settled(session: Session, seconds: float, mark: object = None) -> None:
         """Wait until agents have moved, or until there is something newer than `mark`."""
@@ -82,7 +82,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         asked = {"game": wish.game, "parameters": wish.parameters}
         session = Session(game, specs, lambda spec: load_agent(spec, game, weights), seed=seed, asked=asked)
         sessions.add(session)
-        return session_whole(session)
+        return snapshot(session)
 
     @router.get("/api/play/{id}")
     async def see_game(
@@ -93,7 +93,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         if wait:
             await settled(session, _LONG_S, (epoch, since, True))
         if epoch < 0:
-            return await _aside(session_whole, session)
+            return await _aside(snapshot, session)
         return {"view": await _aside(session.view, epoch, since)}
 
     @router.post("/api/play/{id}/move")
@@ -110,7 +110,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session = _session(sessions, id)
         await _aside(session.undo)
-        return await _aside(session_whole, session)
+        return await _aside(snapshot, session)
 
     @router.delete("/api/play/{id}", status_code=204)
     def leave(id: str) -> None:

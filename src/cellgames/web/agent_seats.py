@@ -1,0 +1,86 @@
+"""The agents of a live game on their seats: started, asked for actions, and to blame if they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.forfeits import Faults, reason_of, select_or_fail, start_or_fail
+from cellgames.arena.play.match import generator
+from cellgames.arena.records.record_lines import Forfeit
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.seating import Seating
+
+__all__ = ["AgentSeats"]
+
+
+class AgentSeats:
+    """The agents of one game. One agent plays all seats that name it.
+
+    Args:
+        game: The game with its parameters.
+        specs: The agent of each seat; None for the person's.
+        load_agent: Makes an agent of a spec.
+        seed: Seed of the agents' random draws.
+    """
+
+    def __init__(
+        self, game: Game, specs: Sequence[str | None], load_agent: Callable[[str], AnyAgent], seed: int
+    ) -> None:
+        names = list(dict.fromkeys(spec for spec in specs if spec is not None))
+        self._game = game
+        self._agents = [load_agent(name) for name in names]
+        self._generators = [generator(seed, "web", name) for name in names]
+        self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]])
+        self._seating = Seating(game, self._seats)
+
+    def start(self) -> Forfeit | None:
+        """Start the agents in a new game; return a forfeit if one fails."""
+        faults = Faults()
+
+        def start(player: int, seats: Tensor, env_ids: Tensor) -> None:
+            start_or_fail(self._agents[player], self._game, seats, env_ids, faults)
+
+        self._seating.deal(torch.zeros(1, dtype=torch.int64), self._seats, start)
+        return _forfeit(faults)
+
+    def act(self, state: State, person: tuple[int, Tensor] | None = None) -> Tensor | Forfeit:
+        """Return the next step's action, or a forfeit if an agent fails.
+
+        Args:
+            state: A batch of one.
+            person: The person's seat and part of a joint action, int64 [K], if all act at once.
+
+        Returns:
+            int64 [1], [1, P] or [1, P, K], as `Game.step` takes it.
+        """
+        faults, info = Faults(), self._game.info
+        env_ids, seats = self._seating.to_move(state)
+
+        def pick(player: int, env_ids: Tensor, seats: Tensor) -> Tensor:
+            agent, chance = self._agents[player], self._generators[player]
+            return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults)
+
+        try:
+            actions = self._seating.ask(env_ids, seats, pick)
+        except (MemoryError, torch.OutOfMemoryError) as error:  # on the page nobody else could end the game
+            return Forfeit(int(seats[0]), reason_of(error), tuple(seats[1:].tolist()))
+        if (forfeit := _forfeit(faults)) is not None:
+            return forfeit
+        if not info.simultaneous:
+            return actions
+        joint = torch.zeros((info.num_players, len(info.action_nvec)), dtype=torch.int64)
+        joint[seats] = actions.view(len(seats), -1)
+        if person is not None:
+            joint[person[0]] = person[1]
+        return joint.view(1, *info.action_shape)
+
+
+def _forfeit(faults: Faults) -> Forfeit | None:
+    if not faults:
+        return None
+    failure = faults.failures(0)[0]
+    return Forfeit(failure.seats[0], failure.reason, failure.seats[1:])
