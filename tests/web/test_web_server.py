@@ -425,9 +425,9 @@ def test_what_a_seat_is_told_comes_from_the_rules() -> None:
     shape = [[(row + down) % needed["rows"], col + right] for down, right in needed["around"][action % 8]]
     assert sorted(shape) == sorted(placed)
     cloth = cellgames.make("cloth-of-gold-small-v0")
-    assert view_of(cloth).controls(cloth, cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
+    assert view_of(cloth).controls(cloth.init(torch.tensor([0])), 0) == {"left": 10, "most": 10, "end": 1024}
     torus = cellgames.make("torus-v0")
-    assert view_of(torus).controls(torus, None, 0) == {}
+    assert view_of(torus).controls(None, 0) == {}
 
 
 def test_a_tie_is_voted_on_by_those_who_won_a_token_and_see_the_totals() -> None:
