@@ -76,7 +76,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.core.roofline
-	$(BIN)/python -m benchmarks.training.growing
+	$(BIN)/python -m benchmarks.training.scaling
 
 strength: setup
 	$(BIN)/python -m benchmarks.agents.strength

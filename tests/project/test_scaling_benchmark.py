@@ -1,4 +1,4 @@
-"""What the benchmarks of growing count, compare and call."""
+"""What the benchmarks of scaling count, compare and call."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 import torch
 from benchmarks.core import roofline
-from benchmarks.training import growing
+from benchmarks.training import scaling
 
 from cellgames.cli.main import parser
 
 
-@pytest.mark.parametrize("case", growing.CASES.values(), ids=lambda case: case.name)
-def test_every_command_is_one_that_the_command_line_takes(case: growing.Case) -> None:
+@pytest.mark.parametrize("case", scaling.CASES.values(), ids=lambda case: case.name)
+def test_every_command_is_one_that_the_command_line_takes(case: scaling.Case) -> None:
     for way in case.ways:
-        words = [word for part in case.command for word in (["a", "b"] if part == growing.NETWORKS else [part])]
+        words = [word for part in case.command for word in (["a", "b"] if part == scaling.NETWORKS else [part])]
         parser().parse_args([*words, *way.options, "--out", "somewhere"])
-    assert case.ways[0] == growing.ONE  # what the others are compared with
+    assert case.ways[0] == scaling.ONE  # what the others are compared with
 
 
 def test_a_folder_is_known_by_the_names_and_contents_of_its_files(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_a_folder_is_known_by_the_names_and_contents_of_its_files(tmp_path: Path
         folder = tmp_path / str(number)
         (folder / name).parent.mkdir(parents=True)
         (folder / name).write_text(content)
-        digests.append(growing.digest(folder))
+        digests.append(scaling.digest(folder))
     assert digests[0] == digests[1]
     assert len(set(digests)) == 4
 

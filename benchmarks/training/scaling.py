@@ -1,9 +1,9 @@
-"""What a second core gives, by Ray workers, actors and ranks: `python -m benchmarks.training.growing`.
+"""What a second core gives, by Ray workers, actors and ranks: `python -m benchmarks.training.scaling`.
 
 Each line is a whole command, from the start of the process (and of the Ray cluster that it starts) to the last file,
 on one thread a process. Rounds alternate over the ways to do the same thing, and the medians of the clock are compared.
 Round robins and seasons must leave the same files, byte for byte, whoever played. A page and its numbers go to
-results/benchmarks/growing.md and growing.json.
+results/benchmarks/scaling.md and scaling.json.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from cellgames.utils.hardware import cpu_model
 
 __all__ = ["CASES", "Case", "Way", "digest", "main", "timed"]
 
-OUT = Path("results/benchmarks/growing.md")
+OUT = Path("results/benchmarks/scaling.md")
 RAY = ("--ray", "--ray-workers", "2")
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
@@ -222,7 +222,7 @@ def _write(options: argparse.Namespace, rows: Sequence[Row]) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure; the exit code is 1 if files differ that must not."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.training.growing", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.training.scaling", description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="of each way (default 3)")
     parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES), metavar="NAME", help=", ".join(CASES))
     parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
@@ -230,7 +230,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     if options.rounds < 1:
         parser.error("--rounds must be at least 1")
-    options.command = shlex.join(["python", "-m", "benchmarks.training.growing", *given])
+    options.command = shlex.join(["python", "-m", "benchmarks.training.scaling", *given])
     if any(NETWORKS in CASES[name].command for name in options.only):
         _networks()  # not part of the first round
     rows = [row for name in options.only for row in measure(CASES[name], options.rounds)]
