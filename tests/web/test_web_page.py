@@ -279,7 +279,7 @@ def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
         p.goto(f"{site}/#/play/torus-small-v0")
         p.wait_for_selector("button[type=submit]:not(:disabled)")
         p.get_by_label("Your seat").select_option("")
-        p.get_by_label("one for each seat").check()
+        p.get_by_label("a different agent for each seat").check()
         assert p.locator("select.agent").count() == 2
         p.locator("select.agent").first.select_option("random")
         p.click("button[type=submit]")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SCRIPTS", "STYLES", "export_html", "html_page"]
 
-SCRIPTS = ("boards.js", "board_torus.js", "board_cells.js", "viewer.js")
+SCRIPTS = ("canvas.js", "boards.js", "board_torus.js", "board_cells.js", "chart.js", "viewer.js")
 """Scripts of the viewer, in the order in which pages load them."""
 
 STYLES = ("viewer.css",)

@@ -20,10 +20,10 @@ def api_page(schema: Mapping[str, Any]) -> str:
     parts = [
         "<!doctype html><html lang=en><meta charset=utf-8>",
         '<meta name=viewport content="width=device-width, initial-scale=1">',
-        f"<title>{escape(about['title'])}: interface</title>",
+        f"<title>{escape(about['title'])}: API</title>",
         '<link rel=icon href="/static/icon.svg"><link rel=stylesheet href="/static/viewer.css">',
         '<link rel=stylesheet href="/static/app.css">',
-        f"<main class=api><h1>{escape(about['title'])}: interface</h1><p>{_words(about.get('description', ''))}",
+        f"<main class=api><h1>{escape(about['title'])}: API</h1><p>{_words(about.get('description', ''))}",
         '<p><a href="/">To the games</a> · <a href="/api/openapi.json">as OpenAPI</a>. Errors are JSON,',
         "<code>{&quot;error&quot;: &quot;why&quot;}</code>, with a status from 400 on. Bodies are JSON.",
     ]

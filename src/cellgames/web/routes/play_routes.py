@@ -145,7 +145,9 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         if state.store is None:
             raise HTTPException(409, "this server was started without a store")
         if session.undone:
-            raise HTTPException(409, "moves were taken back in this game, so the store does not count it; save it")
+            raise HTTPException(
+                409, "moves were taken back in this game, so it cannot be added to the store; save its record instead"
+            )
         known = identities([name for seat, name in enumerate(record.agents) if seat != session.person], session.game)
         with Store(state.store) as kept:
             new = kept.add([record], source=("play", "page"), identities=known)

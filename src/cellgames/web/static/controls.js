@@ -42,7 +42,7 @@
     }
     begin(facts, legal) {
       super.begin(facts, legal);
-      this.hint.textContent = `${plural(facts.left, "unit")} left of ${facts.most}. Choose cells with a dot; a unit of this turn is taken back by choosing it again.`;
+      this.hint.textContent = `${plural(facts.left, "unit")} left of ${facts.most}. Choose cells with a dot. Choose a unit of this turn again to take it back.`;
     }
     enable(free) { this.end.disabled = !free || !this.legal[this.facts.end]; }
     finish() { if (this.game.free()) this.game.act([this.facts.end]); }
@@ -197,7 +197,7 @@
       this.starts = nvec.map((_, part) => nvec.slice(0, part).reduce((sum, count) => sum + count, 0));
       clear(this.own, "Your sequence ", Cellgames.chip(layout, parseInt(facts.sequence, 2)), " ", el("strong", {}, facts.sequence),
         ` · ${facts.points} points · ${plural(facts.reserves, "reserve tile")} · ${plural(facts.garnets, "garnet")}`);
-      clear(this.public, facts.public && [el("span", { class: "hint" }, "The last round would have earned: "),
+      clear(this.public, facts.public && [el("span", { class: "hint" }, "Each sequence would have earned in the last round: "),
         facts.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip(layout, sequence), ` ${points}`))]);
       clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) => el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
       clear(this.vote, facts.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${facts.totals ? `, ${facts.totals[seat]} points` : ""}`)));
@@ -234,9 +234,9 @@
       this.free = facts.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + facts.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
       this.hint.textContent = facts.voting
-        ? (facts.votes.length ? "The fewest points are tied: vote." : "The fewest points are tied. Those with a Token of Life vote; you only watch.")
+        ? (facts.votes.length ? "Several players are tied for the fewest points: vote." : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
         : left > 0 ? `Round ${facts.round} of ${facts.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
-          : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen; a chosen one is taken back by choosing it again.";
+          : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen. Choose one again to take it back.";
     }
     cell(cell) {
       if (this.facts.voting) return;

@@ -321,7 +321,7 @@
         try {
           const { new: count } = await api(`${this.path}/store`, {});
           this.view.stored = true;
-          store.textContent = count ? "Added to the store" : "In the store already";
+          store.textContent = count ? "Added to the store" : "Already in the store";
         } catch (error) {
           store.disabled = false;
           app.notice(error.message);
@@ -332,7 +332,7 @@
           el("a", { class: "button main", href: `#/watch?game=${encodeURIComponent(this.view.id)}` }, "Watch it again"),
           el("a", { class: "button", href: `${this.path}/record.jsonl`, download: "" }, "Save the record"),
           el("a", { class: "button", href: `${this.path}/record.html`, download: "" }, "Save as HTML"), this.about.store && store),
-        this.about.store && undone && el("p", { class: "hint" }, "Moves were taken back in this game, so the store does not count it."));
+        this.about.store && undone && el("p", { class: "hint" }, "Moves were taken back in this game, so it cannot be added to the store."));
     }
   }
 })();

@@ -55,10 +55,10 @@
   const section = (board) => {
     const parameters = Object.entries(board.parameters).map(([name, value]) => `${name}=${value}`).join(" ");
     return el("section", { class: "panel" }, el("h2", {}, board.game), el("p", { class: "hint" }, parameters),
-      el("p", {}, `${app.plural(board.games, "game")} (${board.distinct} different). 400 Elo are odds of ten to one; ${board.anchor === null ? "the mean of all agents is 0" : `${board.anchor} is 0`}.`),
+      el("p", {}, `${app.plural(board.games, "game")} (${board.distinct} different). A difference of 400 Elo means odds of ten to one. ${board.anchor === null ? "The mean of all agents" : `The rating of ${board.anchor}`} is 0.`),
       ratings(board), el("h3", {}, "Who beats whom"), cross(board),
-      board.cycles.length > 0 && el("div", {}, el("h3", {}, "Rings"), el("ul", {}, board.cycles.map((ring) => el("li", {},
-        [...ring.agents, ring.agents[0]].map((agent, place) => (place ? ` beats (${percent(ring.scores[place - 1])}) ${agent}` : agent)).join(""))))),
+      board.cycles.length > 0 && el("div", {}, el("h3", {}, "Cycles"), el("ul", {}, board.cycles.map((cycle) => el("li", {},
+        [...cycle.agents, cycle.agents[0]].map((agent, place) => (place ? ` beats (${percent(cycle.scores[place - 1])}) ${agent}` : agent)).join(""))))),
       board.notes.length > 0 && el("details", {}, el("summary", {}, "Notes"), el("ul", {}, board.notes.map((note) => el("li", {}, note)))));
   };
 
@@ -74,8 +74,8 @@
         names.map((name) => el("a", { class: "button", href: `#/leaderboard?game=${encodeURIComponent(name)}`, "aria-current": wanted === name ? "true" : null }, name))),
       shown.length ? shown.map(section) : el("section", { class: "panel" },
         el("p", {}, store === null ? "The server was started without a store of games." : "The store of games is empty."),
-        el("p", {}, "Runs fill it: ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy rollout:32"), ", or games that you add after playing here. ",
-          el("code", {}, "cellgames leaderboard --add FOLDER"), " adds runs from before.")));
+        el("p", {}, "Runs add their games to it, for example ", el("code", {}, "cellgames round-robin torus-small-v0 --agents random greedy rollout:32"), ". You can also add a game that you have played here. ",
+          el("code", {}, "cellgames leaderboard --add FOLDER"), " adds earlier runs.")));
     return null;
   });
 })();

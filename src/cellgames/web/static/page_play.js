@@ -95,7 +95,7 @@
 
     function drawSeats() {
       const before = seats.options.length ? seats.value : players[0];
-      clear(seats, players.map((name) => el("option", { value: name }, name)), el("option", { value: "" }, "nobody: agents alone"));
+      clear(seats, players.map((name) => el("option", { value: name }, name)), el("option", { value: "" }, "none: agents play all seats"));
       if ([...seats.options].some((option) => option.value === before)) seats.value = before;
       else seats.value = players[0];
     }
@@ -129,7 +129,7 @@
       clear(rivals, labels.map(rival));
       eachLine.hidden = others.length < 2;
     }
-    const eachLine = el("label", { class: "check" }, each, " one for each seat");
+    const eachLine = el("label", { class: "check" }, each, " a different agent for each seat");
 
     async function begin(event) {
       event.preventDefault();

@@ -10,7 +10,7 @@
   const words = { win: "won", draw: "drew", loss: "lost" };
 
   const row = (game, href) => {
-    if (game.error) return el("tr", { class: "bad" }, el("td", {}, game.number), el("td", { colspan: 4 }, `No record: ${game.error}`));
+    if (game.error) return el("tr", { class: "bad" }, el("td", {}, game.number), el("td", { colspan: 4 }, `Not a record: ${game.error}`));
     const players = game.agents.map((agent, seat) => {
       const how = game.outcome[seat];
       return el("span", { class: `player ${how}`, title: agent }, `${app.shortened(agent, 30)} `, el("small", {}, words[how] || ""));
@@ -26,9 +26,9 @@
     el("tbody", {}, games.map((game) => row(game, href(game.number))))));
 
   const pager = (total, first, href) => total > PAGE && el("p", { class: "buttons" },
-    first > 1 && el("a", { class: "button", href: href(Math.max(1, first - PAGE)) }, "← Before"),
+    first > 1 && el("a", { class: "button", href: href(Math.max(1, first - PAGE)) }, "← Previous"),
     el("span", { class: "hint" }, `${first} to ${Math.min(total, first + PAGE - 1)} of ${total}`),
-    first + PAGE <= total && el("a", { class: "button", href: href(first + PAGE) }, "After →"));
+    first + PAGE <= total && el("a", { class: "button", href: href(first + PAGE) }, "Next →"));
 
   const address = (query) => `#/watch?${new URLSearchParams(query)}`;
 
@@ -45,7 +45,7 @@
 
   async function read(file) {
     if (!file) return;
-    if (file.size > MOST_FILE) { app.notice(`The file has ${Math.round(file.size / 1e6)} MB; the page reads up to ${MOST_FILE / 1e6}.`); return; }
+    if (file.size > MOST_FILE) { app.notice(`The file has ${Math.round(file.size / 1e6)} MB; the page reads files of up to ${MOST_FILE / 1e6} MB.`); return; }
     const lines = (await file.text()).split("\n").filter((line) => line.trim());
     if (!lines.length) { app.notice(`${file.name} is empty.`); return; }
     own = { name: file.name, lines };
@@ -59,7 +59,7 @@
       ondragover: (event) => { event.preventDefault(); drop.classList.add("over"); },
       ondragleave: () => drop.classList.remove("over"),
       ondrop: (event) => { event.preventDefault(); drop.classList.remove("over"); read(event.dataTransfer.files[0]); } },
-    el("label", { for: "record-file" }, "A file of records of your own: choose it, or drop it here. "), input);
+    el("label", { for: "record-file" }, "Choose a file of records on this computer, or drop it here. "), input);
     return drop;
   };
 

@@ -1,0 +1,77 @@
+/* Helpers that boards, viewer and pages share: data of frames, elements, canvases, samples of cells. */
+(function () {
+  "use strict";
+  const Cellgames = (window.Cellgames = window.Cellgames || {});
+  Cellgames.painters = Cellgames.painters || {};
+
+  Cellgames.mod = (a, n) => ((a % n) + n) % n;
+
+  /** Bytes out of base64. */
+  Cellgames.bytes = function (text) {
+    const raw = atob(text);
+    const out = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
+    return out;
+  };
+
+  /** The planes of a frame, decoded once. */
+  Cellgames.planes = function (frame) {
+    if (!frame.planes) {
+      const cells = typeof frame.cells === "string" ? Cellgames.bytes(frame.cells) : frame.cells;
+      const layers = frame.layers || {};
+      const marks = typeof layers.marks === "string" ? Cellgames.bytes(layers.marks) : layers.marks;
+      Object.defineProperty(frame, "planes", { value: { cells, marks: marks || new Uint8Array(cells.length) } });
+    }
+    return frame.planes;
+  };
+
+  Cellgames.painter = function (layout) {
+    return Cellgames.painters[layout.kind === "torus" ? "torus" : layout.paint](layout);
+  };
+
+  /** An element; text becomes text nodes, never markup. */
+  Cellgames.element = function (tag, attributes, ...children) {
+    const made = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes || {})) {
+      if (name === "class") made.className = value;
+      else if (value === true) made.setAttribute(name, "");
+      else if (value !== false && value !== null && value !== undefined) made.setAttribute(name, value);
+    }
+    for (const child of children) if (child !== null && child !== undefined) made.append(child);
+    return made;
+  };
+
+  /** A canvas of so many CSS pixels, sharp on every screen; returns its context, which counts in CSS pixels. */
+  Cellgames.sharpen = function (canvas, width, height) {
+    const dpr = window.devicePixelRatio || 1;
+    const [w, h] = [Math.max(1, Math.round(width * dpr)), Math.max(1, Math.round(height * dpr))];
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+      canvas.style.width = `${width}px`;
+      canvas.style.height = `${height}px`;
+    }
+    const context = canvas.getContext("2d");
+    context.setTransform(dpr, 0, 0, dpr, 0, 0);
+    return context;
+  };
+
+  const painters = new WeakMap(); // of samples, by layout; a board has its own
+
+  function painterFor(layout) {
+    if (!painters.has(layout)) painters.set(layout, Cellgames.painter(layout));
+    return painters.get(layout);
+  }
+
+  /** A small picture of one cell, for legends and tables. */
+  Cellgames.sample = function (layout, code, marks, side) {
+    const canvas = Cellgames.element("canvas", { class: "cg-chip", "aria-hidden": "true" });
+    const size = side || 18;
+    const context = Cellgames.sharpen(canvas, size, size);
+    painterFor(layout).sample(context, size, code, marks || 0);
+    return canvas;
+  };
+
+  /** A tile of Grid Adaptation with a sequence from 0 to 7. */
+  Cellgames.chip = (layout, sequence) => Cellgames.sample(layout, sequence + 1, 0, 20);
+})();
