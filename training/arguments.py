@@ -60,36 +60,38 @@ class Arguments(Options):
     game: str
     parameters: dict[str, Any] = field(default_factory=dict)
 
-    seed: int = option(0, "of all chance", low=-(2**63), high=2**63 - 1)
-    total_steps: int = option(2_000_000, "actions to learn from; a run that is continued may get more", low=1)
+    seed: int = option(0, "seed of all random numbers", low=-(2**63), high=2**63 - 1)
+    total_steps: int = option(2_000_000, "actions to learn from; may be more when a run is continued", low=1)
     num_envs: int = option(256, "games played at the same time", low=1)
     num_steps: int = option(64, "steps of every game in an iteration", low=1)
-    num_epochs: int = option(1, "times that an iteration's actions are learned from", low=1)
+    num_epochs: int = option(1, "passes over the actions of an iteration", low=1)
     minibatch_size: int = option(2048, "actions in a step of the optimizer, about", low=2)
-    learning_rate: float = option(7e-4, "of Adam; falls to a tenth of it, along a line", above=0, high=1)
-    gamma: float = option(1.0, "what a reward is worth one action later (gamma)", low=0, high=1)
-    gae_lambda: float = option(0.95, "how far ahead advantages look (lambda)", low=0, high=1)
-    max_grad_norm: float = option(0.5, "of the gradient; longer ones are shortened to it", above=0)
-    channels: int = option(32, "of every layer of the network")
-    layers: int = option(3, "of the network after the first one")
-    start_from: str = option("", "weights to begin with, a .safetensors file of a network of this size")
+    learning_rate: float = option(7e-4, "learning rate of Adam; falls linearly to a tenth", above=0, high=1)
+    gamma: float = option(1.0, "discount factor of rewards", low=0, high=1)
+    gae_lambda: float = option(0.95, "lambda of generalized advantage estimation", low=0, high=1)
+    max_grad_norm: float = option(0.5, "largest norm of the gradient; longer gradients are clipped", above=0)
+    channels: int = option(32, "channels of every layer of the network")
+    layers: int = option(3, "layers of the network after the first one")
+    start_from: str = option("", "initial weights, a .safetensors file of a network of this size")
 
-    opponents: str = option("self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or any agent")
+    opponents: str = option(
+        "self=0.8,pool=0.2", "shares of the games: self, pool (snapshots of itself), or the spec of an agent"
+    )
     sampling: Sampling = option(  # noqa: RUF009  # makes a field
-        "prioritized", "which snapshots of the pool are met: all alike, the latest, or the hardest most"
+        "prioritized", "which snapshots of the pool are met: all equally often, the latest, or the hardest most often"
     )
     pool_limit: int = option(20, "snapshots that the pool keeps", low=1)
     snapshot_every: int = option(20, "iterations between two snapshots for the pool", low=1)
 
     eval_every: int = option(5, "iterations between two evaluations", low=1)
-    eval_games: int = option(100, "of an evaluation against each of its opponents, even", low=2)
+    eval_games: int = option(100, "games against each opponent in an evaluation, even", low=2)
     eval_opponents: Strings = option(  # noqa: RUF009  # makes a field
-        (), "agents to be measured against (default random, and greedy where there is one)"
+        (), "opponents in evaluations (default random, and greedy where there is one)"
     )
 
     checkpoint_every: int = option(20, "iterations between two checkpoints; games start over at each", low=1)
     device: str = option("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
-    threads: int = option(0, "of torch on the CPU; 0 leaves it the choice", low=0, high=1024)
+    threads: int = option(0, "threads of torch on the CPU; 0 leaves the choice to torch", low=0, high=1024)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -125,19 +127,23 @@ class Arguments(Options):
 class PolicyArguments(Arguments):
     """Arguments of algorithms that learn a policy by PPO."""
 
-    clip_range: float = option(0.2, "how far chances of actions may move in an iteration, as a factor", above=0, high=1)
+    clip_range: float = option(
+        0.2, "largest change of an action's probability in an iteration, as a factor", above=0, high=1
+    )
     ent_coef: float = option(0.01, "weight of the policy's entropy", low=0)
-    vf_coef: float = option(0.5, "weight of the value's error", low=0)
-    sample: bool = option(False, "whether the trained agent plays by chance, else always the likeliest action")
+    vf_coef: float = option(0.5, "weight of the value loss", low=0)
+    sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ActorArguments(Arguments):
     """Arguments of algorithms that may have their games played by others (`training.actors`)."""
 
-    actors: int = option(0, "processes that play while this one learns, on a Ray cluster; 0 plays here", low=0)
+    actors: int = option(
+        0, "processes on a Ray cluster that play while this one learns; 0 plays in this process", low=0
+    )
     lag: int = option(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
-    ray: str = option(LOCAL, "the actors' Ray cluster: local starts one here, auto or HOST:PORT joins one")
+    ray: str = option(LOCAL, "Ray cluster of the actors: local starts one on this machine, auto or HOST:PORT joins one")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -158,7 +164,7 @@ class PPOArguments(PolicyArguments, ActorArguments):
 
     algorithm: ClassVar[str] = "ppo"
 
-    mixed_precision: bool = option(False, "bfloat16 in the network while it learns, where it may; for GPUs")
+    mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
 
 
 def arguments_of(data: Mapping[str, Any]) -> Arguments:

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from docs_tables import PAGES as TABLES
+from docs_tables import marked, tables
 from paths import ROOT
 
 import cellgames
@@ -430,3 +432,12 @@ def test_the_pages_table_of_hooks_names_what_a_game_has() -> None:
     names = re.findall(r"`(\w+)", "".join(cells))
     assert len(names) > 8
     assert all(inspect.getattr_static(Game, name, None) is not None for name in names)
+
+
+# ---------------------------------------------------------------- tables made from the code
+
+
+@pytest.mark.parametrize(("page", "name"), [(page, name) for page, names in TABLES.items() for name in names])
+def test_tables_of_the_pages_follow_from_the_code(page: str, name: str) -> None:
+    """`python tests/support/docs_tables.py` writes them anew."""
+    assert marked(name, tables()[name]) in (ROOT / "docs" / page).read_text(encoding="utf-8")

@@ -9,7 +9,6 @@ import sys
 from typing import Any
 
 import pytest
-from training_tables import PAGE, marked, tables
 
 import cellgames
 from cellgames.agents.loading import default_opponents
@@ -110,9 +109,3 @@ def test_presets_are_for_games_and_settings_that_there_are() -> None:
         known = {option.name for option in ALGORITHMS[entry.algorithm].arguments.options()}
         assert {*entry.values} <= known
         assert {*entry.parameters} <= cellgames.make(game).parameters.keys()
-
-
-@pytest.mark.parametrize("name", tables())
-def test_the_page_lists_what_there_is(name: str) -> None:
-    """`python tests/support/training_tables.py` writes the page's tables anew."""
-    assert marked(name, tables()[name]) in PAGE.read_text(encoding="utf-8")

@@ -34,7 +34,7 @@ class SweepOptions(Options):
         metavar="NAME=VALUES",
     )
     trials: int | None = option(None, "settings to draw (default 12)", low=1, high=MAX_TRIALS)
-    grid: bool = option(False, "try all combinations of lists instead")
+    grid: bool = option(False, "try all combinations of lists instead of drawing settings")
     seeds: int = option(1, "runs of each setting", low=1)
     target: str = option("", "agent against which scores are measured (default greedy, else random)")
     stopping: bool = option(True, "stop runs with a low score early (ASHA), and evaluate often enough for it")

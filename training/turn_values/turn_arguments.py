@@ -18,4 +18,6 @@ class TurnArguments(Arguments):
     algorithm: ClassVar[str] = "turn-values"
 
     candidates: int = option(16, "turns that are tried in training, of which one is played", low=1)
-    temperature: float = option(0.1, "of noise on values, from -1 to 1; falls to a tenth of it", low=0)
+    temperature: float = option(
+        0.1, "temperature of the noise on values, which are from -1 to 1; falls to a tenth", low=0
+    )

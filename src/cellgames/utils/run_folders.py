@@ -37,7 +37,7 @@ _MOST = 6  # differences that are named
 class RunOptions(Options):
     """Options of every run that has a folder of its own."""
 
-    resume: bool = option(True, "continue the run in the folder; without it that run is deleted first")
+    resume: bool = option(True, "continue the run that the folder holds; otherwise delete that run first")
 
 
 class RunError(ValueError):

@@ -23,9 +23,8 @@ __all__ = ["add", "add_options", "run"]
 
 _TEXT = (
     "Show the ratings of all agents from all games in the store. Round robins, free-for-all games, evaluations\n"
-    "and seasons add their games to it; --add takes runs that were played before or elsewhere, and a game counts\n"
-    "once, however often it is added. Every table is made again from the store alone. Without GAME it tells what is\n"
-    "there and shows every game."
+    "and seasons add their games to it; --add takes runs that were played before or elsewhere. A game counts\n"
+    "once, however often it is added. Without GAME the command lists the games and shows the ratings of each."
 )
 
 _EXAMPLES = (
@@ -51,19 +50,19 @@ def add_options(command: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="only games with this parameter; may be repeated",
+        help="only games with this parameter; may be given several times",
     )
-    command.add_argument("--size", metavar="N", type=int, help="the same as --param size=N")
-    command.add_argument("--store", metavar="FILE", type=Path, help=WHERE_STORE)
+    command.add_argument("--size", metavar="N", type=int, help="short for --param size=N")
+    command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument(
         "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
     )
     command.add_argument("--agents", metavar="NAME", nargs="+", help="count only games among these")
-    command.add_argument("--anchor", metavar="NAME", help="the agent rated 0 (default random; else the mean is 0)")
+    command.add_argument("--anchor", metavar="NAME", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
     command.add_argument("--out", metavar="DIR", type=Path, help="a folder for pages, plots and data")
-    command.add_argument("--export", metavar="FILE", type=Path, help="all games as a table, .csv or .parquet")
-    command.add_argument("--json", action="store_true", help="all numbers as JSON")
+    command.add_argument("--export", metavar="FILE", type=Path, help="write all games as a table, .csv or .parquet")
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(arguments: argparse.Namespace) -> int:

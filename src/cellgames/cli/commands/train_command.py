@@ -71,14 +71,13 @@ def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ())
         for option in algorithm.arguments.options():
             users.setdefault(option.name, []).append(name)
             known.setdefault(option.name, option)
-    groups = {len(ALGORITHMS): command.add_argument_group("settings", "defaults may differ by game")}
+    shared = command.add_argument_group("settings", "defaults may differ by game")
+    special = command.add_argument_group("settings of some algorithms")
     for name, option in known.items():
         if name not in without:
-            count = len(users[name])
-            if count not in groups:
-                groups[count] = command.add_argument_group("settings of one algorithm only")
-            only = "" if count == len(ALGORITHMS) else f"{', '.join(users[name])}: "
-            add_options(groups[count], [option], only=only, default=_default)
+            some = len(users[name]) < len(ALGORITHMS)
+            only = f"{', '.join(users[name])}: " if some else ""
+            add_options(special if some else shared, [option], only=only, default=_default)
 
 
 def _default(option: Option) -> str:

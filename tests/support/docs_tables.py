@@ -1,33 +1,61 @@
-"""The tables of docs/training.md, made from the code; `python tests/support/training_tables.py` writes them anew."""
+"""Tables of the documentation that are made from the code; `python tests/support/docs_tables.py` writes them anew."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from paths import ROOT
 
+from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
-from cellgames.utils.options import Option
+from cellgames.training.sweeps.sweep_options import SweepOptions
+from cellgames.utils.options import Option, Options
 
-PAGE = ROOT / "docs" / "training.md"
+PAGES = {
+    "arena.md": ("round robin options", "free-for-all options"),
+    "season.md": ("season options",),
+    "sweeps.md": ("sweep options",),
+    "training.md": ("settings", "presets", "metrics"),
+}
+"""Names of the tables of each page in docs/."""
 
 
+@cache
 def tables() -> dict[str, str]:
-    """By name, in Markdown."""
-    return {"settings": _settings(), "presets": _presets(), "metrics": _metrics()}
+    """Return all tables by name, in Markdown."""
+    return {
+        "round robin options": _options(RoundRobinOptions),
+        "free-for-all options": _options(FreeForAllOptions),
+        "season options": _options(SeasonOptions),
+        "sweep options": _options(SweepOptions),
+        "settings": _settings(),
+        "presets": _presets(),
+        "metrics": _metrics(),
+    }
 
 
 def marked(name: str, table: str) -> str:
-    """A table as it stands on the page, between its marks."""
+    """Return a table as it stands on the page, between its marks."""
     return f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rule = ["---" for _ in head]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
+def _options(kind: type[Options]) -> str:
+    return _table(("option", "default", ""), [_row(option, option.help) for option in kind.options()])
+
+
+def _row(option: Option, help: str) -> tuple[str, str, str]:
+    default = option.default_text if option.kind is bool else f"`{option.default}`" if option.default_text else ""
+    return f"`{option.name}`", default, help.replace("|", r"\|")
 
 
 def _settings() -> str:
@@ -38,21 +66,8 @@ def _settings() -> str:
         for option in algorithm.arguments.options():
             known.setdefault(option.name, option)
             users.setdefault(option.name, []).append(name)
-    rows = [
-        (
-            f"`{name}`",
-            _value(option.default),
-            option.help + ("" if len(users[name]) == len(ALGORITHMS) else f" (only {', '.join(users[name])})"),
-        )
-        for name, option in known.items()
-    ]
-    return _table(("setting", "default", ""), rows)
-
-
-def _value(value: object) -> str:
-    if value in ("", ()):
-        return ""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else f"`{value}`"
+    only = {name: "" if len(some) == len(ALGORITHMS) else f" (only {', '.join(some)})" for name, some in users.items()}
+    return _table(("option", "default", ""), [_row(known[name], known[name].help + only[name]) for name in known])
 
 
 def _presets() -> str:
@@ -84,9 +99,10 @@ def _metrics() -> str:
 
 
 if __name__ == "__main__":
-    page = PAGE.read_text(encoding="utf-8")
-    for name, table in tables().items():
-        found = re.search(marked(name, "(.*?)"), page, re.DOTALL)
-        assert found is not None, f"{PAGE} has no marks for {name}"
-        page = page[: found.start()] + marked(name, table) + page[found.end() :]
-    PAGE.write_text(page, encoding="utf-8")
+    for file, names in PAGES.items():
+        page = (ROOT / "docs" / file).read_text(encoding="utf-8")
+        for name in names:
+            found = re.search(marked(name, "(.*?)"), page, re.DOTALL)
+            assert found is not None, f"docs/{file} has no marks for {name}"
+            page = page[: found.start()] + marked(name, tables()[name]) + page[found.end() :]
+        (ROOT / "docs" / file).write_text(page, encoding="utf-8")
