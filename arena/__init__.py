@@ -26,9 +26,10 @@ if TYPE_CHECKING:
     from .season.schedule import SeasonOptions
     from .season.season import Season, play_season
     from .season.teams import Team, generate_names, read_teams
+    from .stats.comparisons import PairResult
     from .stats.cycles import Cycle, cycles
     from .stats.payoffs import NashAverage, Payoffs, alpha_rank, nash, payoffs, payoffs_of
-    from .stats.ratings import PairResult, Ratings, rate, win_probability_interval
+    from .stats.ratings import Ratings, rate, win_probability_interval
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -49,9 +50,10 @@ else:
             "season.season": ("Season", "play_season"),
             "season.schedule": ("SeasonOptions",),
             "season.teams": ("Team", "generate_names", "read_teams"),
+            "stats.comparisons": ("PairResult",),
             "stats.cycles": ("Cycle", "cycles"),
             "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
-            "stats.ratings": ("PairResult", "Ratings", "rate", "win_probability_interval"),
+            "stats.ratings": ("Ratings", "rate", "win_probability_interval"),
         },
     )
 

@@ -8,13 +8,12 @@ The table goes to a Markdown file, the same data to a JSON file beside it. Ctrl-
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -23,8 +22,9 @@ from statistics import median
 from typing import Any
 
 from benchmarks.measurement import NOT_INSTALLED, Measurement
+from benchmarks.pages import write_page
 from cellgames.utils.hardware import cpu_model
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.model import Cell, Part, Section, Table
 
 __all__ = ["Arguments", "Benchmark", "Contestant"]
 
@@ -177,32 +177,26 @@ def header(module: str, arguments: Arguments, argv: Sequence[str], complete: boo
     }
 
 
-def markdown(
-    title: str, head: Mapping[str, str], rows: Sequence[Mapping[str, Any]], failures: Mapping[str, str]
-) -> str:
-    """The page: header, table, and who is missing from it. Speeds are rounded to three digits."""
-    lines = [f"# {title}", ""]
-    lines += [f"- {key}: {f'`{text}`' if key == 'command' else text}" for key, text in head.items()]
-    titles = [
-        "contestant",
-        "library",
-        "what is measured",
-        "batch",
-        "median a second",
-        "min - max",
-        "x slowest",
+def page_parts(head: Mapping[str, str], rows: Sequence[Mapping[str, Any]], failures: Mapping[str, str]) -> list[Part]:
+    """Return the page: header, table, and who is missing from it. Speeds are rounded to three digits."""
+    left = ("contestant", "library", "what is measured")
+    columns = (*left, "batch", "median a second", "min - max", "x slowest", "x rival")
+    cells: list[Sequence[Cell]] = [
+        (
+            *(row["contestant"], f"{row['library']} {row['version']}", row["about"], f"{row['batch']:,}"),
+            *(rounded(row["median"]), f"{rounded(row['min'])} - {rounded(row['max'])}", rounded(row["times_slowest"])),
+            f"{row['times_rival']:.3g} x {row['rival']}" if row["rival"] else "",
+        )
+        for row in rows
     ]
-    lines += ["", f"| {' | '.join([*titles, 'x rival'])} |", "|---|---|---|---:|---:|---:|---:|---:|"]
-    for row in rows:
-        rival = f"{row['times_rival']:.3g} x {row['rival']}" if row["rival"] else ""
-        span = f"{rounded(row['min'])} - {rounded(row['max'])}"
-        cells = [row["contestant"], f"{row['library']} {row['version']}", row["about"], f"{row['batch']:,}"]
-        cells += [f"**{rounded(row['median'])}**", span, f"{rounded(row['times_slowest'])}", rival]
-        lines.append("| " + " | ".join(cells) + " |")
+    parts: list[Part] = [
+        "\n".join(f"- {key}: {f'`{text}`' if key == 'command' else text}" for key, text in head.items()),
+        Table("", columns, cells, text=left),
+    ]
     if failures:
-        lines += ["", "Without a full set of measurements:", ""]
-        lines += [f"- {name}: {reason}" for name, reason in failures.items()]
-    return "\n".join(lines) + "\n"
+        parts.append("Without a full set of measurements:")
+        parts.append("\n".join(f"- {name}: {reason}" for name, reason in failures.items()))
+    return parts
 
 
 def rounded(value: float) -> str:
@@ -215,16 +209,22 @@ def rounded(value: float) -> str:
 class Benchmark:
     """Contestants and where their table goes.
 
-    title: of the page.      module: `python -m MODULE` runs it.      out: the Markdown file, unless told otherwise.
+    Attributes:
+        title: Heading of the page.
+        module: `python -m MODULE` runs the benchmark.
+        out: The Markdown file, unless another is asked for.
+        contestants: The rows of the table.
+        more: Measures what else the page tells, after the contestants; returns a section and its numbers.
     """
 
     title: str
     module: str
     out: Path
     contestants: tuple[Contestant, ...]
+    more: Callable[[], tuple[Section, Mapping[str, Any]]] | None = None
 
     def main(self, argv: Sequence[str] | None = None) -> int:
-        """Runs the benchmark; returns 0, 1 where a contestant failed or none was measured, 130 on Ctrl-C."""
+        """Run the benchmark; return 0, 1 if a contestant failed or none was measured, 130 after Ctrl-C."""
         argv = sys.argv[1:] if argv is None else argv
         arguments = Arguments.parse(self, argv)
         contestants = [item for item in self.contestants if not arguments.only or item.name in arguments.only]
@@ -238,10 +238,12 @@ class Benchmark:
             print("interrupted", file=sys.stderr)
         if measured:
             head, rows = header(self.module, arguments, argv, complete), table_rows(contestants, measured)
-            data = {"header": head, "rows": rows, "failures": failures}
-            arguments.out.parent.mkdir(parents=True, exist_ok=True)
-            write_atomic(arguments.out, markdown(self.title, head, rows, failures))
-            write_atomic(arguments.out.with_suffix(".json"), json.dumps(data, indent=2) + "\n")
+            data: dict[str, Any] = {"header": head, "rows": rows, "failures": failures}
+            parts = page_parts(head, rows, failures)
+            write_page(arguments.out, self.title, parts, data)
+            if self.more is not None and complete:
+                section, numbers = self.more()
+                write_page(arguments.out, self.title, [*parts, section], {**data, **numbers})
             print(f"wrote {arguments.out} and {arguments.out.with_suffix('.json').name}")
         if not complete:
             return 130

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import cellgames
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.files import markdown, write_report
+from cellgames.utils.report.model import Part, Report
+from cellgames.utils.version import __version__
 
 __all__ = ["head", "write_page"]
 
 
 def head(command: str) -> dict[str, Any]:
-    """What the numbers of a benchmark begin with: what was typed, and the version of this package."""
-    return {"command": command, "version": cellgames.__version__}
+    """Return the first numbers of every benchmark: the command as it was typed, and the version of this package."""
+    return {"command": command, "version": __version__}
 
 
-def write_page(path: Path, page: Sequence[str], numbers: Mapping[str, Any]) -> str:
-    """Write the paragraphs of a page, and its numbers with the suffix .json; the page's text."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path.with_suffix(".json"), json.dumps(numbers, indent=1) + "\n")
-    text = "\n\n".join(page)
-    write_atomic(path, text + "\n")
-    return text
+def write_page(path: Path, title: str, parts: Sequence[Part], numbers: Mapping[str, Any] | None = None) -> str:
+    """Write a page and, beside it with the suffix .json, its numbers; return the text of the page.
+
+    Args:
+        path: The page; plots and tables with names lie beside it.
+        title: Its heading.
+        parts: What stands below the heading.
+        numbers: Content of the JSON file; None for no such file.
+    """
+    report = Report(title, parts, numbers, page_file=path.name, data_file=path.with_suffix(".json").name)
+    write_report(path.parent, report)
+    return markdown(report).rstrip("\n")

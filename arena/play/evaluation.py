@@ -12,11 +12,12 @@ from typing import Any
 
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Pairing, Record
-from cellgames.arena.stats.free_for_all_tables import make_tables as tables_of_many
-from cellgames.arena.stats.payoffs import by_order
+from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import distinct, make_tables, tally
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress as show_progress
+from cellgames.utils.report.model import Table
+from cellgames.utils.statistics import mean_interval
 
 from . import match
 from .free_for_all import MATCH, seatings
@@ -72,8 +73,7 @@ def measure(game: Game, records: Sequence[Record], agent: str) -> Row:
 
 def ratings_of(game: Game, records: Sequence[Record], anchor: str) -> list[tuple[str, float, float, float]]:
     """Return Elo ratings with their 95 % intervals, best first: (agent, elo, low, high); `anchor` has 0."""
-    make = make_tables if game.info.num_players == 2 else tables_of_many
-    standings = make(records, anchor=anchor).standings
+    standings = make_tables(records, anchor=anchor).standings
     nan = math.nan
     return [(s.agent, s.elo, nan if s.low is None else s.low, nan if s.high is None else s.high) for s in standings]
 
@@ -106,18 +106,18 @@ def _for_more(records: Sequence[Record], agent: str) -> dict[str, Any]:
     scores: list[float] = []
     others: list[float] = []
     for record in records:
-        ends = [("first" if r.first == agent else "second", r.outcome) for r in by_order(record, 0) if agent in r[:2]]
+        found = (result for result in comparisons(record, 0) if agent in result[:2])
+        ends = [("first" if result.first == agent else "second", result.outcome) for result in found]
         if ends:  # all seats may have failed at once
             shares.append(statistics.fmean((outcome == seat) + (outcome == "draw") / 2 for seat, outcome in ends))
         for name, score in zip(record.agents, record.result.scores, strict=True):
             (scores if name == agent else others).append(score)
     mean = statistics.fmean(shares) if shares else math.nan
-    std = statistics.stdev(shares) if len(shares) > 1 else math.nan
-    margin = 1.959964 * std / math.sqrt(max(1, len(shares)))  # games are independent, pairs are not
+    low, high = mean_interval(shares)  # games are independent, pairs are not
     return {
         "score": mean,
-        "low": mean - min(margin, mean) if len(shares) > 1 else math.nan,
-        "high": mean + min(margin, 1 - mean) if len(shares) > 1 else math.nan,
+        "low": max(low, 0.0),
+        "high": min(high, 1.0),
         "points": statistics.fmean(scores),
         "their points": statistics.fmean(others),
         "distinct": distinct(records),
@@ -128,15 +128,16 @@ _COUNTS = ("wins", "draws", "losses", "both lose", "distinct")
 _POINTS = ("points", "their points")
 
 
-def table(rows: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """Return a header and a line for each row, for people."""
+def table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a row for each opponent, for people."""
 
     def text(name: str, value: Any) -> str:
         if name in ("against", *_COUNTS):
             return str(value)
         return f"{value:.2f}" if name in _POINTS else "" if math.isnan(value) else f"{100 * value:.1f}"
 
-    return [list(rows[0]), *([text(name, value) for name, value in row.items()] for row in rows)]
+    cells = [[text(name, value) for name, value in row.items()] for row in rows]
+    return Table("", list(rows[0]), cells, text=("against",))
 
 
 def note(game: Game) -> str:

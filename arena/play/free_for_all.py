@@ -2,7 +2,7 @@
 
     run.json          the settings
     games.jsonl       one record a game
-    ratings.*, ...    the tables (`free_for_all_reports.FILES`), written when all games are played
+    ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
 `seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
 once. Each game has a seed of its own. More games let a run grow (`chunks`); other agents make another run.
@@ -21,10 +21,12 @@ import torch
 from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
-from cellgames.arena.report.free_for_all_reports import FILES, write_reports
-from cellgames.arena.stats.free_for_all_tables import FreeForAllTables, make_tables
+from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
+from cellgames.arena.report.run_report import run_report
+from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
 from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, Settings, check_anchor
@@ -50,7 +52,7 @@ class FreeForAll:
     """
 
     out: Path
-    tables: FreeForAllTables
+    tables: Tables
     records: tuple[Record, ...]
     played: int
     files: tuple[Path, ...]
@@ -100,9 +102,10 @@ def free_for_all(
     folder = run.folder
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
-        tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
+        tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
         files = [folder / RUN, folder / RECORDS]
-        files += write_reports(folder, tables, run.settings.to_data(), game.info.players, warn=warn)
+        report = run_report(tables, run.settings.to_data(), game.info.players)
+        files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(folder, tables, records, played, tuple(files))
 
 

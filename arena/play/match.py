@@ -258,7 +258,7 @@ class MatchResult:
         return self.tally.score
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Of the score, as if the games were independent (`ratings.win_probability_interval`)."""
+        """Return the Wilson interval of the score, as if the games were independent."""
         return self.tally.interval(level)
 
     def __str__(self) -> str:

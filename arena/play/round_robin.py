@@ -21,18 +21,19 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import gif as save_gif
 from cellgames.arena.records.store.feed import AnyStore
-from cellgames.arena.report import reports
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
-from cellgames.utils.run_folders import PathLike, write_atomic
+from cellgames.utils.report.files import write_report
+from cellgames.utils.run_folders import PathLike
 
 from . import chunks
 from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, check_anchor
 from .match import both_seats, derive, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
-from .until_certain import ORDER, UntilCertain, order_csv, order_section
+from .until_certain import UntilCertain
 
 __all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
 
@@ -141,19 +142,15 @@ def round_robin(
     settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
     run = ChunkedRun(game, players, agents, options, settings, Path(out), warn)
     folder = run.folder
-    with run.opened("round robin", (GIF, ORDER, *reports.FILES), store) as keep:
+    with run.opened("round robin", (GIF, *ROUND_ROBIN_FILES), store) as keep:
         records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
         tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))
-        files = [folder / RUN, folder / RECORDS]
-        files += reports.write_reports(
-            folder, tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, warn=warn
+        order = None if growth is None else growth.order(records)
+        report = run_report(
+            tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order
         )
-        order = () if growth is None else growth.order(records)
-        if growth is not None:
-            page = (folder / "report.md").read_text(encoding="utf-8")
-            write_atomic(folder / "report.md", f"{page}\n{order_section(order, len(records))}\n")
-            write_atomic(folder / ORDER, order_csv(order))
-            files.append(folder / ORDER)
+        files = [folder / RUN, folder / RECORDS]
+        files += write_report(folder, report, warn, outdated=ROUND_ROBIN_FILES)
         if options.gif:
             try:
                 if not (folder / GIF).exists():
@@ -161,7 +158,7 @@ def round_robin(
                 files.append(folder / GIF)
             except ImportError as error:
                 warn(f"no GIF: {error}")
-    return RoundRobin(folder, tables, records, played, tuple(files), order)
+    return RoundRobin(folder, tables, records, played, tuple(files), order or ())
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:

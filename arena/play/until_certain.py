@@ -12,17 +12,14 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.report_parts import csv_text, escape, markdown_table
+from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
-from cellgames.arena.stats.tables import pair_result
 
 from .chunks import Chunk, Key
 from .match import both_seats, match_id
 from .match_options import RoundRobinOptions
 
-__all__ = ["ORDER", "TIMES", "UntilCertain", "order_csv", "order_rows", "order_section", "order_text"]
-
-ORDER = "order.csv"
+__all__ = ["TIMES", "UntilCertain"]
 
 TIMES = 10
 """The budget, unless another is asked for, in first games of all pairs."""
@@ -86,63 +83,9 @@ class UntilCertain:
         return tuple(adjacencies(self._evidence(records), self._at_first(records)))
 
     def _evidence(self, records: Sequence[Record]) -> Evidence:
-        return Evidence(map(pair_result, records), self._names)
+        return Evidence((result for record in records for result in comparisons(record, by_score=False)), self._names)
 
     def _at_first(self, records: Sequence[Record]) -> Evidence:
         if self._first is None:
             self._first = self._evidence(records[: self._first_games])
         return self._first
-
-
-# ---------------------------------------------------------------- tables
-
-
-def order_rows(order: Sequence[Adjacency]) -> list[Sequence[object]]:
-    """A header and a line for each two neighbours, for people."""
-    header = ("agent", "ahead of", "Elo apart", "games", "z", "needed", "order")
-    rows: list[Sequence[object]] = [header]
-    for pair in order:
-        word = "certain" if pair.certain else "undecided"
-        numbers = (f"{pair.elo:.0f}", pair.games, f"{pair.z:.1f}", f"{pair.needed:.1f}")
-        rows.append((pair.better, pair.worse, *numbers, word))
-    return rows
-
-
-def order_text(order: Sequence[Adjacency], games: int) -> str:
-    """Whether the order is certain, and of whom it is not, as sentences."""
-    undecided = [f"{pair.better} and {pair.worse}" for pair in order if not pair.certain]
-    if not undecided:
-        return f"The order of all neighbours in the ranking is certain at 95 % after {games} games."
-    return (
-        f"After {games} games the order is undecided between {'; '.join(undecided)}. A larger budget may decide it, if "
-        "they differ."
-    )
-
-
-def order_section(order: Sequence[Adjacency], games: int) -> str:
-    """The same for a page."""
-    parts = (
-        "## Is the order certain?",
-        escape(order_text(order, games)),
-        markdown_table(order_rows(order), left=("agent", "ahead of", "order")),
-        "`z` is the lead in standard errors, `needed` what it must be to be certain however often one looks; `games` "
-        "are those of the two, and games with others count, too.",
-    )
-    return "\n\n".join(parts)
-
-
-def order_csv(order: Sequence[Adjacency]) -> str:
-    """The content of `ORDER`."""
-    lines = [
-        (
-            pair.better,
-            pair.worse,
-            f"{pair.elo:.1f}",
-            pair.games,
-            f"{pair.z:.4f}",
-            f"{pair.needed:.4f}",
-            int(pair.certain),
-        )
-        for pair in order
-    ]
-    return csv_text([("better", "worse", "elo_apart", "games", "z", "z_needed", "certain"), *lines])

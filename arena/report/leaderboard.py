@@ -24,18 +24,17 @@ from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Store
-from cellgames.arena.stats import free_for_all_tables, tables
-from cellgames.arena.stats.free_for_all_tables import FreeForAllTables
-from cellgames.arena.stats.tables import Standing, Tables
+from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
+from cellgames.utils.report.model import Section
+from cellgames.utils.report.text import rounded
 
-from .payoff_sections import cycles_data
-from .report_parts import ratings_data, rounded, standing_data, tally_data
+from .payoff_sections import cycles_data, sections
+from .rating_tables import forfeited_games, notes, pairs_data, ratings_data, standing_data, tally_data
 
 if TYPE_CHECKING:
     from cellgames.arena.stats.cycles import Cycle
     from cellgames.arena.stats.payoffs import NashAverage, Payoffs
-    from cellgames.utils.report.model import Section
 
 __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
 
@@ -49,18 +48,20 @@ ANCHOR = "random"
 class Leaderboard:
     """All tables of one game with one set of parameters.
 
-    game, parameters: as `cellgames.make` takes them.
-    versions: of the package, by which the games were played.
-    players: names of the seats.
-    tables:  ratings, cross table, seats; of `tables`, or of `free_for_all_tables` where there are more than two seats.
-    notes:   what a reader must know, one sentence a line.
+    Attributes:
+        game: Id of the game, as `cellgames.make` takes it.
+        parameters: Its parameters.
+        versions: Versions of the package by which the games were played.
+        players: Names of the seats.
+        tables: Ratings, cross table and seats.
+        notes: What a reader must know, a sentence or two each.
     """
 
     game: str
     parameters: Mapping[str, Any]
     versions: tuple[str, ...]
     players: tuple[str, ...]
-    tables: Tables | FreeForAllTables
+    tables: Tables
     notes: tuple[str, ...]
 
     @property
@@ -97,9 +98,7 @@ class Leaderboard:
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """Payoffs, Nash averaging, alpha-Rank and cycles in words, tables and plots."""
-        from .payoff_sections import sections
-
-        return tuple(sections(self.payoffs))
+        return sections(self.payoffs)
 
     @property
     def nash_shares(self) -> NDArray[np.float64] | None:
@@ -107,40 +106,34 @@ class Leaderboard:
         return None if self.nash is None else np.where(np.isnan(self.nash.rating), np.nan, self.nash.strategy)
 
     def to_data(self) -> dict[str, Any]:
-        """All numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
+        """Return all numbers as JSON holds them: `agents`, best first, `pairs`, `seats`, `nash`, `cycles`, `notes`."""
         nash = self._by_agent(self.nash_shares)
         skill = self._by_agent(None if self.nash is None else self.nash.rating)
         alpha = self._by_agent(self.alpha_rank)
+        by_score = self.tables.by_score
         agents = [
             {
                 **standing_data(line),
                 **tally_data(line.tally),
-                **self._finish(line.agent),
-                "forfeits": self.tables.forfeits[line.agent].games if line.agent in self.tables.forfeits else 0,
+                **(_taken(line.tally) if by_score else {}),
+                "forfeits": forfeited_games(self.tables, line.agent),
                 "nash": nash.get(line.agent),
                 "nash_rating": skill.get(line.agent),
                 "alpha_rank": alpha.get(line.agent),
             }
             for line in self.standings
         ]
-        pairs = [
-            {"agent": agent, "opponent": opponent, **tally_data(self.tables.cross[agent, opponent])}
-            for agent in self.tables.agents
-            for opponent in self.tables.agents
-            if (agent, opponent) in self.tables.cross
-        ]
+        seats = zip(self.players, self.tables.seats, strict=True)
         return {
             "game": self.game,
             "parameters": dict(self.parameters),
             "title": self.title,
             "versions": list(self.versions),
             "players": list(self.players),
-            "games": self.tables.games,
-            "distinct": self.tables.distinct,
-            **ratings_data(self.tables.ratings),
+            **ratings_data(self.tables),
             "agents": agents,
-            "pairs": pairs,
-            "seats": self._seats(),
+            "pairs": pairs_data(self.tables),
+            "seats": {name: _finish_data(tally) if by_score else tally_data(tally) for name, tally in seats},
             "cycles": cycles_data(self.cycles),
             "notes": list(self.notes),
         }
@@ -150,18 +143,6 @@ class Leaderboard:
         if values is None:
             return {}
         return {agent: rounded(float(value)) for agent, value in zip(self.payoffs.agents, values, strict=True)}
-
-    def _finish(self, agent: str) -> dict[str, Any]:
-        """Of games of more than two: how an agent finished."""
-        if isinstance(self.tables, Tables):
-            return {}
-        finish = self.tables.finishes[agent]
-        return {"seats_taken": finish.seats, "first": finish.first, **_finish_data(finish)}
-
-    def _seats(self) -> dict[str, Any]:
-        if isinstance(self.tables, Tables):
-            return {name: tally_data(tally) for name, tally in zip(self.players, self.tables.seats, strict=True)}
-        return {name: _finish_data(finish) for name, finish in zip(self.players, self.tables.seats, strict=True)}
 
 
 def leaderboards(
@@ -294,8 +275,7 @@ def _board(
     setting: Setting, records: Sequence[Record], anchor: str | None, note: str, resamples: int, seed: int
 ) -> Leaderboard:
     seats = len(records[0].agents)
-    make = tables.make_tables if seats == 2 else free_for_all_tables.make_tables
-    made = make(records, anchor=anchor, resamples=resamples, seed=seed)
+    made = make_tables(records, anchor=anchor, resamples=resamples, seed=seed)
     versions = tuple(sorted({record.version for record in records}))
     said = [note] if note else []
     if len(versions) > 1:
@@ -306,15 +286,8 @@ def _board(
         versions=versions,
         players=_players(setting, seats),
         tables=made,
-        notes=(*said, *_table_notes(made)),
+        notes=(*said, *notes(made)),
     )
-
-
-def _table_notes(made: Tables | FreeForAllTables) -> list[str]:
-    """What the reports of runs say."""
-    from . import free_for_all_reports, reports
-
-    return reports.notes(made) if isinstance(made, Tables) else free_for_all_reports.notes(made)
 
 
 def _players(setting: Setting, seats: int) -> tuple[str, ...]:
@@ -359,10 +332,17 @@ def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, A
 # ---------------------------------------------------------------- data
 
 
-def _finish_data(finish: free_for_all_tables.Finish) -> dict[str, Any]:
+def _taken(tally: Tally) -> dict[str, Any]:
+    """Return how an agent finished, as JSON."""
+    finish = tally.finish
+    return {"seats_taken": finish.seats, "first": finish.first, **_finish_data(tally)}
+
+
+def _finish_data(tally: Tally) -> dict[str, Any]:
+    finish = tally.finish
     return {
         "mean_place": rounded(finish.place),
         "mean_score": rounded(finish.score),
-        "first_share": rounded(finish.first / finish.seats) if finish.seats else None,
-        "alone_first_share": rounded(finish.alone / finish.seats) if finish.seats else None,
+        "first_share": rounded(finish.first_share),
+        "alone_first_share": rounded(finish.alone_share),
     }

@@ -1,4 +1,4 @@
-"""The payoff matrix and its cycles as plots; needs matplotlib (`pip install "cellgames[render]"`)."""
+"""The payoff matrix and its cycles as plots; drawing needs matplotlib (`pip install "cellgames[render]"`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from cellgames.arena.stats.cycles import Cycle, beats
 from cellgames.arena.stats.payoffs import Payoffs
-from cellgames.utils.report.plots import FAINT, INK, heat_map, remove_frame, shorten
+from cellgames.utils.report.plots import FAINT, INK, draw_title, heat_map, remove_frame, shorten
 
 __all__ = ["draw_cycles", "draw_matrix"]
 
@@ -21,7 +21,7 @@ _MOST_AGENTS = 9  # on the circle of rings; of more, arrows hide each other
 
 
 def draw_matrix(figure: Figure, payoffs: Payoffs, order: Sequence[str] | None = None) -> None:
-    """Every score with its interval as a heat map; `order` of rows and columns, by default that of the agents."""
+    """Draw every score with its interval as a heat map; rows and columns are in the order given, or that of agents."""
     agents = payoffs.agents if order is None else tuple(order)
     part = [payoffs.agents.index(agent) for agent in agents]
     scores, low, high = (x[np.ix_(part, part)].tolist() for x in (payoffs.score, payoffs.low, payoffs.high))
@@ -36,7 +36,7 @@ def _interval(low: float, high: float) -> str:
 
 
 def draw_cycles(figure: Figure, payoffs: Payoffs, cycles: Sequence[Cycle], level: float = 0.95) -> None:
-    """Agents of rings on a circle, arrows from winner to loser; the strongest rings in colour, with their scores.
+    """Draw agents of rings on a circle, with arrows from winner to loser; the strongest rings have colours and scores.
 
     Args:
         figure: empty; gets its size here.
@@ -89,7 +89,7 @@ def draw_cycles(figure: Figure, payoffs: Payoffs, cycles: Sequence[Cycle], level
         beside = "center" if abs(x) < 0.15 else "left" if x > 0 else "right"
         above = "center" if beside != "center" else "bottom" if y > 0 else "top"
         axes.text(1.09 * x, 1.09 * y, names[agent], ha=beside, va=above, fontsize=10, color=INK)
-    figure.text(0.12 / width, 1 - 0.3 / height, "Who beats whom in a ring", fontsize=12, weight="bold", color=INK)
+    draw_title(figure, "Who beats whom in a ring")
     for row, (cycle, colour) in enumerate(zip(bold, _RINGS, strict=False)):
         chain = " \N{RIGHTWARDS ARROW} ".join(shorten(a, 28) for a in (*cycle.agents, cycle.agents[0]))
         y = (0.22 + 0.24 * (len(bold) - 1 - row)) / height
@@ -102,7 +102,7 @@ def _arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], col
 
 
 def _score(axes: Axes, start: tuple[float, float], end: tuple[float, float], score: float, colour: str) -> None:
-    """Written on the arrow, two fifths of the way, where arrows through the middle do not meet."""
+    """Write a score on an arrow, two fifths of the way, where arrows through the middle do not meet."""
     x, y = (0.6 * s + 0.4 * e for s, e in zip(start, end, strict=True))
     box = {"boxstyle": "round,pad=0.18", "facecolor": "#ffffff", "edgecolor": "none", "alpha": 0.9}
     axes.text(x, y, f"{100 * score:.0f} %", ha="center", va="center", fontsize=9, color=colour, bbox=box, zorder=5)

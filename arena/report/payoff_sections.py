@@ -1,8 +1,7 @@
-"""What a report says of the payoff matrix: Nash averaging, alpha-Rank, and rings of agents that beat each other."""
+"""Sections on the payoff matrix: Nash averaging, alpha-Rank, and rings of agents that beat each other."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,33 +10,68 @@ import numpy as np
 from cellgames.arena.stats.cycles import Cycle, components
 from cellgames.arena.stats.payoffs import FloatArray, NashAverage, Payoffs
 from cellgames.utils.report.model import Cell, Part, Plot, Section, Table
-
-from .report_parts import escape, markdown_table, rounded
+from cellgames.utils.report.text import escape, percent, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = [
-    "by_strength",
-    "cycles_data",
-    "cycles_text",
-    "nash_text",
-    "payoff_data",
-    "payoff_images",
-    "payoff_parts",
-    "sections",
-]
+__all__ = ["by_strength", "cycles_data", "payoff_data", "payoff_section", "sections"]
 
 _SHOWN = 8  # rings in the text
 
 
-def sections(payoffs: Payoffs) -> list[Section]:
-    """See `payoffs.sections`."""
-    return [_matrix(payoffs), _averages(payoffs), _rings(payoffs)]
+def sections(payoffs: Payoffs) -> tuple[Section, ...]:
+    """Return the matrix, Nash averaging (with SciPy), alpha-Rank (with OpenSpiel) and the cycles."""
+    return _matrix(payoffs), _averages(payoffs), _cycles(payoffs)
+
+
+def payoff_section(payoffs: Payoffs) -> Section:
+    """Return Nash averaging (with SciPy) and cycles in short, for the report of a run."""
+    average, missing = _solved(payoffs)
+    parts: list[Part] = []
+    if average is None:
+        parts.append(escape(f"No Nash averaging: {missing}."))
+    else:
+        rows = [
+            (
+                average.agents[k],
+                percent(average.strategy[k]),
+                f"{percent(average.low[k])} to {percent(average.high[k])}",
+                f"{average.rating[k] + 0.0:+.3f}",
+            )
+            for k in _by_share(average)
+            if not np.isnan(average.rating[k])
+        ]
+        columns = ("agent", "Nash share %", f"{100 * payoffs.level:.0f} % interval", "rating")
+        parts += [*_nash_text(payoffs, average), Table("", columns, rows, text=("agent",))]
+    parts += _cycles_text(payoffs)
+    if payoffs.rings:
+        parts.append(_cycles_plot(payoffs, "", "Rings"))
+    return Section("Nash averaging and cycles", parts)
+
+
+def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
+    """Return Nash averaging, None without SciPy, and cycles as JSON."""
+    average, _ = _solved(payoffs)
+    rings = cycles_data(payoffs.rings)
+    if average is None:
+        return {"nash": None, "cycles": rings}
+    columns = ("share", "share_low", "share_high", "in_mixture", "rating")
+    values = (average.strategy, average.low, average.high, average.support, average.rating)
+    shares = [
+        {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
+        for k, agent in enumerate(average.agents)
+    ]
+    return {"nash": shares, "left_out": list(average.left_out), "cycles": rings}
+
+
+def cycles_data(cycles: Sequence[Cycle]) -> list[dict[str, Any]]:
+    """Return cycles as JSON."""
+    return [{"agents": list(cycle.agents), "scores": list(map(rounded, cycle.scores))} for cycle in cycles]
 
 
 def by_strength(payoffs: Payoffs) -> tuple[str, ...]:
-    """Agents by their mean score against all whom they met, best first; equal ones by name."""
+    """Return the agents by their mean score against all whom they met, best first; equal ones by name."""
     mean = np.nanmean(payoffs.score, axis=1)
     return tuple(payoffs.agents[k] for k in sorted(range(len(mean)), key=lambda k: (-round(float(mean[k]), 9), k)))
 
@@ -75,12 +109,12 @@ def _matrix(payoffs: Payoffs) -> Section:
 
 
 def _averages(payoffs: Payoffs) -> Section:
-    """One table of both solutions; where a library is missing, the text names its extra."""
+    """Return one table of both solutions; where a library is missing, the text names its extra."""
     said, columns = [], ["agent", "mean score"]
     values: list[FloatArray] = [np.nanmean(payoffs.score, axis=1)]
     try:
         average = payoffs.average
-        said += nash_text(payoffs, average)
+        said += _nash_text(payoffs, average)
         columns += ["Nash share", "share low", "share high", "in the mixture", "Nash rating"]
         values += [average.strategy, average.low, average.high, average.support, average.rating]
     except ImportError as error:
@@ -101,8 +135,8 @@ def _averages(payoffs: Payoffs) -> Section:
     return Section("Nash averaging and alpha-Rank", (*said, Table("averages", columns, rows)), data)
 
 
-def nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
-    """Who is in the mixture, in sentences."""
+def _nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
+    """Return sentences on the agents in the mixture."""
     inside = [k for k in _by_share(average) if average.strategy[k] >= 0.0005]
     mixture = ", ".join(f"{payoffs.agents[k]} {100 * average.strategy[k]:.1f} %" for k in inside)
     said = [
@@ -128,29 +162,30 @@ def nash_text(payoffs: Payoffs, average: NashAverage) -> list[str]:
     return said
 
 
-def _rings(payoffs: Payoffs) -> Section:
-    found = payoffs.rings
+def _cycles(payoffs: Payoffs) -> Section:
+    parts: list[Part] = [*_cycles_text(payoffs)]
+    if payoffs.rings:
+        rows = [(len(c.agents), " > ".join(c.agents), rounded(c.weakest), rounded(min(c.lows))) for c in payoffs.rings]
+        parts.append(Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows))
+        caption = (
+            "Arrows lead from winner to loser where the score is surely above one half; the strongest rings in colour."
+        )
+        parts.append(_cycles_plot(payoffs, caption))
+    return Section("Cycles", parts, cycles_data(payoffs.rings))
 
+
+def _cycles_plot(payoffs: Payoffs, caption: str, alt: str = "") -> Plot:
     def draw(figure: Figure) -> None:
         from .payoff_plots import draw_cycles
 
-        draw_cycles(figure, payoffs, found, payoffs.level)
+        draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
 
-    caption = (
-        "Arrows lead from winner to loser where the score is surely above one half; the strongest rings in colour."
-    )
-    rows: list[tuple[Cell, ...]] = [
-        (len(c.agents), " > ".join(c.agents), rounded(c.weakest), rounded(min(c.lows))) for c in found
-    ]
-    parts: list[Part] = [*cycles_text(payoffs, found)]
-    if found:
-        parts.append(Table("cycles", ("length", "ring", "weakest link", "its lower bound at least"), rows))
-        parts.append(Plot("cycles", caption, draw))
-    return Section("Cycles", parts, cycles_data(found))
+    return Plot("cycles", caption, draw, alt)
 
 
-def cycles_text(payoffs: Payoffs, found: Sequence[Cycle]) -> list[str]:
-    """The rings in sentences, Markdown."""
+def _cycles_text(payoffs: Payoffs) -> list[str]:
+    """Return the rings in sentences, Markdown."""
+    found = payoffs.rings
     level = f"{100 * payoffs.level:.0f} % interval"
     if not found:
         return [
@@ -169,73 +204,16 @@ def cycles_text(payoffs: Payoffs, found: Sequence[Cycle]) -> list[str]:
     ]
 
 
-# ---------------------------------------------------------------- in the report of a run
-
-
 def _solved(payoffs: Payoffs) -> tuple[NashAverage | None, str]:
-    """Nash averaging, or None and why there is none."""
+    """Return Nash averaging, or None and why there is none."""
     try:
         return payoffs.average, ""
     except ImportError as error:
         return None, str(error)
 
 
-def payoff_parts(payoffs: Payoffs, plots: bool) -> list[str]:
-    """Nash averaging (with SciPy) and rings as parts of a Markdown page; `plots` links `cycles.png`. None for two."""
-    if len(payoffs.agents) < 3:
-        return []
-    average, missing = _solved(payoffs)
-    parts = ["## Nash averaging and cycles"]
-    if average is None:
-        parts.append(escape(f"No Nash averaging: {missing}."))
-    else:
-        rows: list[tuple[object, ...]] = [("agent", "Nash share %", f"{100 * payoffs.level:.0f} % interval", "rating")]
-        for k in _by_share(average):
-            if not math.isnan(average.rating[k]):
-                bounds = f"{100 * average.low[k]:.1f} to {100 * average.high[k]:.1f}"
-                share = f"{100 * average.strategy[k]:.1f}"
-                rows.append((average.agents[k], share, bounds, f"{average.rating[k] + 0.0:+.3f}"))
-        parts += [*nash_text(payoffs, average), markdown_table(rows)]
-    pictures = "![Rings](cycles.png)" if plots and payoffs.rings else ""
-    return [*parts, *cycles_text(payoffs, payoffs.rings), pictures]
-
-
-def payoff_images(payoffs: Payoffs) -> dict[str, bytes]:
-    """`cycles.png`, if there are rings; needs matplotlib."""
-    if not payoffs.rings:
-        return {}
-    from matplotlib.figure import Figure
-
-    from .payoff_plots import draw_cycles
-    from .rating_plots import png
-
-    figure = Figure()
-    draw_cycles(figure, payoffs, payoffs.rings, payoffs.level)
-    return {"cycles.png": png(figure)}
-
-
-def payoff_data(payoffs: Payoffs) -> dict[str, Any]:
-    """Nash averaging, None without SciPy, and rings, as JSON."""
-    average, _ = _solved(payoffs)
-    rings = cycles_data(payoffs.rings)
-    if average is None:
-        return {"nash": None, "cycles": rings}
-    columns = ("share", "share_low", "share_high", "in_mixture", "rating")
-    values = (average.strategy, average.low, average.high, average.support, average.rating)
-    shares = [
-        {"agent": agent, **{name: rounded(float(x[k])) for name, x in zip(columns, values, strict=True)}}
-        for k, agent in enumerate(average.agents)
-    ]
-    return {"nash": shares, "left_out": list(average.left_out), "cycles": rings}
-
-
-def cycles_data(found: Sequence[Cycle]) -> list[dict[str, Any]]:
-    """Rings as JSON."""
-    return [{"agents": list(c.agents), "scores": [rounded(x) for x in c.scores]} for c in found]
-
-
 def _by_share(average: NashAverage) -> list[int]:
-    """Biggest share first, then best rating, then by name; those left out last."""
+    """Return the agents by share, then by rating, then by name; those left out come last."""
     rating = np.nan_to_num(average.rating, nan=-1.0)
     return sorted(
         range(len(rating)), key=lambda k: (-round(float(average.strategy[k]), 6), -round(float(rating[k]), 6), k)

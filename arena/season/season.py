@@ -145,7 +145,7 @@ def play_season(
         playoffs = run.playoffs(table, seeds)
         run.journal.close()
         summary = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
-        files = reports.write_reports(folder, summary, warn)
+        files = reports.write_season(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
     return Season(folder, summary.teams, schedule, summary.table, playoffs, games, played, paths)

@@ -13,12 +13,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cellgames.arena.report.report_parts import forfeited
-from cellgames.arena.report.reports import escape, markdown_table, plain_table
+from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.stats.tables import Forfeits
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.core.raster import to_png
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import Cell, Part, Report, Section, Table
+from cellgames.utils.report.text import escape, plain_table
 
 from .bracket_picture import bracket_picture, score_text
 from .playoffs import Bracket, Series
@@ -38,26 +39,25 @@ __all__ = [
     "standings_data",
     "table_text",
     "to_text",
-    "write_reports",
+    "write_season",
 ]
 
 SCHEDULE, STANDINGS = "schedule.json", "standings.json"
 FILES = (SCHEDULE, STANDINGS, "bracket.json", "report.md", "bracket.svg", "bracket.png")
-"""What this module writes, some of it before the season is over."""
-
-Rows = Sequence[Sequence[object]]
+"""Files that this module writes, some of them before the season is over."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """A season that is over, as its report tells it.
+    """The outcome of a season that is over.
 
-    settings: what season.json holds.
-    teams:    in the order given.
-    schedule: its days.
-    table:    the standings of all teams, best first.
-    bracket:  the playoffs.
-    forfeits: by agent, the games that it forfeited.
+    Attributes:
+        settings: Content of season.json.
+        teams: All teams, in the order given.
+        schedule: The days.
+        table: The standings of all teams, best first.
+        bracket: The playoffs.
+        forfeits: By agent, the games that it forfeited.
     """
 
     settings: Mapping[str, Any]
@@ -74,7 +74,7 @@ class Summary:
 
 
 def to_text(data: Mapping[str, Any]) -> str:
-    """As JSON files hold it, with lists of plain values in a line each."""
+    """Return the content of a JSON file, with lists of plain values in a line each."""
     text = json.dumps(data, indent=2, ensure_ascii=False)  # its strings hold no line breaks
     lists = re.compile(r"\[\n([^\[\]{}]*)\n *\]")
     return lists.sub(lambda match: "[" + re.sub(r"\n +", " ", match[1]).strip() + "]", text) + "\n"
@@ -84,7 +84,7 @@ def to_text(data: Mapping[str, Any]) -> str:
 
 
 def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
-    """Games by day, the first seat in front, and how even each league's schedule is."""
+    """Return the games by day, the first seat in front, and how even each league's schedule is."""
     return {
         "days": [list(map(list, day)) for day in schedule.days],
         "fairness": {
@@ -94,7 +94,7 @@ def schedule_data(schedule: SeasonSchedule, leagues: Leagues) -> dict[str, Any]:
 
 
 def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """A line a team, best first, and the seeds of the playoffs."""
+    """Return a line for each team, best first, and the seeds of the playoffs."""
     about = {team.name: team for team in teams}
     lines = [
         {
@@ -109,7 +109,7 @@ def standings_data(teams: Sequence[Team], table: Sequence[Line], seeds: Mapping[
 
 
 def bracket_data(bracket: Bracket) -> dict[str, Any]:
-    """The series round by round."""
+    """Return the series round by round."""
     return {
         "champion": bracket.champion,
         "seeds": {league: list(names) for league, names in bracket.seeds.items()},
@@ -128,13 +128,13 @@ def _wins(wins: float) -> str:
     return f"{wins:g}"
 
 
-def _table_rows(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Rows:
-    """A header and a line for each of the teams named; rolls only where there are any."""
+def _standings(table: Sequence[Line], teams: Sequence[Team], names: Sequence[str]) -> Table:
+    """Return a row for each of the teams named; with agents and rolls only where there are any."""
     agents = {team.name: team.agent for team in teams}
     lines = [line for line in table if line.team in names]
     bots, dice = any(agents.values()), any(line.rolls for line in lines)
-    rows: list[Sequence[object]] = [("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)]
-    rows += [
+    columns = ("rank", "team", *["agent"] * bots, "wins", "losses", "points", *["die"] * dice)
+    rows: list[Sequence[Cell]] = [
         (
             line.rank,
             line.team,
@@ -146,20 +146,20 @@ def _table_rows(table: Sequence[Line], teams: Sequence[Team], names: Sequence[st
         )
         for line in lines
     ]
-    return rows
+    return Table("", columns, rows, text=("team", "agent", "die"))
 
 
 def table_text(teams: Sequence[Team], table: Sequence[Line], leagues: Leagues) -> str:
-    """The standings of every division for a terminal."""
+    """Return the standings of every division for a terminal."""
     return "\n\n".join(
-        f"{league}, {division}\n{plain_table(_table_rows(table, teams, names))}"
+        f"{league}, {division}\n{plain_table(_standings(table, teams, names))}"
         for league, divisions in leagues.items()
         for division, names in divisions.items()
     )
 
 
 def leaders_text(table: Sequence[Line], leagues: Leagues, label: str) -> str:
-    """The four best of each league in a line."""
+    """Return the four best of each league in a line."""
     lines = [f"After {label}:"]
     for league, divisions in leagues.items():
         names = {name for members in divisions.values() for name in members}
@@ -169,7 +169,7 @@ def leaders_text(table: Sequence[Line], leagues: Leagues, label: str) -> str:
 
 
 def result_text(result: GameResult) -> str:
-    """A game in a line, the winner in front."""
+    """Return a game in a line, the winner in front."""
     sides = sorted(zip(result.teams, result.scores, strict=True), key=lambda side: side[0] != result.winner)
     (one, ours), (two, theirs) = sides
     notes = f" ({_notes(result)})" if _notes(result) else ""
@@ -177,14 +177,14 @@ def result_text(result: GameResult) -> str:
 
 
 def _notes(result: GameResult) -> str:
-    """What was needed for a winner, "" for a single game."""
+    """Return the replays and dice that were needed for a winner; "" for a single game."""
     notes = [f"replays: {result.attempts - 1}"] * (result.attempts > 1)
     notes += ["dice " + ", ".join(f"{one} : {two}" for one, two in result.rolls)] * bool(result.rolls)
     return "; ".join(notes)
 
 
 def bracket_text(bracket: Bracket) -> str:
-    """The series for a terminal, a line each, and the champion."""
+    """Return the series for a terminal, a line each, and the champion."""
     lines = [_series_text(series) for number in bracket.rounds for series in number]
     return "\n".join([*lines, f"Champion: {bracket.champion}"])
 
@@ -195,48 +195,58 @@ def _series_text(series: Series) -> str:
     return f"{series.key}: {first[0]} {first[1]} : {second[1]} {second[0]}"
 
 
-def _markdown(season: Summary) -> str:
+# ---------------------------------------------------------------- the page
+
+
+def _sections(season: Summary) -> list[Part]:
     settings, bracket = season.settings, season.bracket
-    parts = [
-        f"# A season of {settings['game']}",
+    rounds = [
+        Section(escape(number[0].round), [part for series in number for part in _series_parts(series)])
+        for number in bracket.rounds
+    ]
+    parts: list[Part] = [
         f"**{escape(str(bracket.champion))}** is the champion of {len(season.teams)} teams after "
         f"{_counted(settings['days'], 'day')} and {_counted(season.schedule.games, 'game')}; "
         f"seed {settings['seed']}, cellgames {settings['version']}. "
         "[The settings](season.json), [the schedule](schedule.json), [every game](games.jsonl).",
-        "## Playoffs",
-        "![The bracket](bracket.svg)",
+        Section("Playoffs", ("![The bracket](bracket.svg)", *rounds)),
+        Section(
+            "Standings",
+            (
+                "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for "
+                "a game that nobody won. Ranks are among all teams. [As data](standings.json).",
+                *(_league(season, league) for league in season.leagues),
+            ),
+        ),
     ]
-    for number in bracket.rounds:
-        parts.append(f"### {escape(number[0].round)}")
-        parts += [_series_markdown(series) for series in number]
-    parts.append("## Standings")
-    parts.append(
-        "The order is by wins, then points (scores over the season), then a 100-sided die; half a win is for a game "
-        "that nobody won. Ranks are among all teams. [As data](standings.json)."
-    )
-    for league, divisions in season.leagues.items():
-        parts.append(f"### {escape(league)}")
-        seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(bracket.seeds[league], 1))
-        parts.append(f"Seeds: {seeds}.")
-        for division, names in divisions.items():
-            rows = _table_rows(season.table, season.teams, names)
-            parts += [f"#### {escape(division)}", markdown_table(rows, ("team", "agent", "die"))]
     if season.forfeits:
-        parts += ["## Forfeits", *map(escape, forfeited(season.forfeits))]
-    parts += ["## Schedule", _fairness(season.schedule, season.leagues)]
-    return "\n\n".join(parts) + "\n"
+        parts.append(Section("Forfeits", [*map(escape, forfeit_notes(season.forfeits))]))
+    return [*parts, Section("Schedule", (_fairness(season.schedule, season.leagues),))]
 
 
-def _series_markdown(series: Series) -> str:
-    rows: list[Sequence[object]] = [("game", "first seat", "second seat", "score", "winner", "notes")]
-    for number, result in enumerate(series.results, 1):
-        rows.append((number, *result.teams, " : ".join(map(score_text, result.scores)), result.winner, _notes(result)))
-    table = markdown_table(rows, ("first seat", "second seat", "winner", "notes"))
-    return f"**{escape(_series_text(series))}**\n\n{table}"
+def _league(season: Summary, league: str) -> Section:
+    """Return the standings of a league."""
+    seeds = ", ".join(f"{number} {escape(team)}" for number, team in enumerate(season.bracket.seeds[league], 1))
+    divisions = (
+        Section(escape(division), (_standings(season.table, season.teams, names),))
+        for division, names in season.leagues[league].items()
+    )
+    return Section(escape(league), (f"Seeds: {seeds}.", *divisions))
+
+
+def _series_parts(series: Series) -> tuple[str, Table]:
+    """Return the result of a series and its games."""
+    rows: list[Sequence[Cell]] = [
+        (number, *result.teams, " : ".join(map(score_text, result.scores)), result.winner, _notes(result))
+        for number, result in enumerate(series.results, 1)
+    ]
+    text = ("first seat", "second seat", "winner", "notes")
+    table = Table("", ("game", *text[:2], "score", *text[2:]), rows, text=text)
+    return f"**{escape(_series_text(series))}**", table
 
 
 def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
-    """How even the schedule is, in words."""
+    """Return sentences on how even the schedule is."""
     lines = []
     for league, divisions in leagues.items():
         counts = league_counts(schedule, divisions.values())
@@ -249,7 +259,7 @@ def _fairness(schedule: SeasonSchedule, leagues: Leagues) -> str:
 
 
 def _counted(number: object, noun: str) -> str:
-    """`1 game`, `49 games`, `48 to 49 games`."""
+    """Return text such as `1 game`, `49 games` or `48 to 49 games`."""
     return f"{number} {noun}" if str(number) == "1" else f"{number} {noun}s"
 
 
@@ -260,7 +270,7 @@ def _span(span: tuple[int, int]) -> str:
 # ---------------------------------------------------------------- files
 
 
-def write_reports(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
+def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> list[Path]:
     """Write the end of a season into its folder; schedule and standings are there already.
 
     Returns:
@@ -268,16 +278,11 @@ def write_reports(folder: Path, season: Summary, warn: Callable[[str], None]) ->
     """
     settings, bracket = season.settings, season.bracket
     picture = bracket_picture(bracket, f"Playoffs of {settings['game']}, seed {settings['seed']}")
-    contents: dict[str, str | bytes] = {
-        "bracket.json": to_text(bracket_data(bracket)),
-        "report.md": _markdown(season),
-        "bracket.svg": to_svg(picture),
-    }
+    files: dict[str, str | bytes] = {"bracket.json": to_text(bracket_data(bracket)), "bracket.svg": to_svg(picture)}
     try:
-        contents["bracket.png"] = to_png(picture)
+        files["bracket.png"] = to_png(picture)
     except ImportError as error:
         warn(f"no bracket.png: {error}")
-        (folder / "bracket.png").unlink(missing_ok=True)  # left from a run with Pillow
-    for name, content in contents.items():
-        write_atomic(folder / name, content)
+    report = Report(f"A season of {settings['game']}", _sections(season), more_files=files)
+    write_report(folder, report, warn, outdated=("bracket.png",))
     return [folder / name for name in FILES if (folder / name).exists()]

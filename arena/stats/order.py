@@ -1,4 +1,4 @@
-"""Whether the order of a ranking is certain, and which games would tell more.
+"""A test of whether the order of a ranking is certain, and the games that would tell more.
 
 Two agents next to each other in a ranking by `ratings` are put to a test of equal strengths under the same model
 (Bradley-Terry with ties). It is a generalized score test (Boos 1992, "On Generalized Score Tests", The American
@@ -32,7 +32,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from .ratings import ELO_PER_LOG, PairResult, fit
+from .comparisons import PairResult
+from .davidson import Likelihood, maximise
+from .ratings import ELO_PER_LOG
 
 __all__ = ["LEVEL", "Adjacency", "Evidence", "adjacencies"]
 
@@ -50,10 +52,13 @@ _STEPS, _LONGEST, _SMALL = 100, 2.0, 1e-10  # of Newton's method
 class Adjacency:
     """Two agents next to each other in a ranking.
 
-    elo:    by how much the better one leads.
-    games:  that the two played against each other; others bear on their order too.
-    z:      the lead in standard errors, see the module.
-    needed: of it to be certain.
+    Attributes:
+        better: Name of the agent that leads.
+        worse: Name of the other agent.
+        elo: The lead in Elo points.
+        games: Games that the two played against each other; others bear on their order too.
+        z: The lead in standard errors, see the module.
+        needed: The `z` at which the order is certain.
     """
 
     better: str
@@ -65,12 +70,12 @@ class Adjacency:
 
     @property
     def certain(self) -> bool:
-        """Whether the order of the two is certain."""
+        """True if the order of the two is certain."""
         return self.z >= self.needed
 
 
 class Evidence:
-    """What games say about strengths.
+    """The strengths that games show, and how surely two of them differ.
 
     Args:
         results: games, in any order, as `ratings.rate` takes them.
@@ -99,37 +104,32 @@ class Evidence:
         np.add.at(wins, (self._i, self._j), self._counts[:, 0])
         np.add.at(wins, (self._j, self._i), self._counts[:, 1])
         np.add.at(draws, (self._i, self._j), self._counts[:, 2])
-        self._rated = wins + wins.T + draws + draws.T
+        self._likelihood = Likelihood(wins[None], (draws + draws.T)[None], np.full((1, count, 2), _PRIOR / 2))
         self._ties = bool(draws.any())
         self._free = count + self._ties  # parameters that are estimated
-        if not self._rated.any():
-            self.log_strength, self._log_tie = np.zeros(count), 0.0
-            return
-        best = fit(wins, draws + draws.T)
-        # `fit` shifts the mean to 0; the prior knows where the middle is, so that a few steps put it back.
-        start = np.append(best.log_strength, math.log(float(best.tie)) if self._ties else 0.0)
-        climbed = self._climb(start, np.eye(count + 1)[:, : self._free])
-        self.log_strength, self._log_tie = climbed[:count], float(climbed[count])
+        strengths, nu, _ = maximise(self._likelihood)
+        start = np.append(strengths[0], math.log(float(nu[0])) if self._ties else 0.0)
+        self._best = self._climb(start, np.eye(count + 1)[:, : self._free])
 
     @property
     def elo(self) -> FloatArray:
         """Strengths on the Elo scale, float64 [K]; only differences mean something."""
-        return ELO_PER_LOG * self.log_strength
+        return ELO_PER_LOG * self._best[:-1]
 
     def ranking(self) -> list[str]:
-        """Best first; equal ones by name."""
+        """Return the agents, best first; equal ones by name."""
         order = sorted(range(len(self.agents)), key=lambda k: (-round(float(self.elo[k]), 6), self.agents[k]))
         return [self.agents[k] for k in order]
 
     def difference(self, one: str, other: str) -> tuple[float, float]:
-        """The score test of equal strengths: z, positive where `one` is better, and the information on the difference.
+        """Return z of the score test of equal strengths, positive where `one` is better, and its information.
 
         Both are 0 where no game bears on it.
         """
         a, b = self.agents.index(one), self.agents.index(other)
         merged = np.delete(np.eye(len(self.agents) + 1)[:, : self._free], b, axis=1)
         merged[b] = merged[a]
-        start = np.append(self.log_strength, self._log_tie)
+        start = self._best.copy()
         start[[a, b]] = start[[a, b]].mean()
         at = self._climb(start, merged)
         gradient, information = self._derivatives(at)
@@ -144,15 +144,14 @@ class Evidence:
         return float(direction @ gradient[used]) / math.sqrt(variance), 1.0 / variance
 
     def best_pair(self, one: str, other: str, games: int) -> tuple[str, str]:
-        """Which pair's games would make the error of a difference smallest, by the model; equal ones by name.
+        """Return the pair whose games would make the error of a difference smallest, by the model; equal ones by name.
 
         Adding `n` games of i and j to information with inverse V lowers the variance of the difference h by
         n w (h'V d)^2 / (1 + n w d'V d), with d = e_i - e_j and w the information of one game.
         """
-        at = np.append(self.log_strength, self._log_tie)
         used = slice(0, self._free)
-        inverse = np.linalg.inv(self._derivatives(at)[1][used, used])[: len(self.agents), : len(self.agents)]
-        win, loss, draw = self._chances(at)
+        inverse = np.linalg.inv(self._derivatives(self._best)[1][used, used])[: len(self.agents), : len(self.agents)]
+        win, loss, draw = self._chances(self._best)
         weight = win * loss + draw * (win + loss) / 4
         a, b = self.agents.index(one), self.agents.index(other)
         best, gain = (one, other), -1.0
@@ -165,46 +164,18 @@ class Evidence:
                 best, gain = (self.agents[i], self.agents[j]), reached
         return best
 
-    # ------------------------------------------------------------ the model, see `ratings`
-
     def _chances(self, at: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """P(win), P(loss), P(draw) of i against j, [K, K]."""
-        half = (at[:-1, None] - at[None, :-1]) / 2
-        nu = math.exp(at[-1]) if self._ties else 0.0
-        top = np.abs(half)
-        win, loss, draw = np.exp(half - top), np.exp(-half - top), nu * np.exp(-top)
-        total = win + loss + draw
-        return win / total, loss / total, draw / total
+        """Return P(win), P(loss), P(draw) of i against j, [K, K]."""
+        win, loss, draw, _ = (chance[0, :-1, :-1] for chance in self._likelihood.probabilities(at[None]))
+        return win, loss, draw
 
     def _derivatives(self, at: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The gradient [D] of the log-likelihood with the prior, and minus its Hessian [D, D]."""
-        count = len(self.agents)
-        win, loss, draw = self._chances(at)
-        gradient = self._scores(at).sum(axis=0)
-        edges = self._rated * (win * loss + draw * (win + loss) / 4)
-        information = np.zeros((count + 1, count + 1))
-        information[:count, :count] = np.diag(edges.sum(axis=1)) - edges
-        mixed = -(self._rated * (win - loss) / 2 * draw).sum(axis=1)
-        information[:count, count] = information[count, :count] = mixed
-        information[count, count] = (self._rated * draw * (win + loss)).sum() / 2 if self._ties else 1.0
-        # A virtual opponent of strength 0, half won and half lost, without draws of its own.
-        nu = math.exp(at[-1]) if self._ties else 0.0
-        half = at[:-1] / 2
-        top = np.abs(half)
-        up, down, even = np.exp(half - top), np.exp(-half - top), nu * np.exp(-top)
-        up, down, even = up / (up + down + even), down / (up + down + even), even / (up + down + even)
-        lead = (up - down) / 2
-        gradient[:count] -= _PRIOR * lead
-        information[range(count), range(count)] += _PRIOR * (up * down + even * (up + down) / 4)
-        if self._ties:
-            gradient[count] -= _PRIOR * even.sum()
-            information[:count, count] -= _PRIOR * lead * even
-            information[count, :count] = information[:count, count]
-            information[count, count] += _PRIOR * (even * (up + down)).sum()
-        return gradient, information
+        """Return the gradient [D] of the log-likelihood with the prior, and minus its Hessian [D, D]."""
+        gradient, information = self._likelihood.derivatives(at[None])
+        return gradient[0], information[0]
 
     def _scores(self, at: FloatArray) -> FloatArray:
-        """What each cluster adds to the gradient, [clusters, D]."""
+        """Return the share of each cluster in the gradient, [clusters, D]."""
         win, loss, draw = (chance[self._i, self._j] for chance in self._chances(at))
         games = self._counts.sum(axis=1)
         lead = (self._counts[:, 0] - self._counts[:, 1] - games * (win - loss)) / 2
@@ -216,7 +187,7 @@ class Evidence:
         return scores
 
     def _climb(self, at: FloatArray, free: FloatArray) -> FloatArray:
-        """The maximum among the parameters `at + free x`, by Newton's method; the log-likelihood is concave."""
+        """Return the maximum among the parameters `at + free x`, by Newton's method; the log-likelihood is concave."""
         for _ in range(_STEPS):
             gradient, information = self._derivatives(at)
             slope = free.T @ gradient
@@ -229,7 +200,7 @@ class Evidence:
 
 
 def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float = LEVEL) -> list[Adjacency]:
-    """Every two agents next to each other in the ranking, from the top.
+    """Return every two agents next to each other in the ranking, from the top.
 
     Args:
         evidence: of all games so far.
@@ -257,7 +228,7 @@ def adjacencies(evidence: Evidence, first: Evidence | None = None, level: float 
 
 
 def _needed(information: float, first: float, level: float) -> float:
-    """The bound of the module for |z|."""
+    """Return the bound of the module for |z|."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
     if information <= 0 or first <= 0:

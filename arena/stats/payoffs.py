@@ -15,24 +15,22 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.utils.statistics import percentile_interval, student_t
 
+from .comparisons import Outcome, PairResult, comparisons
 from .cycles import Cycle, cycles
 from .equilibrium import equilibrium
-from .ratings import Outcome, PairResult, student_t
 
 __all__ = [
     "NashAverage",
     "Payoffs",
     "alpha_rank",
-    "by_order",
-    "compared",
     "nash",
     "payoffs",
     "payoffs_of",
@@ -191,38 +189,9 @@ def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
         for record in records:
             # Two runs count openings from 0 alike; the seed of the games tells them apart.
             key = record.seed, 0 if record.pairing is None else record.pairing.opening
-            yield from compared(record, clusters.setdefault(key, len(clusters)))
+            yield from comparisons(record, clusters.setdefault(key, len(clusters)))
 
     return payoffs_of(results(), level)
-
-
-def compared(record: Record, cluster: int) -> Iterator[PairResult]:
-    """The pairs of seats of different agents in a game: by outcome with two seats, else `by_order`."""
-    if len(record.agents) != 2:
-        yield from by_order(record, cluster)
-    elif record.agents[0] != record.agents[1]:
-        first, second = record.result.outcome
-        outcome: Outcome = "first" if first == "win" else "second" if second == "win" else "draw"
-        yield PairResult(*record.agents, cluster, "both_lose" if first == second == "loss" else outcome)
-
-
-def by_order(record: Record, cluster: int) -> Iterator[PairResult]:
-    """The pairs of seats of different agents in a game by the order of their scores.
-
-    Who forfeits is behind all others; these are not compared with each other, since their game was stopped.
-    """
-    scores, forfeit = record.result.scores, record.result.forfeit
-    for one, other in combinations(range(len(record.agents)), 2):
-        outcome: Outcome = "draw"
-        if forfeit is not None:
-            out, also = one in forfeit.seats, other in forfeit.seats
-            if not (out or also):
-                continue
-            outcome = "both_lose" if out and also else "second" if out else "first"
-        elif scores[one] != scores[other]:
-            outcome = "first" if scores[one] > scores[other] else "second"
-        if record.agents[one] != record.agents[other]:
-            yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
 
 
 def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
@@ -296,7 +265,7 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
     rating[places] = advantage @ strategy[places]
     if draws:
         drawn = np.array([equilibrium(matrix) for matrix in _drawn(part, draws, np.random.default_rng(seed))])
-        low[places], high[places] = np.quantile(drawn, [(1 - part.level) / 2, (1 + part.level) / 2], axis=0)
+        low[places], high[places] = percentile_interval(drawn, part.level)
         support[places] = (drawn > 0).mean(axis=0)
     left_out = tuple(name for name in payoffs.agents if name not in names)
     return NashAverage(payoffs.agents, strategy, rating, low, high, support, float(np.nanmax(rating)), left_out)

@@ -1,4 +1,12 @@
-"""What follows from a set of games: ratings, a cross table, the seats, and how many games differ.
+"""Tables that follow from a set of games: ratings, a cross table, the seats, finishing places, and forfeits.
+
+Games of two count by their outcome, games of more by the order of their final scores (`comparisons`). Ratings are those
+of `ratings`, over all comparisons. Where finishing orders follow the model of Plackett and Luce, any two of them are in
+order with the chances of Bradley and Terry, p_i / (p_i + p_j) (Luce 1959, "Individual Choice Behavior"), and breaking
+orders into all their pairs estimates the same strengths consistently (Azari Soufiani, Chen, Parkes, Xia 2013,
+"Generalized Method-of-Moments for Rank Aggregation", NIPS 26). A fit of whole orders would waste a little less; pairs
+take ties at any place, leave out what copies of one agent do to each other, and give numbers on the scale of round
+robins. The pairs of a game depend on each other, so the intervals come from resampling whole games.
 
 All numbers are functions of the set of records; the order in which they were played or read does not matter.
 """
@@ -6,16 +14,20 @@ All numbers are functions of the set of records; the order in which they were pl
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 
-from cellgames.arena.records.record_lines import Outcome, Record
+from cellgames.arena.records.record_lines import Record
+from cellgames.utils.statistics import wilson_interval
 
-from . import ratings
+from .comparisons import compare_seats, comparisons
 from .payoffs import Payoffs, payoffs_of
+from .ratings import Ratings, rate
 
 __all__ = [
+    "Finish",
     "Forfeits",
     "Standing",
     "Tables",
@@ -23,20 +35,57 @@ __all__ = [
     "distinct",
     "forfeits",
     "make_tables",
-    "pair_result",
-    "ranked",
+    "places",
     "tally",
 ]
 
-_POINTS: dict[Outcome, float] = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+
+@dataclass(frozen=True)
+class Finish:
+    """How the seats of one side finished.
+
+    A game that was forfeited counts for those who failed only: with the last place, whatever the scores when it was
+    stopped. Without a seat that counts, place and score are NaN.
+
+    Attributes:
+        seats: Number of seats; an agent with two seats in a game counts twice.
+        first: Seats with the highest score of their game, alone or not.
+        alone: Seats with a higher score than all others.
+        place: Mean of the places (`places`); the mean over all seats of a game of `P` is (P + 1) / 2.
+        score: Mean of the final scores.
+    """
+
+    seats: int
+    first: int
+    alone: int
+    place: float
+    score: float
+
+    @property
+    def first_share(self) -> float:
+        """Share of first places, alone or not; NaN without seats."""
+        return self.first / self.seats if self.seats else math.nan
+
+    @property
+    def alone_share(self) -> float:
+        """Share of first places that no other seat has; NaN without seats."""
+        return self.alone / self.seats if self.seats else math.nan
+
+
+_NO_FINISH = Finish(0, 0, 0, math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Games of one side.
+    """Comparisons from the view of one side: games of two, or pairs of seats of larger games.
 
-    losses:   also games that both lost.
-    distinct: different sequences of moves among the games.
+    Attributes:
+        games: Number of comparisons.
+        wins: Comparisons in which the side is ahead.
+        draws: Comparisons in which both are level.
+        losses: All others, also games that both lost.
+        distinct: Different sequences of moves among the games.
+        finish: How the seats of the side finished; without seats for the comparisons of a pair of agents.
     """
 
     games: int
@@ -44,6 +93,7 @@ class Tally:
     draws: int
     losses: int
     distinct: int
+    finish: Finish = _NO_FINISH
 
     @property
     def score(self) -> float:
@@ -51,18 +101,17 @@ class Tally:
         return (self.wins + self.draws / 2) / self.games if self.games else math.nan
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Wilson's interval of the score, as if the games were independent; NaN without games."""
-        if not self.games:
-            return math.nan, math.nan
-        return ratings.win_probability_interval(self.wins, self.draws, self.games, level)
+        """Return the Wilson interval of the score, as if the games were independent; NaN without games."""
+        return wilson_interval(self.score, self.games, level)
 
 
 @dataclass(frozen=True)
 class Forfeits:
     """Games that an agent forfeited, because it failed to act.
 
-    games:  how many; each is a loss.
-    reason: the most frequent one, of equally frequent ones the first by its letters.
+    Attributes:
+        games: Number of them; each is a loss.
+        reason: The most frequent reason; of equally frequent ones the first in the alphabet.
     """
 
     games: int
@@ -71,9 +120,15 @@ class Forfeits:
 
 @dataclass(frozen=True)
 class Standing:
-    """One agent's line: its rank (from 1), rating with interval, and games.
+    """One agent's line in the ranking.
 
-    low, high are None without resamples.
+    Attributes:
+        rank: Place in the ranking, from 1.
+        agent: Name.
+        elo: Rating.
+        low: Lower bound of its interval; None without resamples.
+        high: Upper bound of its interval; None without resamples.
+        tally: Its comparisons.
     """
 
     rank: int
@@ -88,23 +143,27 @@ class Standing:
 class Tables:
     """All tables of a set of games.
 
-    standings: best first.
-    cross:     by (agent, opponent), the agent's tally, both orders; pairs that did not meet are absent.
-    seats:     by seat, the tally of whoever sat there.
-    agent_seats: by (agent, seat).
-    distinct:  different sequences of moves among all games.
-    ratings:   the fit behind the standings.
-    payoffs:   the matrix of the same games.
-    forfeits:  by agent, of those that forfeited games.
+    Attributes:
+        by_score: Whether games are compared by their final scores, not by their outcome.
+        games: Number of games.
+        distinct: Different sequences of moves among all games.
+        standings: The agents, best first.
+        cross: By (agent, opponent), the agent's tally, both orders; pairs that did not meet are absent.
+        seats: By seat, the tally of whoever sat there.
+        agent_seats: By (agent, seat); absent where the agent never sat.
+        ratings: The fit behind the standings.
+        payoffs: The payoff matrix of the same games.
+        forfeits: By agent, of those that forfeited games.
     """
 
+    by_score: bool
     games: int
     distinct: int
     standings: tuple[Standing, ...]
     cross: dict[tuple[str, str], Tally]
     seats: tuple[Tally, ...]
     agent_seats: dict[tuple[str, int], Tally]
-    ratings: ratings.Ratings
+    ratings: Ratings
     payoffs: Payoffs
     forfeits: dict[str, Forfeits]
 
@@ -113,100 +172,141 @@ class Tables:
         """Names, best first."""
         return tuple(standing.agent for standing in self.standings)
 
+    @property
+    def finishes(self) -> dict[str, Finish]:
+        """How the seats of each agent finished, best agent first."""
+        return {standing.agent: standing.tally.finish for standing in self.standings}
+
+
+def make_tables(
+    records: Sequence[Record],
+    *,
+    by_score: bool | None = None,
+    anchor: str | None = None,
+    resamples: int = 1000,
+    seed: int = 0,
+) -> Tables:
+    """Return all tables of the games of a run.
+
+    Args:
+        records: In any order; all of one number of seats.
+        by_score: Whether to compare final scores, not outcomes; None for games of more than two.
+        anchor: The agent whose rating is 0; None puts the mean of all agents there.
+        resamples: For the intervals of ratings, see `ratings.rate`.
+        seed: Of the resampling.
+    """
+    seats = range(len(records[0].agents) if records else 0)
+    by_score = len(seats) > 2 if by_score is None else by_score
+    results = [result for record in records for result in comparisons(record, by_score=by_score)]
+    rated = rate(results, anchor=anchor, resamples=resamples, seed=seed, shared_clusters=by_score)
+    sides = _Sides(records, by_score)
+    pairs = sorted({(a, b) for result in results for a, b in permutations(result[:2])})
+    return Tables(
+        by_score=by_score,
+        games=len(records),
+        distinct=distinct(records),
+        standings=_ranked(rated, sides),
+        cross={pair: sides.tally(pair) for pair in pairs},
+        seats=tuple(sides.tally(seat) for seat in seats),
+        agent_seats={(a, s): sides.tally((a, s)) for a in rated.agents for s in seats if (a, s) in sides},
+        ratings=rated,
+        payoffs=payoffs_of(results),
+        forfeits=forfeits(records),
+    )
+
+
+def tally(records: Sequence[Record], agent: str) -> Tally:
+    """Return the tally of one agent."""
+    return _Sides(records).tally(agent)
+
 
 def distinct(records: Iterable[Record]) -> int:
-    """How many different sequences of moves there are, whoever made them."""
+    """Return how many different sequences of moves there are, whoever made them."""
     return len({(record.position, record.moves) for record in records})
 
 
 def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
-    """By agent, in the order of their names, the games that it forfeited; agents without any are absent."""
+    """Return the games that each agent forfeited, in the order of names; agents without any are absent."""
     games: Counter[str] = Counter()
-    reasons: dict[str, Counter[str]] = {}
+    reasons: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         if (forfeit := record.result.forfeit) is not None:
             games.update({record.agents[seat] for seat in forfeit.seats})
             # The reason is that of the first seat; of others it is only known that they failed in the same turn.
-            reasons.setdefault(record.agents[forfeit.seat], Counter())[forfeit.reason] += 1
-    return {agent: Forfeits(games[agent], _usual(reasons.get(agent))) for agent in sorted(games)}
+            reasons[record.agents[forfeit.seat]][forfeit.reason] += 1
+    other = "failed in the same turn as another"
+    return {
+        agent: Forfeits(games[agent], min(own, key=lambda reason: (-own[reason], reason), default=other))
+        for agent, own in ((agent, reasons[agent]) for agent in sorted(games))
+    }
 
 
-def _usual(found: Counter[str] | None) -> str:
-    """The most frequent reason."""
-    if not found:
-        return "failed in the same turn as another"
-    return min(found, key=lambda reason: (-found[reason], reason))
+def places(scores: Sequence[float]) -> tuple[float, ...]:
+    """Return the place of each seat, 1 the best; seats with equal scores share the mean of the places they take up."""
+    return tuple(1 + sum(other > own for other in scores) + (scores.count(own) - 1) / 2 for own in scores)
 
 
-def tally(records: Iterable[Record], agent: str) -> Tally:
-    """The games of an agent, from its side."""
-    played = [record for record in records if agent in record.agents]
-    return _tally(played, [record.agents.index(agent) for record in played])
-
-
-def _tally(records: Sequence[Record], seats: Sequence[int]) -> Tally:
-    """From the side of one seat in each game."""
-    ends = [record.result.outcome[seat] for record, seat in zip(records, seats, strict=True)]
-    return Tally(len(ends), ends.count("win"), ends.count("draw"), ends.count("loss"), distinct(records))
-
-
-def pair_result(record: Record) -> ratings.PairResult:
-    """A game of two as `ratings.rate` takes it; the opening is the cluster.
-
-    Raises:
-        ValueError: the game has another number of players, or belongs to no match.
-    """
-    if len(record.agents) != 2 or record.pairing is None:
-        raise ValueError(
-            f"expected a game of two agents in a match, got agents {list(record.agents)}"
-            f"{'' if record.pairing else ' and no pairing'}"
-        )
-    first, second = record.result.outcome
-    outcome: ratings.Outcome
-    if first == second:
-        outcome = "draw" if first == "draw" else "both_lose"
-    else:
-        outcome = "first" if _POINTS[first] > _POINTS[second] else "second"
-    return ratings.PairResult(*record.agents, record.pairing.opening, outcome)
-
-
-def ranked(rated: ratings.Ratings, tallies: Mapping[str, Tally]) -> tuple[Standing, ...]:
-    """The agents with their tallies, best first; equal ratings by name."""
+def _ranked(rated: Ratings, sides: _Sides) -> tuple[Standing, ...]:
+    """Return the agents with their tallies, best first; equal ratings by name."""
     order = sorted(range(len(rated.agents)), key=lambda k: (-round(float(rated.elo[k]), 6), rated.agents[k]))
     low, high = ([None if math.isnan(x) else x for x in bounds.tolist()] for bounds in (rated.low, rated.high))
     return tuple(
-        Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], tallies[rated.agents[k]])
+        Standing(rank, rated.agents[k], float(rated.elo[k]), low[k], high[k], sides.tally(rated.agents[k]))
         for rank, k in enumerate(order, 1)
     )
 
 
-def make_tables(
-    records: Sequence[Record], *, anchor: str | None = None, resamples: int = 1000, seed: int = 0
-) -> Tables:
-    """All tables of games of two agents.
+class _Sides:
+    """Comparisons by side: an agent, a seat, an agent in a seat (name, number), or a pair of agents (name, name)."""
 
-    Args:
-        records: in any order.
-        anchor: the agent whose rating is 0; None puts the mean of all agents there.
-        resamples: for the intervals of ratings, see `ratings.rate`.
-        seed: of the resampling.
-    """
-    results = [pair_result(record) for record in records]
-    rated = ratings.rate(results, anchor=anchor, resamples=resamples, seed=seed)
-    met: dict[tuple[str, str], list[Record]] = {}
-    sat: dict[tuple[str, int], list[Record]] = {}
-    for record in records:
-        for seat, agent in enumerate(record.agents):
-            met.setdefault((agent, record.agents[1 - seat]), []).append(record)
-            sat.setdefault((agent, seat), []).append(record)
-    return Tables(
-        games=len(records),
-        distinct=distinct(records),
-        standings=ranked(rated, {agent: tally(records, agent) for agent in rated.agents}),
-        cross={pair: tally(games, pair[0]) for pair, games in sorted(met.items())},
-        seats=tuple(_tally(records, [seat] * len(records)) for seat in range(2)),
-        agent_seats={key: _tally(games, [key[1]] * len(games)) for key, games in sorted(sat.items())},
-        ratings=rated,
-        payoffs=payoffs_of(results),
-        forfeits=forfeits(records),
+    def __init__(self, records: Sequence[Record], by_score: bool | None = None) -> None:
+        side: Hashable
+        self._ends: defaultdict[Hashable, Counter[str]] = defaultdict(Counter)
+        self._games: defaultdict[Hashable, set[int]] = defaultdict(set)  # numbers of different sequences of moves
+        self._sat: defaultdict[Hashable, list[tuple[Record, int]]] = defaultdict(list)
+        sequences: dict[tuple[str, tuple[str, ...]], int] = {}
+        for record in records:
+            sequence = sequences.setdefault((record.position, record.moves), len(sequences))
+            for seat, agent in enumerate(record.agents):
+                for side in (agent, seat, (agent, seat)):
+                    self._games[side].add(sequence)
+                    self._sat[side].append((record, seat))
+            for pair in permutations(dict.fromkeys(record.agents), 2):
+                self._games[pair].add(sequence)
+            for one, other, outcome in compare_seats(record, by_score=by_score):
+                level = outcome if outcome in ("draw", "both_lose") else ""
+                for seat, against, ahead in ((one, other, "first"), (other, one, "second")):
+                    agent, end = record.agents[seat], level or ("win" if outcome == ahead else "loss")
+                    for side in (agent, seat, (agent, seat), (agent, record.agents[against])):
+                        self._ends[side][end] += 1
+
+    def __contains__(self, side: Hashable) -> bool:
+        return side in self._games
+
+    def tally(self, side: Hashable) -> Tally:
+        """Return the tally of a side."""
+        ends = self._ends[side]
+        games, wins, draws = ends.total(), ends["win"], ends["draw"]
+        finish = _finish(self._sat[side]) if side in self._sat else _NO_FINISH
+        return Tally(games, wins, draws, games - wins - draws, len(self._games[side]), finish)
+
+
+def _finish(sat: Sequence[tuple[Record, int]]) -> Finish:
+    """Return how the seats of these games finished."""
+    ended = [(record.result.scores, seat) for record, seat in sat if record.result.forfeit is None]
+    failed = [
+        (record.result.scores, seat)
+        for record, seat in sat
+        if record.result.forfeit is not None and seat in record.result.forfeit.seats
+    ]
+    first = [scores.count(scores[seat]) for scores, seat in ended if scores[seat] == max(scores)]
+    seats = len(ended) + len(failed)
+    place = math.fsum(places(scores)[seat] for scores, seat in ended) + sum(len(scores) for scores, _ in failed)
+    score = math.fsum(scores[seat] for scores, seat in ended + failed)
+    return Finish(
+        seats=seats,
+        first=len(first),
+        alone=first.count(1),
+        place=place / seats if seats else math.nan,
+        score=score / seats if seats else math.nan,
     )

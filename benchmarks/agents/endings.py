@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import json
 import shlex
 import sys
 from collections import Counter
@@ -18,13 +17,14 @@ from pathlib import Path
 from statistics import median
 
 import cellgames
+from benchmarks.pages import write_page
 from cellgames.agents.loading import load
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.report.reports import markdown_table
 from cellgames.envs.core import Game
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.model import Cell, Table
+from cellgames.utils.report.text import markdown_table
 
 __all__ = ["Endings", "endings_of", "main"]
 
@@ -81,7 +81,7 @@ def _play(game: Game, pair: tuple[str, str], options: argparse.Namespace) -> End
     return endings_of(pair, played.records)
 
 
-def _row(found: Endings) -> tuple[object, ...]:
+def _row(found: Endings) -> tuple[Cell, ...]:
     def share(count: int) -> str:
         return f"{100 * count / found.games:.0f} %"
 
@@ -102,24 +102,21 @@ def _row(found: Endings) -> tuple[object, ...]:
     )
 
 
-def _table(game: Game, found: Sequence[Endings]) -> str:
+def _table(game: Game, found: Sequence[Endings]) -> Table:
     seats = [f"{name} wins" for name in game.info.players]
     header = ("agents", "games", "first agent wins", "a winner", *seats, "both lose", "draw", "cut off")
-    return markdown_table([(*header, "median length", "games by length"), *map(_row, found)])
+    return Table("", (*header, "median length", "games by length"), [_row(one) for one in found], text=("agent",))
 
 
 def _write(path: Path, game: Game, id: str, argv: Sequence[str], found: Sequence[Endings]) -> None:
     command = f"python -m benchmarks.agents.endings {shlex.join(argv)}"
-    page = [
-        f"# How games of {id} end",
+    parts = (
         f"`{command}`; cellgames {cellgames.__version__}. No forced openings; each pair plays as often in both seats. "
         "Length is in rounds, in games without rounds in turns.",
         _table(game, found),
-    ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, "\n\n".join(page) + "\n")
+    )
     data = {"command": command, "game": id, "version": cellgames.__version__, "pairs": [asdict(pair) for pair in found]}
-    write_atomic(path.with_suffix(".json"), json.dumps(data, indent=1) + "\n")
+    write_page(path, f"How games of {id} end", parts, data)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -145,7 +142,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; what is finished is written", file=sys.stderr)
         return 130
-    print(_table(game, found))
+    print(markdown_table(_table(game, found)))
     return 0
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
@@ -30,8 +30,6 @@ from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.arena.insight.search_analysis import Searcher
 from cellgames.arena.play.match import derive, generator
-from cellgames.arena.report.report_parts import markdown_table, percent
-from cellgames.arena.stats.ratings import win_probability_interval
 from cellgames.envs.core import WIN, seeds
 from cellgames.envs.core.drawing import grid
 from cellgames.envs.core.notes import Notes
@@ -41,7 +39,13 @@ from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import cell_to_name, num_cells
 from cellgames.envs.torus.state import TorusState
 from cellgames.utils.progress import progress
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.model import Cell, Plot, Report, Section, Table
+from cellgames.utils.report.text import percent
+from cellgames.utils.statistics import normal_quantile, wilson_interval
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = ["FIRST_MOVES", "influence", "main", "openings", "replies", "share_of_black"]
 
@@ -130,7 +134,7 @@ def share_of_black(size: int, spec: str, kind: str, games: int, seed: int) -> tu
             finished(len(part))
     black, turns = torch.cat(parts, 1).double()
     wins = int(black.sum())
-    low, high = win_probability_interval(wins, 0, games)
+    low, high = wilson_interval(wins / games, games)
     row = {"games": games, "wins": wins, "share": wins / games, "low": low, "high": high, "turns": turns.mean().item()}
     return row, black
 
@@ -138,7 +142,7 @@ def share_of_black(size: int, spec: str, kind: str, games: int, seed: int) -> tu
 def difference(octagon: Tensor, square: Tensor) -> tuple[float, float]:
     """How much more often Black wins from an octagon, and half the width of the 95 % interval; the games are pairs."""
     apart = octagon - square
-    return apart.mean().item(), 1.959964 * apart.std().item() / len(apart) ** 0.5
+    return apart.mean().item(), normal_quantile(0.95) * apart.std().item() / len(apart) ** 0.5
 
 
 def own_choice(size: int, spec: str, seed: int) -> float:
@@ -211,14 +215,11 @@ def _map_of_replies(size: int, spec: str, seed: int) -> tuple[bytes, dict[str, A
 # ---------------------------------------------------------------- the page
 
 
-def _plot(rows: Sequence[Mapping[str, Any]]) -> bytes:
-    """Black's share by agent and first move, a panel for each size."""
-    from matplotlib.figure import Figure
-
-    from cellgames.arena.report.rating_plots import png
-
+def _draw_shares(figure: Figure, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Draw Black's share by agent and first move, a panel for each size."""
     sizes = sorted({row["size"] for row in rows})
-    figure = Figure(figsize=(4.4 * len(sizes), 3.4), layout="constrained")
+    figure.set_size_inches(4.4 * len(sizes), 3.4)
+    figure.set_layout_engine("constrained")
     for axes, size in zip(figure.subplots(1, len(sizes), sharey=True, squeeze=False)[0], sizes, strict=True):
         here = [row for row in rows if row["size"] == size]
         names = list(dict.fromkeys(row["agent"] for row in here))
@@ -239,11 +240,10 @@ def _plot(rows: Sequence[Mapping[str, Any]]) -> bytes:
             axes.spines[side].set_visible(False)
     figure.axes[0].set_ylabel("games that Black wins, %")
     figure.axes[0].legend(title="first move", frameon=False, loc="lower left", fontsize=9)
-    return png(figure)
 
 
-def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
-    """The report."""
+def _report(options: argparse.Namespace, data: Mapping[str, Any], maps: Mapping[str, bytes]) -> Report:
+    """Return the report; `maps` are the pictures of the replies by file name."""
 
     def interval(row: Mapping[str, Any]) -> str:
         return f"{percent(row['share'])} ({percent(row['low'])} to {percent(row['high'])})"
@@ -252,24 +252,24 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
     for row in data["games"]:
         by_agent.setdefault((row["size"], row["agent"]), {})[row["first"]] = row
     gaps = {(row["size"], row["agent"]): (row["difference"], row["margin"]) for row in data["differences"]}
-    played = [["size", "agent", "games", "octagon", "square", "difference", "opens with an octagon"]]
+    played: list[Sequence[Cell]] = []
     for (size, agent), both in by_agent.items():
         octagon, square = (both[kind] for kind in FIRST_MOVES)
         gap = f"{100 * gaps[size, agent][0]:+.1f} ± {100 * gaps[size, agent][1]:.1f}"
         chosen = percent(octagon["own choice"])
-        played.append([str(size), agent, str(octagon["games"]), interval(octagon), interval(square), gap, chosen])
-    exact = [["size", "first move", "with best play", "replies that beat it"]]
+        played.append((size, agent, octagon["games"], interval(octagon), interval(square), gap, chosen))
+    exact: list[Sequence[Cell]] = []
     for size, found in data["solved"].items():
         for kind, known in found.items():
             ends = "wins" if known["wins"] else "loses"
-            exact.append([str(size), kind, ends, ", ".join(known["beaten by"]) or "none"])
-    decides = [["size", "octagon", "square", "ratio"]]
+            exact.append((size, kind, ends, ", ".join(known["beaten by"]) or "none"))
+    decides: list[Sequence[Cell]] = []
     for size, both in data["influence"].items():
         values = [both[kind] for kind in FIRST_MOVES]
-        decides.append([str(size), *map(percent, values), f"{values[0] / values[1]:.2f}"])
-    check, maps = data["judge on the solved board"], data["replies"]
+        decides.append((size, *map(percent, values), f"{values[0] / values[1]:.2f}"))
+    check = data["judge on the solved board"]
     better = sum(gap > margin for gap, margin in gaps.values())
-    says = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents surely do better"
+    claim = "every agent does better" if better == len(gaps) else f"{better} of {len(gaps)} agents surely do better"
     last = {size: (agent, both) for (size, agent), both in by_agent.items()}
     strongest = ", and ".join(
         f"{percent(both['octagon']['share'])} % of its games from an octagon and {percent(both['square']['share'])} % "
@@ -279,47 +279,71 @@ def _page(options: argparse.Namespace, data: Mapping[str, Any]) -> str:
     best = " ".join(
         f"At size {size} it gives White at most {percent(found['octagon']['chance'])} % after an octagon and "
         f"{percent(found['square']['chance'])} % after a square (at {found['square']['best']})."
-        for size, found in maps.items()
+        for size, found in data["replies"].items()
     )
-    parts = [
-        "# What to open with on the torus",
+    columns = ("size", "first move", "with best play", "replies that beat it")
+    shares = ("size", "agent", "games", "octagon", "square", "difference", "opens with an octagon")
+    plot = Plot("black_share", "", partial(_draw_shares, rows=data["games"]), "Black's share by agent and first move")
+    parts = (
         f"`{options.command}`; cellgames {cellgames.__version__}, torch {torch.__version__.split('+')[0]}. Game by "
         "Mark Steere.",
         "Translations bring any octagon to any other and any square to any other, so Torus has two first moves: an "
         "octagon, which touches eight cells, and a square, which touches four. **Open with an octagon.** On the boards "
-        f"that are solved it wins and a square loses; on larger boards {says} from an octagon than from a square, and "
+        f"that are solved it wins and a square loses; on larger boards {claim} from an octagon than from a square, and "
         f"the last of them, against itself, wins as Black {strongest}.",
-        "## What is known",
-        markdown_table(exact, left=("first move", "with best play", "replies that beat it")),
-        "The first stone lies on a1 or a1+. From the solver (`cellgames.agents.torus.solver`): all positions, not a "
-        "sample.",
-        "## What agents make of it",
-        f"Each agent plays itself from a first move and {PLIES} random plies, the same for both kinds; the share of "
-        "the games that Black wins, in %, with Wilson's 95 % intervals, and the difference with that of the pairs of "
-        "games. The last column: how often the agent opens with an octagon where it may choose.",
-        markdown_table(played),
-        "![Black's share by agent and first move](black_share.png)",
-        "Random play gains from the octagon too, and loses by the square: on a full board both sides hold half of the "
-        "cells, so who holds a square more holds an octagon less.",
-        "## Why",
-        f"On full boards of random colours ({_FULL:,} of each size) the colour of one octagon decides the winner that "
-        "often, in %, beside that of one square:",
-        markdown_table(decides),
-        "An octagon has twice the neighbours of a square, and every square's neighbours are octagons: a path can do "
-        "without squares, and never without octagons.",
-        "## The best replies",
-        f"`{JUDGE}` searched every position after a first move and a reply. {best} On the solved board of size "
-        f"{check['size']} the same kind of search takes {check['right']} of {check['replies']} replies for what they "
-        "are.",
-        *(f"![Chances of White after every reply, size {size}](replies_{size}.png)" for size in maps),
-        "## Limits",
-        "The larger boards are not solved: what stands here of them is what these agents make of them. An agent "
-        "against itself tells of the move and of the agent's blind spots together, and the agents with networks were "
-        f"trained by self-play on boards of these sizes. The {PLIES} random plies after the first move blur what best "
-        "play would make of it: the shares say how much of the advantage survives a careless ply of either side. "
-        "Nothing here tells what happens with a swap rule, which the difference would call for.",
-    ]
-    return "\n\n".join(parts) + "\n"
+        Section(
+            "What is known",
+            (
+                Table("", columns, exact, text=columns[1:]),
+                "The first stone lies on a1 or a1+. From the solver (`cellgames.agents.torus.solver`): all positions, "
+                "not a sample.",
+            ),
+        ),
+        Section(
+            "What agents make of it",
+            (
+                f"Each agent plays itself from a first move and {PLIES} random plies, the same for both kinds; the "
+                "share of the games that Black wins, in %, with Wilson's 95 % intervals, and the difference with that "
+                "of the pairs of games. The last column: how often the agent opens with an octagon where it may "
+                "choose.",
+                Table("", shares, played, text=()),
+                plot,
+                "Random play gains from the octagon too, and loses by the square: on a full board both sides hold half "
+                "of the cells, so who holds a square more holds an octagon less.",
+            ),
+        ),
+        Section(
+            "Why",
+            (
+                f"On full boards of random colours ({_FULL:,} of each size) the colour of one octagon decides the "
+                "winner that often, in %, beside that of one square:",
+                Table("", ("size", "octagon", "square", "ratio"), decides, text=()),
+                "An octagon has twice the neighbours of a square, and every square's neighbours are octagons: a path "
+                "can do without squares, and never without octagons.",
+            ),
+        ),
+        Section(
+            "The best replies",
+            (
+                f"`{JUDGE}` searched every position after a first move and a reply. {best} On the solved board of "
+                f"size {check['size']} the same kind of search takes {check['right']} of {check['replies']} replies "
+                "for what they are.",
+                *(f"![Chances of White after every reply, {name}]({name})" for name in maps),
+            ),
+        ),
+        Section(
+            "Limits",
+            (
+                "The larger boards are not solved: what stands here of them is what these agents make of them. An "
+                "agent against itself tells of the move and of the agent's blind spots together, and the agents with "
+                "networks were trained by self-play on boards of these sizes. The "
+                f"{PLIES} random plies after the first move blur what best play would make of it: the shares say how "
+                "much of the advantage survives a careless ply of either side. Nothing here tells what happens with a "
+                "swap rule, which the difference would call for.",
+            ),
+        ),
+    )
+    return Report("What to open with on the torus", parts, data, more_files=maps)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -336,7 +360,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.games < 2:
         parser.error(f"--games must be at least 2, got {options.games}")
     options.command = shlex.join(["python", "-m", "benchmarks.agents.first_move", *given])
-    options.out.mkdir(parents=True, exist_ok=True)
     data: dict[str, Any] = {"command": options.command, "version": cellgames.__version__, "seed": options.seed}
     data["solved"] = {size: solved(size) for size in SOLVED_SIZES}
     data["influence"] = {size: influence(size, options.seed) for size in (*SOLVED_SIZES[1:], *options.sizes)}
@@ -352,14 +375,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             gap, margin = difference(won["octagon"], won["square"])
             data["differences"].append({"size": size, "agent": spec, "difference": gap, "margin": margin})
     data["judge on the solved board"] = {"size": SOLVED_SIZES[-1], **judged(SOLVED_SIZES[-1], JUDGE, options.seed)}
-    data["replies"] = {}
+    data["replies"], maps = {}, dict[str, bytes]()
     for size in sorted(options.sizes):
-        picture, found = _map_of_replies(size, JUDGE, options.seed)
-        write_atomic(options.out / f"replies_{size}.png", picture)
-        data["replies"][size] = found
-    write_atomic(options.out / "black_share.png", _plot(data["games"]))
-    write_atomic(options.out / "report.json", json.dumps(data, indent=1) + "\n")
-    write_atomic(options.out / "report.md", _page(options, data))
+        maps[f"replies_{size}.png"], data["replies"][size] = _map_of_replies(size, JUDGE, options.seed)
+    write_report(options.out, _report(options, data, maps))
     print(f"Written to {options.out}")
     return 0
 

@@ -19,14 +19,16 @@ from pathlib import Path
 from typing import Any
 
 import cellgames
+from benchmarks.pages import write_page
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, shipped
 from cellgames.arena.play import evaluation
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, plain
-from cellgames.arena.report.report_parts import markdown_table
 from cellgames.envs.core import Game
+from cellgames.utils.report.model import Cell, Part, Section, Table
+from cellgames.utils.report.text import markdown_table
 from cellgames.utils.run_folders import write_atomic
 
 __all__ = ["SETTINGS", "Setting", "main"]
@@ -130,55 +132,48 @@ def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) 
     return records
 
 
-def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[list[str]]:
-    """Write the page of a game; its lines for the table of all, and a header."""
+def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Sequence[Cell]]:
+    """Write the page of a game and its numbers; return its rows in the table of all."""
     rows: list[evaluation.Row] = []
     records: list[Record] = []
     for spec in setting.opponents:
         met = _meet(game, setting, spec, options)
         rows.append({"against": spec, **evaluation.measure(game, met, setting.agent)})
         records += met
-    table = evaluation.table(rows)
     anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
     ratings = evaluation.ratings_of(game, records, anchor)
     made, count = setting.made(game), min(options.games, setting.games)
     settings = ", ".join(f"{name} = {value}" for name, value in game.parameters.items())
-    page = [
-        f"# {setting.agent} in {setting.game}",
+    elos = [(name, *_elo(elo, low, high)) for name, elo, low, high in ratings]
+    parts: tuple[Part, ...] = (
         f"`{options.command}`: {count} games each, {setting.opening_plies} random moves first, seed "
         f"{options.seed}; cellgames {cellgames.__version__}. {settings}.",
-        markdown_table(table, left=("against",)),
+        evaluation.table(rows),
         evaluation.note(game),
-        markdown_table(
-            [["agent", "Elo", "95 % interval"], *([name, *_elo(elo, low, high)] for name, elo, low, high in ratings)],
-            left=("agent",),
-        ),
+        Table("", ("agent", "Elo", "95 % interval"), elos, text=("agent",)),
         f"Ratings are from these games alone, in which only {setting.agent} met the others; {anchor} has 0.",
-        f"## How the weights of {setting.agent} were made",
-        _made(made),
-    ]
-    options.out.mkdir(parents=True, exist_ok=True)
-    write_atomic(options.out / f"{setting.page}.md", "\n\n".join(page) + "\n")
+        Section(f"How the weights of {setting.agent} were made", (_made(made),)),
+    )
     about = {"setting": setting.game, "agent": setting.agent, "parameters": plain(game.parameters), "made": made}
     data: dict[str, Any] = {**about, "rows": rows}
     data["ratings"] = [dict(zip(("agent", "elo", "low", "high"), rating, strict=True)) for rating in ratings]
-    text = json.dumps(data, indent=1, default=str)
-    write_atomic(options.out / f"{setting.page}.json", text.replace("NaN", "null") + "\n")
+    numbers = json.loads(json.dumps(data, default=str), parse_constant=lambda nan: None)
+    write_page(options.out / f"{setting.page}.md", f"{setting.agent} in {setting.game}", parts, numbers)
     return _lines(setting, rows)
 
 
-def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[list[str]]:
-    """The lines of a page in the table of all."""
+def _lines(setting: Setting, rows: list[evaluation.Row]) -> list[Sequence[Cell]]:
+    """Return the rows of a page in the table of all."""
     table = evaluation.table(rows)
-    columns = [table[0].index(name) for name in ("against", "score", "low", "high")]
+    columns = [table.columns.index(name) for name in ("against", "score", "low", "high")]
     return [
-        [setting.game, setting.agent, *(line[column] for column in columns), _more(row)]
-        for line, row in zip(table[1:], rows, strict=True)
+        (setting.game, setting.agent, *(line[column] for column in columns), _more(row))
+        for line, row in zip(table.rows, rows, strict=True)
     ]
 
 
-def _known(setting: Setting, out: Path) -> list[list[str]]:
-    """The lines of a page that is there already; none if it is not."""
+def _known(setting: Setting, out: Path) -> list[Sequence[Cell]]:
+    """Return the rows of a page that is there already; none if it is not."""
     path = out / f"{setting.page}.json"
     if not path.is_file():
         return []
@@ -225,7 +220,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"--games must be even and at least 2, got {options.games}")
     words = [word for word in given if word != "--quiet"]
     options.command = shlex.join(["python", "-m", "benchmarks.agents.strength", *words])
-    lines: list[list[str]] = []
+    lines: list[Sequence[Cell]] = []
     try:
         for setting in SETTINGS:
             if options.only and setting.page not in options.only:
@@ -237,18 +232,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nStopped. Whole matches are kept; the same command goes on.", file=sys.stderr)
         return 130
-    header = ["game", "agent", "against", "score", "low", "high", ""]
-    text = markdown_table([header, *lines], left=("game", "agent", "against", ""))
-    print(text)
-    page = [
-        "# How strong the shipped agents are",
+    columns = ("game", "agent", "against", "score", "low", "high", "")
+    table = Table("", columns, lines, text=("game", "agent", "against", ""))
+    print(markdown_table(table))
+    parts: tuple[Part, ...] = (
         f"`python -m benchmarks.agents.strength`: {options.games} games each (of searches 400, on the larger board "
         "200), in both seats, or half of the seats of a larger game. Scores in %, a draw a half, with 95 % intervals; "
         "where more than two play, of the pairs of seats.",
-        text,
+        table,
         "Each agent has a page for each game, with ratings, and with what made the weights.",
-    ]
-    write_atomic(options.out / "README.md", "\n\n".join(page) + "\n")
+    )
+    write_page(options.out / "README.md", "How strong the shipped agents are", parts)
     return 0
 
 

@@ -27,11 +27,12 @@ from cellgames.agents.loading import load
 from cellgames.agents.random_agent import random_turn
 from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
-from cellgames.arena.report.report_parts import markdown_table, percent
-from cellgames.arena.stats.ratings import win_probability_interval
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.geometry import num_cells
 from cellgames.envs.torus.state import TorusState
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import markdown_table, percent
+from cellgames.utils.statistics import wilson_interval
 
 __all__ = ["AGENTS", "answers", "main", "sample"]
 
@@ -97,7 +98,7 @@ def answers(state: TorusState, spec: str, seed: int) -> Tensor:
 def _row(spec: str, right: Tensor, stones: Tensor) -> dict[str, Any]:
     """An agent's numbers, in all positions and by how many stones they have."""
     count = int(right.sum())
-    low, high = win_probability_interval(count, 0, len(right))
+    low, high = wilson_interval(count / len(right), len(right))
     by_stones = {number: right[stones == number].double().mean().item() for number in stones.unique().tolist()}
     return {
         "agent": spec,
@@ -109,37 +110,37 @@ def _row(spec: str, right: Tensor, stones: Tensor) -> dict[str, Any]:
     }
 
 
-def _tables(state: TorusState, rows: Sequence[dict[str, Any]]) -> tuple[str, str]:
-    """The shares of all agents, and those by stones, as Markdown."""
-    all_of_them = [
-        ["agent", "moves that keep the win", "95 % interval"],
-        *([row["agent"], percent(row["share"]), f"{percent(row['low'])} to {percent(row['high'])}"] for row in rows),
-    ]
+def _tables(state: TorusState, rows: Sequence[dict[str, Any]]) -> tuple[Table, Table]:
+    """Return the shares of all agents, and those by stones."""
+    shares = [(row["agent"], percent(row["share"]), f"{percent(row['low'])} to {percent(row['high'])}") for row in rows]
     legal = Torus(SIZE).legal_actions(state)
     chance = solver(SIZE).winning_moves(state).sum(1).double() / legal.sum(1)
-    by_stones = [["stones", "positions", "of all moves", *(row["agent"] for row in rows)]]
+    by_stones = []
     for number in state.turn.unique().tolist():
         same = state.turn == number
-        shares = [percent(chance[same].mean().item()), *(percent(row["by stones"][number]) for row in rows)]
-        by_stones.append([str(number), str(int(same.sum())), *shares])
-    return markdown_table(all_of_them, left=("agent",)), markdown_table(by_stones)
+        each = (percent(row["by stones"][number]) for row in rows)
+        by_stones.append((number, int(same.sum()), percent(chance[same].mean().item()), *each))
+    return (
+        Table("", ("agent", "moves that keep the win", "95 % interval"), shares, text=("agent",)),
+        Table("", ("stones", "positions", "of all moves", *(row["agent"] for row in rows)), by_stones, text=()),
+    )
 
 
 def _write(options: argparse.Namespace, state: TorusState, rows: Sequence[dict[str, Any]]) -> str:
-    """Write the page and its numbers; the table of all."""
+    """Write the page and its numbers; return the table of all agents."""
     shares, by_stones = _tables(state, rows)
-    page = [
-        f"# Torus of size {SIZE}: how often agents keep a won position",
+    page = (
         f"`{options.command}`: {len(state)} positions out of random games, all different, seed {options.seed}; "
         f"cellgames {cellgames.__version__}. In each some moves win and some lose with best play, as the solver says; "
         "every agent was asked once in each.",
         shares,
         "In %. By the stones on the board, with the share of winning moves among the legal ones:",
         by_stones,
-    ]
+    )
+    title = f"Torus of size {SIZE}: how often agents keep a won position"
     numbers = {"size": SIZE, "seed": options.seed, "positions": len(state), "rows": rows}
-    write_page(options.out / f"{NAME}.md", page, {**head(options.command), **numbers})
-    return shares
+    write_page(options.out / f"{NAME}.md", title, page, {**head(options.command), **numbers})
+    return markdown_table(shares)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -5,17 +5,18 @@ Run it by `python -m benchmarks.arena.census_speed`.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
 from benchmarks.arena.census_boards import BOARDS, ash, soups
-from benchmarks.contestants import Arguments, Benchmark, Contestant
-from cellgames.utils.run_folders import write_atomic
+from benchmarks.contestants import Benchmark, Contestant
+from cellgames.utils.report.model import Section, Table
+from cellgames.utils.report.text import percent
 
 __all__ = ["CENSUS"]
 
@@ -44,18 +45,6 @@ def _contestant(name: str, about: str) -> Contestant:
     return Contestant(name, "benchmarks.arena.census_boards", about)
 
 
-CENSUS = Benchmark(
-    "Census of Life: boards a second",
-    "benchmarks.arena.census_speed",
-    Path("results/benchmarks/census.md"),
-    (
-        _contestant("ash", "64 x 64 random soups after 5,000 generations; 3,000 other boards were counted before"),
-        _contestant("ash_cold", "the same, 1,000 boards, the first of a process"),
-        _contestant("young", "64 x 64 random soups after 200 generations, most of them in motion"),
-    ),
-)
-
-
 def counted(make: Callable[[int, int], Tensor], boards: int) -> dict[str, int]:
     """Objects by name in `boards` boards for each seed, the most frequent first."""
     from cellgames.arena.insight.census.census import census
@@ -66,49 +55,57 @@ def counted(make: Callable[[int, int], Tensor], boards: int) -> dict[str, int]:
     return dict(counts.most_common())
 
 
-def frequencies(tori: dict[str, int], room: dict[str, int]) -> list[str]:
-    """A paragraph and a table of how often objects are found, beside the published numbers."""
-    lines = ["", "## What is found", ""]
+def frequencies(tori: dict[str, int], room: dict[str, int]) -> Section:
+    """Return how often objects are found, beside the published numbers."""
+    items = []
     for counts, boards, where in (
         (tori, BOARDS, "64 x 64 tori after 5,000 generations"),
         (room, _SOUPS, "boards with 20 x 20 soups of density 0.5 and much room, after 1,200 generations"),
     ):
         total, active = sum(counts.values()), counts.get("active", 0)
-        lines.append(
+        items.append(
             f"- {len(_SEEDS) * boards:,} {where}: {total - active:,} objects of {len(counts) - 1} kinds, "
             f"{active:,} groups still in motion"
         )
-    lines += [
-        "",
-        "The search whose numbers are published ran 6,412,048,029 soups of 20 x 20 on an endless plane "
-        "([The Online Life-Like CA Soup Search](https://conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search)). "
-        "Shares are of the objects below. Ships come of small soups more often than of full tori.",
-        "",
-        "| object | found on tori | % | found with room | % | % published |",
-        "|---|---:|---:|---:|---:|---:|",
-    ]
     ours, others, theirs = (sum(table.get(name, 0) for name in PUBLISHED) for table in (tori, room, PUBLISHED))
-    for name, published in PUBLISHED.items():
-        first, second = tori.get(name, 0), room.get(name, 0)
-        shares = f"{first:,} | {100 * first / ours:.2f} | {second:,} | {100 * second / others:.2f}"
-        lines.append(f"| {name} | {shares} | {100 * published / theirs:.2f} |")
-    return lines
+    rows = [
+        (
+            *(name, f"{tori.get(name, 0):,}", percent(tori.get(name, 0) / ours, 2)),
+            *(f"{room.get(name, 0):,}", percent(room.get(name, 0) / others, 2), percent(published / theirs, 2)),
+        )
+        for name, published in PUBLISHED.items()
+    ]
+    columns = ("object", "found on tori", "tori, %", "found with room", "room, %", "published, %")
+    return Section(
+        "What is found",
+        (
+            "\n".join(items),
+            "The search whose numbers are published ran 6,412,048,029 soups of 20 x 20 on an endless plane "
+            "([The Online Life-Like CA Soup Search](https://conwaylife.com/wiki/The_Online_Life-Like_CA_Soup_Search)). "
+            "Shares are of the objects below. Ships come of small soups more often than of full tori.",
+            Table("", columns, rows, text=("object",)),
+        ),
+    )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the benchmark, and adds the frequencies to its page; returns its status."""
-    status = CENSUS.main(argv)
-    if status != 130:
-        out = Arguments.parse(CENSUS, sys.argv[1:] if argv is None else argv).out
-        tori, room = counted(ash, BOARDS), counted(soups, _SOUPS)
-        lines = frequencies(tori, room)
-        data = json.loads(out.with_suffix(".json").read_text(encoding="utf-8")) | {
-            "found": {"tori": tori, "room": room}
-        }
-        write_atomic(out, out.read_text(encoding="utf-8") + "\n".join(lines) + "\n")
-        write_atomic(out.with_suffix(".json"), json.dumps(data, indent=2) + "\n")
-    return status
+def found() -> tuple[Section, dict[str, Any]]:
+    """Count objects; return a section and its numbers."""
+    tori, room = counted(ash, BOARDS), counted(soups, _SOUPS)
+    return frequencies(tori, room), {"found": {"tori": tori, "room": room}}
+
+
+CENSUS = Benchmark(
+    "Census of Life: boards a second",
+    "benchmarks.arena.census_speed",
+    Path("results/benchmarks/census.md"),
+    (
+        _contestant("ash", "64 x 64 random soups after 5,000 generations; 3,000 other boards were counted before"),
+        _contestant("ash_cold", "the same, 1,000 boards, the first of a process"),
+        _contestant("young", "64 x 64 random soups after 200 generations, most of them in motion"),
+    ),
+    found,
+)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(CENSUS.main())

@@ -32,8 +32,9 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import write_page
-from cellgames.arena.report.report_parts import markdown_table
 from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import markdown_table
 
 __all__ = ["GAMES", "GOAL_S", "main", "measure", "serving"]
 
@@ -167,13 +168,14 @@ def _row(id: str, times: Sequence[tuple[float, float, int]]) -> dict[str, Any]:
 
 
 def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: int) -> str:
-    """Write the page and its numbers; the table."""
-    lines = [["game", "moves", "answer, median ms", "95 %", "longest", "with all pictures, median ms", "longest", "kB"]]
+    """Write the page and its numbers; return the table."""
+    columns = ("game", "moves", "answer, median ms", "95 %", "longest", "with all pictures, median ms", "longest", "kB")
+    lines = []
     for row in rows:
         times = [row[name] for name in ("answer_median", "answer_p95", "answer_max", "whole_median", "whole_max")]
         shown = [f"{1000 * value:.0f}" for value in times]
         lines.append([row["game"], str(row["moves"]), *shown, f"{row['bytes_median'] / 1000:.1f}"])
-    table = markdown_table(lines, left=("game",))
+    table = Table("", columns, lines, text=("game",))
     head = {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "CPU": cpu_model(),
@@ -183,8 +185,7 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         "fastapi": version("fastapi"),
         "command": options.command,
     }
-    page = [
-        "# The page: how long a move takes",
+    page = (
         "\n".join(f"- {name}: {value}" for name, value in head.items()),
         "From sending a person's move over a kept connection on the same machine, server and client in one process, "
         "the person in one seat after the other: to the answer, with the move played and drawn; and until all that "
@@ -194,9 +195,10 @@ def _write(options: argparse.Namespace, rows: Sequence[dict[str, Any]], weight: 
         "the answer, compressed, median.",
         table,
         f"All files of the page together have {weight / 1000:.0f} kB uncompressed.",
-    ]
-    write_page(options.out / "web.md", page, {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows})
-    return table
+    )
+    title = "The page: how long a move takes"
+    write_page(options.out / "web.md", title, page, {**head, "goal_s": GOAL_S, "page_bytes": weight, "rows": rows})
+    return markdown_table(table)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -24,9 +24,10 @@ from typing import Any
 
 import cellgames
 from benchmarks.pages import head, write_page
-from cellgames.arena.report.report_parts import markdown_table, percent
 from cellgames.cli.main import main as command_line
 from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Table
+from cellgames.utils.report.text import percent
 
 __all__ = ["main", "shares"]
 
@@ -133,21 +134,21 @@ def _ends(file: str, name: str) -> bool:
 
 
 def _write(options: argparse.Namespace, rounds: Sequence[tuple[float, float]], parts: Mapping[str, float]) -> str:
-    """Write the page and its numbers; the page's text."""
+    """Write the page and its numbers; return the text of the page."""
     agents = len(OTHERS) + options.networks
     pairs = agents * (agents - 1) // 2
     wall, used = median(wall for wall, _ in rounds), median(used for _, used in rounds)
-    table = [["part of the time, under a profiler", "%"], *([name, percent(share)] for name, share in parts.items())]
-    page = [
-        "# A round robin of ten agents",
+    column = "part of the time, under a profiler"
+    table = Table("", (column, "%"), [(name, percent(share)) for name, share in parts.items()], text=(column,))
+    page = (
         f"`{options.command}`: {', '.join(OTHERS)} and {options.networks} networks (snapshots of a short run of "
         f"training) on {GAME}, {options.games} games a pair, {pairs * options.games} games in all, {options.chunk} "
         f"openings side by side; cellgames {cellgames.__version__}, {cpu_model()}, {os.cpu_count()} cores.",
         f"The whole command takes **{wall:.0f} s** (median of {len(rounds)}: "
         f"{', '.join(f'{wall:.0f}' for wall, _ in rounds)} s) and {used:.0f} s of processor time, from the start of "
         f"the process to the last plot: {pairs * options.games / wall:.0f} games a second.",
-        markdown_table(table, left=("part of the time, under a profiler",)),
-    ]
+        table,
+    )
     data = {
         **head(options.command),
         "cpu": cpu_model(),
@@ -155,7 +156,7 @@ def _write(options: argparse.Namespace, rounds: Sequence[tuple[float, float]], p
         "rounds": [{"seconds": wall, "processor_seconds": used} for wall, used in rounds],
         "shares": dict(parts),
     }
-    return write_page(options.out, page, data)
+    return write_page(options.out, "A round robin of ten agents", page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

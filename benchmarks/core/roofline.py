@@ -28,8 +28,8 @@ from torch.utils._pytree import tree_leaves
 
 import cellgames
 from benchmarks.pages import head, write_page
-from cellgames.arena.report.report_parts import markdown_table
 from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Table
 
 __all__ = ["GPU", "Device", "Traffic", "main", "seconds_a_step", "traffic"]
 
@@ -174,39 +174,31 @@ def _row(id: str, num_envs: int, cpu: Device) -> Row:
 
 
 def _write(options: argparse.Namespace, cpu: Device, rows: Sequence[Row]) -> str:
-    """Write the page and its numbers; the page's text."""
-    lines = [
-        [
-            "game, eager",
-            "envs",
-            "operations a step",
-            "waits",
-            "MB a step",
-            "this CPU, calculated",
-            "this CPU, measured",
-            "the GPU, calculated",
-        ]
-    ]
+    """Write the page and its numbers; return the text of the page."""
+    columns = (
+        *("game, eager", "envs", "operations a step", "waits", "MB a step"),
+        *("this CPU, calculated", "this CPU, measured", "the GPU, calculated"),
+    )
+    lines = []
     for row in rows:
         speeds = (row.cpu_calculated, row.cpu_measured, row.gpu_calculated)
         numbers = (str(row.operations), str(row.waits), f"{row.megabytes:.1f}", *(f"{speed:,.3g}" for speed in speeds))
         lines.append([row.game, f"{row.num_envs:,}", *numbers])
-    page = [
-        "# Moves a second by calculation",
+    page = (
         f"`{options.command}`: random play without the compiler; cellgames {cellgames.__version__}, torch "
         f"{torch.__version__}, {cpu.name}, {torch.get_num_threads()} threads of {os.cpu_count()} cores.",
         f"This CPU, measured: {1e6 * cpu.operation:.1f} microseconds an operation, {cpu.bandwidth / 1e9:.0f} GB/s. "
         f"{GPU.name}, by its data sheet: {GPU.bandwidth / 1e12:.1f} TB/s; {1e6 * GPU.operation:.0f} microseconds an "
         f"operation and {1e6 * GPU.wait:.0f} more where Python waits are assumed.",
-        markdown_table(lines, left=("game, eager",)),
-    ]
+        Table("", columns, lines, text=("game, eager",)),
+    )
     data = {
         **head(options.command),
         "cpu": asdict(cpu),
         "gpu": asdict(GPU),
         "rows": [asdict(row) for row in rows],
     }
-    return write_page(options.out, page, data)
+    return write_page(options.out, "Moves a second by calculation", page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

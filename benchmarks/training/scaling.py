@@ -25,8 +25,8 @@ from statistics import median
 import cellgames
 from benchmarks.arena.tournament import OTHERS, networks
 from benchmarks.pages import head, write_page
-from cellgames.arena.report.report_parts import markdown_table
 from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Table
 
 __all__ = ["CASES", "Case", "Way", "digest", "main", "timed"]
 
@@ -199,25 +199,24 @@ def measure(case: Case, rounds: int) -> list[Row]:
 
 
 def _write(options: argparse.Namespace, rows: Sequence[Row]) -> str:
-    """Write the page and its numbers; the page's text."""
-    lines = [["what", "how", "median s", "all rounds, s", "x one process", "the same files"]]
+    """Write the page and its numbers; return the text of the page."""
+    columns, lines = ("what", "how", "median s", "all rounds, s", "x one process", "the same files"), []
     for row in rows:
         taken = ", ".join(f"{second:.1f}" for second in row.seconds)
         same = {None: "", True: "yes", False: "**no**"}[row.same]
         lines.append([row.about, row.way, f"{median(row.seconds):.1f}", taken, f"{row.ratio:.2f}", same])
-    page = [
-        "# What a second core gives",
+    page = (
         f"`{options.command}`: whole commands, one thread a process; cellgames {cellgames.__version__}, {cpu_model()}, "
         f"{os.cpu_count()} cores. Commands with Ray start a cluster on this machine and end it.",
-        markdown_table(lines, left=("what", "how", "all rounds, s", "the same files")),
-    ]
+        Table("", columns, lines, text=("what", "how", "all rounds, s", "the same files")),
+    )
     data = {
         **head(options.command),
         "cpu": cpu_model(),
         "cores": os.cpu_count(),
         "rows": [asdict(row) for row in rows],
     }
-    return write_page(options.out, page, data)
+    return write_page(options.out, "What a second core gives", page, data)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,9 +26,8 @@ from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, 
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, Result
 from cellgames.arena.records.replays import ReplayError, replay, verify
-from cellgames.arena.report import reports
-from cellgames.arena.stats.free_for_all_tables import comparisons
-from cellgames.arena.stats.free_for_all_tables import make_tables as tables_of_many
+from cellgames.arena.report.rating_tables import notes
+from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import forfeits, make_tables
 from cellgames.envs.core import Game, seeds
 
@@ -441,7 +440,7 @@ def test_a_round_robin_ends_names_the_bot_and_continues(tmp_path: Path, monkeypa
     assert "lies forfeited 24 games: must give whole numbers, got torch.float32" in page
     assert "crashes forfeited" in page
     assert "| forfeits |" in page
-    assert "A forfeited game is a loss, in the ratings too." in reports.notes(whole.tables)
+    assert "A forfeited game is a loss, in the ratings too." in notes(whole.tables)
     lines = (tmp_path / "whole" / "ratings.csv").read_text().splitlines()
     assert lines[0].endswith(",forfeits")
     assert {line.split(",")[1]: line.split(",")[-1] for line in lines[1:]}["lies"] == "24"
@@ -506,7 +505,7 @@ def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
     assert Record.from_json(played.records[0].to_json()) == played.records[0]
     assert not list(verify(played.records))
     assert make_tables(played.records, resamples=0).payoffs.score[0, 1] == 0.0
-    assert tables_of_many(played.records, resamples=0).forfeits["worse"].games == 2
+    assert make_tables(played.records, by_score=True, resamples=0).forfeits["worse"].games == 2
 
 
 def test_an_evaluation_of_many_counts_the_pairs_that_were_decided() -> None:

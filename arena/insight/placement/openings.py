@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from cellgames.arena.insight.readers.reader import Opening, Reader, make_reader, read_all
 from cellgames.arena.insight.readers.record_groups import scores
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.stats.ratings import win_probability_interval
 from cellgames.envs.core import Game
+from cellgames.utils.statistics import wilson_interval
 
 __all__ = ["Branch", "Openings", "find_openings"]
 
@@ -157,7 +157,7 @@ def _place(key: _Key, counts: Mapping[_Key, _Count]) -> tuple[list[tuple[int, st
 
 def _branch(key: _Key, count: _Count) -> Branch:
     times, points = len(count.scores), math.fsum(count.scores)
-    low, high = win_probability_interval(points, 0.0, times)
+    low, high = wilson_interval(points / times, times)
     seat = next(iter(count.seats)) if len(count.seats) == 1 else -1
     usual = math.fsum(count.usual) / times
     agents = dict(sorted(count.agents.items(), key=lambda item: (-item[1], item[0])))

@@ -257,8 +257,8 @@ class Store(StoreFile):
         """Yield games as far as tables need them, in the order in which they were added, without moves and summaries.
 
         A record from here cannot be played again. Its `moves` hold one text that differs where moves differ; its
-        `pairing` numbers what it started from (`rows.Row.start`), so that `tables` and `free_for_all_tables`
-        resample games from one start together, and not those that two runs have numbered alike.
+        `pairing` numbers what it started from (`rows.Row.start`), so that `stats.tables` resamples games
+        from one start together, and not those that two runs have numbered alike.
 
         Args:
             game: Id; None for any.

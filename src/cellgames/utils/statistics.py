@@ -59,24 +59,17 @@ def student_t(level: float, freedom: float) -> float:
 
 
 def wilson_interval(share: float, count: float, level: float = 0.95) -> tuple[float, float]:
-    """Return the Wilson score interval of a share of independent trials; NaN if there are none.
+    """Return the Wilson score interval of a share of `count` independent trials; NaN for a share of NaN.
 
-    It is made for wins and losses. A draw, half a point, varies less, so draws make the interval wider than it need
-    be. (Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference", JASA 22)
-
-    Args:
-        share: Of the trials that were won, from 0 to 1; NaN for an interval of NaN.
-        count: Number of trials.
-        level: Coverage of the interval.
+    It is made for trials that are won or lost. A draw, counted as half a win, varies less, so draws make the interval
+    wider than it need be. (Wilson 1927, "Probable Inference, the Law of Succession, and Statistical Inference",
+    JASA 22)
     """
     z2 = normal_quantile(level) ** 2
-    if count == 0 or math.isnan(share):
+    if math.isnan(share):
         return math.nan, math.nan
     if not (count > 0 and 0 <= share <= 1):
-        raise ValueError(
-            f"expected a share from 0 to 1 of a number of games > 0, got {share} of {count}; are draws counted in "
-            "wins too?"
-        )
+        raise ValueError(f"expected a share from 0 to 1 of a count > 0, got {share} of {count}")
     middle = (share + z2 / (2 * count)) / (1 + z2 / count)
     half = math.sqrt(z2 * (share * (1 - share) / count + z2 / (4 * count**2))) / (1 + z2 / count)
     # Both terms are equal at the ends, but for rounding.

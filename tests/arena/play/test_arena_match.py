@@ -16,7 +16,8 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import derive, load_two_player_agents, match, match_id, play_chunk
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.stats.tables import distinct, make_tables, pair_result, tally
+from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.tables import distinct, make_tables, tally
 
 GAME = cellgames.make("torus-v0", size=3)
 
@@ -225,11 +226,11 @@ def test_tables_do_not_depend_on_the_order_of_the_games() -> None:
 
 
 def test_outcomes_as_the_ratings_take_them() -> None:
-    ends = Counter(pair_result(game).outcome for game in GAMES)
+    ends = Counter(result.outcome for game in GAMES for result in comparisons(game))
     assert ends == {"first": 4, "second": 2, "draw": 1, "both_lose": 1}
-    assert pair_result(GAMES[2]) == ("a", "b", 1, "first")
-    with pytest.raises(ValueError, match="no pairing"):
-        pair_result(Record("g", "0", {}, 0, ("a", "b"), 0, (), GAMES[0].result))
+    assert [*comparisons(GAMES[2])] == [("a", "b", 1, "first")]
+    with pytest.raises(ValueError, match="without a pairing"):
+        next(comparisons(Record("g", "0", {}, 0, ("a", "b"), 0, (), GAMES[0].result)))
 
 
 def test_equal_agents_rank_by_name_and_the_anchor_is_zero() -> None:

@@ -15,11 +15,15 @@ from PIL import Image
 
 from cellgames.arena.play.match import match_id
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.report import reports
+from cellgames.arena.report.rating_tables import cross_table, notes, seat_table, seats_line
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, ratings_table, run_report
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.utils.progress import progress
+from cellgames.utils.report.files import write_report
+from cellgames.utils.report.text import escape, plain_table
 
 PLAYERS = ("black", "white")
+FILES = [name for name in ROUND_ROBIN_FILES if name not in ("order.csv", "cycles.png")]
 RUN: dict[str, Any] = {
     "game": "torus-v0",
     "parameters": {"size": 3},
@@ -56,8 +60,8 @@ TABLES = make(ENDS)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report")
-    written = reports.write_reports(path, TABLES, RUN, PLAYERS)
-    assert [file.name for file in written] == [name for name in reports.FILES if name != "cycles.png"]
+    written = write_report(path, run_report(TABLES, RUN, PLAYERS))
+    assert [file.name for file in written] == FILES
     return path
 
 
@@ -153,13 +157,13 @@ def test_pictures_open_and_are_large_enough_to_read(folder: Path) -> None:
 def test_many_agents_with_long_names_still_draw(tmp_path: Path) -> None:
     names = [f"a/long/way/to/a/checkpoint/of/step-{number:02d}.pt" for number in range(14)]
     ends: Any = {(x, y): [("win", "loss")] * 2 for x in names for y in names if x < y}
-    reports.write_reports(tmp_path, make(ends), RUN, PLAYERS)
+    write_report(tmp_path, run_report(make(ends), RUN, PLAYERS))
     with Image.open(tmp_path / "cross_table.png") as image:
         assert image.size[0] > 14 * 60
 
 
 def test_equal_tables_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
-    reports.write_reports(tmp_path, make(dict(reversed(ENDS.items()))), RUN, PLAYERS)
+    write_report(tmp_path, run_report(make(dict(reversed(ENDS.items()))), RUN, PLAYERS))
     for name in (path.name for path in folder.iterdir()):
         assert (tmp_path / name).read_bytes() == (folder / name).read_bytes(), name
 
@@ -170,8 +174,8 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     block_plots(monkeypatch)
     (tmp_path / "ratings.png").write_text("of an older run")
     said: list[str] = []
-    written = reports.write_reports(tmp_path, TABLES, RUN, PLAYERS, warn=said.append)
-    assert [path.name for path in written] == [name for name in reports.FILES if not name.endswith(".png")]
+    written = write_report(tmp_path, run_report(TABLES, RUN, PLAYERS), said.append, outdated=ROUND_ROBIN_FILES)
+    assert [path.name for path in written] == [name for name in FILES if not name.endswith(".png")]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
     assert len(said) == 1
     assert "pip install 'cellgames[render]'" in said[0]
@@ -179,44 +183,42 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
 
 
 def test_tables_for_the_terminal_line_up() -> None:
-    lines = reports.ratings_text(TABLES).splitlines()
+    lines = plain_table(ratings_table(TABLES)).splitlines()
     assert len(lines) == 4
     assert len({len(line) for line in lines}) == 1
     assert lines[0].split()[:3] == ["rank", "agent", "Elo"]
-    assert "100.0 (4-0-0)" in reports.cross_text(TABLES)
-    assert "as black, score %" in reports.seats_text(TABLES, PLAYERS)
-    assert reports.seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % over all games (95 % ")
+    assert "100.0 (4-0-0)" in plain_table(cross_table(TABLES))
+    assert "as black, score %" in plain_table(seat_table(TABLES, PLAYERS))
+    assert seats_line(TABLES, PLAYERS).startswith("Black, who begins, scores 62.5 % over all games (95 % ")
 
 
 def test_nobody_begins_where_all_act_at_once(tmp_path: Path) -> None:
-    said = reports.seats_line(TABLES, ("team_1", "team_2"), simultaneous=True)
+    said = seats_line(TABLES, ("team_1", "team_2"), simultaneous=True)
     assert said.startswith("Team_1 scores 62.5 % over all games (95 % ")
-    reports.write_reports(tmp_path, TABLES, RUN, ("team_1", "team_2"), simultaneous=True)
+    write_report(tmp_path, run_report(TABLES, RUN, ("team_1", "team_2"), simultaneous=True))
     page = (tmp_path / "report.md").read_text()
     assert said in page
     assert "begins" not in page
 
 
 def test_words_are_escaped_where_markdown_would_read_them() -> None:
-    assert reports.escape("a*b [c](d) <e> #f `g` h|i ~j & $k\\") == (r"a\*b \[c\](d) \<e\> \#f \`g\` h\|i \~j \& \$k\\")
-    assert reports.escape("_a_ __b__ arena_bots:First -1.5 % (3-0-1)") == (
-        r"\_a\_ \_\_b\_\_ arena_bots:First -1.5 % (3-0-1)"
-    )
+    assert escape("a*b [c](d) <e> #f `g` h|i ~j & $k\\") == (r"a\*b \[c\](d) \<e\> \#f \`g\` h\|i \~j \& \$k\\")
+    assert escape("_a_ __b__ arena_bots:First -1.5 % (3-0-1)") == (r"\_a\_ \_\_b\_\_ arena_bots:First -1.5 % (3-0-1)")
 
 
 def test_notes_warn_of_what_the_numbers_cannot_say() -> None:
-    plain = reports.notes(TABLES)
+    plain = notes(TABLES)
     assert len(plain) == 1
     assert "the mean of all agents is 0" in plain[0]
-    assert "a is 0" in reports.notes(make(ENDS, anchor="a"))[0]
-    swept = reports.notes(make({("a", "b"): [("win", "loss"), ("loss", "win")]}))
+    assert "a is 0" in notes(make(ENDS, anchor="a"))[0]
+    swept = notes(make({("a", "b"): [("win", "loss"), ("loss", "win")]}))
     assert swept[1].startswith("a won every game: how much better it is")
     assert swept[2].startswith("b lost every game: how much worse it is")
-    apart = reports.notes(make({("a", "b"): [("win", "loss")], ("c", "d"): [("draw", "draw")]}))
+    apart = notes(make({("a", "b"): [("win", "loss")], ("c", "d"): [("draw", "draw")]}))
     assert "do not compare: a, b | c, d." in apart[-1]
     same = make({("a", "b"): [("win", "loss"), ("loss", "win")] * 3})
     repeated = Tables(**{**vars(same), "distinct": 2})
-    assert "Only 2 of 6 games differ: longer openings" in reports.notes(repeated)[-1]
+    assert "Only 2 of 6 games differ: longer openings" in notes(repeated)[-1]
 
 
 def test_progress_in_plain_lines_and_as_a_bar(

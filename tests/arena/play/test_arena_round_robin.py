@@ -20,7 +20,7 @@ from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import RecordError, read_records
 from cellgames.arena.records.replays import verify
-from cellgames.arena.report import reports
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
 from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=3)
@@ -68,7 +68,10 @@ def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", "top_game.gif", *reports.FILES} - {"cycles.png"}
+    assert set(content(complete)) == {"run.json", "games.jsonl", "top_game.gif", *ROUND_ROBIN_FILES} - {
+        "cycles.png",
+        "order.csv",
+    }
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 36
@@ -111,14 +114,14 @@ import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
 from cellgames.arena.play import chunks, round_robin as rr
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.arena.report import report_parts
+from cellgames.utils.report import files
 
 def run(moment, out):
     if moment == "inside a chunk": os.environ["MORTAL"] = "15"
     elif moment == "torn chunk": chunks.append = die_within(4, chunks.append, lost=150)
     elif moment == "between chunks": chunks.append = die_after(4, chunks.append)
     elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
-    elif moment == "tables": report_parts.write_atomic = die_writing("pairs.csv", report_parts.write_atomic)
+    elif moment == "tables": files.write_atomic = die_writing("pairs.csv", files.write_atomic)
     game = cellgames.make("torus-v0", size=3)
     options = RoundRobinOptions(games=12, chunk=2, gif=False)
     rr.round_robin(game, ["random", "arena_bots:First", "arena_bots:Mortal"], options, out=out)

@@ -31,9 +31,11 @@ from cellgames.arena.play.free_for_all import FreeForAll, free_for_all, seatings
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result, read_records
 from cellgames.arena.records.replays import verify
-from cellgames.arena.report import free_for_all_reports as reports
+from cellgames.arena.report.rating_tables import AHEAD
+from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES
 from cellgames.arena.stats import ratings
-from cellgames.arena.stats.free_for_all_tables import comparisons, make_tables, places
+from cellgames.arena.stats.comparisons import comparisons
+from cellgames.arena.stats.tables import make_tables, places
 from cellgames.cli.main import main
 from cellgames.utils.run_folders import RunError
 
@@ -172,15 +174,15 @@ def test_tables_of_drawn_up_games() -> None:
     assert (ba.wins, ba.draws, ba.losses) == (2, 2, 1)
     assert tables.cross["c", "a"].distinct == 3
     assert ("a", "a") not in tables.cross
-    assert [seat.first for seat in tables.seats] == [4, 3, 1]
-    assert sum(seat.place for seat in tables.seats) == pytest.approx(6)
-    assert tables.agent_seats["a", 0].score == 4.5
+    assert [seat.finish.first for seat in tables.seats] == [4, 3, 1]
+    assert sum(seat.finish.place for seat in tables.seats) == pytest.approx(6)
+    assert tables.agent_seats["a", 0].finish.score == 4.5
     assert ("c", 0) in tables.agent_seats
     assert [line.agent for line in tables.standings] == list(tables.agents)
     assert {line.agent: line.tally.games for line in tables.standings} == {"a": 8, "b": 8, "c": 6}
     assert (tables.games, tables.distinct) == (4, 4)
     again = make_tables(GAMES[::-1], resamples=20)
-    assert (again.standings, again.finishes, again.seats) == (tables.standings, tables.finishes, tables.seats)
+    assert (again.standings, again.agent_seats, again.seats) == (tables.standings, tables.agent_seats, tables.seats)
 
 
 def finishing_orders(rng: np.random.Generator, strength: np.ndarray, seats: int, games: int) -> list[Record]:
@@ -229,7 +231,7 @@ def test_games_are_resampled_whole() -> None:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", *reports.FILES} - {"cycles.png"}
+    assert set(content(complete)) == {"run.json", "games.jsonl", *FREE_FOR_ALL_FILES} - {"cycles.png"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 11
@@ -285,7 +287,7 @@ def test_better_play_is_rated_better_whatever_the_number_of_agents(tmp_path: Pat
         done = free_for_all(Sealed(), bots[:count], FreeForAllOptions(games=60), out=tmp_path / str(count))
         assert (done.tables.agents[0], done.tables.agents[-1]) == ("high", "idle")
         assert {finish.seats for finish in done.tables.finishes.values()} == {180 // count}
-        assert {finish.seats for finish in done.tables.agent_seats.values()} == {60 // count}
+        assert {tally.finish.seats for tally in done.tables.agent_seats.values()} == {60 // count}
         best, worst = (done.tables.ratings.agents.index(name) for name in ("high", "idle"))
         assert done.tables.ratings.low[best] > done.tables.ratings.high[worst]
 
@@ -330,7 +332,7 @@ import os, sys
 import cellgames
 from arena_runs import die_after, die_within, die_writing, kill_each
 from cellgames.arena.play import chunks
-from cellgames.arena.report import report_parts
+from cellgames.utils.report import files
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions
 
@@ -339,7 +341,7 @@ def run(moment, out):
     elif moment == "torn chunk": chunks.append = die_within(2, chunks.append, lost=150)
     elif moment == "between chunks": chunks.append = die_after(2, chunks.append)
     elif moment == "first file": chunks.write_atomic = die_writing("run.json", chunks.write_atomic)
-    elif moment == "tables": report_parts.write_atomic = die_writing("seats.csv", report_parts.write_atomic)
+    elif moment == "tables": files.write_atomic = die_writing("seats.csv", files.write_atomic)
     free_for_all(cellgames.make("toroidal-cup-v0", **{CUP}), {SPECS}, FreeForAllOptions(games=11, chunk=3), out=out)
 
 kill_each(run, *sys.argv[1:])
@@ -511,7 +513,7 @@ def test_the_command_writes_everything_and_says_what_to_open(
     assert folder.name.endswith("-seed=0-chunk=2-agents=arena_bots_First_random")
     assert re.search(r"^ +1 +(random|arena_bots:First) +\+\d+ ", out, re.MULTILINE)
     assert re.search(r"^team_4 +\d\.\d\d +\d", out, re.MULTILINE)
-    assert reports.AHEAD in out
+    assert AHEAD in out
     assert "report.md" in out
     assert "no plots" in err
     assert "toroidal-cup-v0: 6 of 6 games, " in err

@@ -22,10 +22,11 @@ from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOpti
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
-from cellgames.arena.report import leaderboard_reports as reports
+from cellgames.arena.report import leaderboard_report as reports
 from cellgames.arena.report.leaderboard import Leaderboard, labels, leaderboards, matching, title
+from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.ratings import rate
-from cellgames.arena.stats.tables import make_tables, pair_result
+from cellgames.arena.stats.tables import make_tables
 from cellgames.cli.commands import leaderboard_command
 from cellgames.cli.console import UserError
 from cellgames.cli.main import main
@@ -99,9 +100,11 @@ def test_openings_of_two_runs_are_not_taken_for_the_same_ones(store: Store) -> N
     store.add(records, source=FILE)
     [board] = leaderboards(store)
     right = rate(
-        [pair_result(r)._replace(cluster=r.seed) for r in records], resamples=1000, seed=0
+        [result for r in records for result in comparisons(r, cluster=r.seed)], resamples=1000, seed=0
     )  # 40 clusters that are all one-sided
-    wrong = rate([pair_result(r) for r in records], resamples=1000, seed=0)  # 20 clusters, each half and half
+    wrong = rate(
+        [result for r in records for result in comparisons(r)], resamples=1000, seed=0
+    )  # 20 clusters, each half and half
     line = board.standings[0]
     assert wrong.high[0] - wrong.low[0] < 0.2 * (right.high[0] - right.low[0])
     assert [line.high, line.low] == pytest.approx([right.high[0], right.low[0]])
@@ -279,7 +282,7 @@ def test_a_game_of_a_hostile_name_stays_below_the_folder(store: Store, tmp_path:
     store.add([replace(one, game="..", parameters={}) for one in match("a", "b", 0.5, 2)], source=("file", "x"))
     out = tmp_path / "deep" / "board"
     boards = leaderboards(store, resamples=10)
-    files = reports.write_reports(out, boards)
+    files = reports.write_leaderboards(out, boards)
     assert all(out.resolve() in file.resolve().parents for file in files)
     assert [*out.parent.iterdir()] == [out]
 
@@ -339,8 +342,8 @@ def test_titles_name_the_nearest_preset() -> None:
 def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: Path) -> None:
     store.add(match("a_b", "random", 0.7, 20), source=FILE)
     store.add(match("random", "c", 0.3, 20, size=8), source=FILE)
-    pages = reports.write_reports(tmp_path / "one", leaderboards(store), sources=store.sources())
-    reports.write_reports(tmp_path / "two", leaderboards(store), sources=store.sources())
+    pages = reports.write_leaderboards(tmp_path / "one", leaderboards(store), sources=store.sources())
+    reports.write_leaderboards(tmp_path / "two", leaderboards(store), sources=store.sources())
     assert [page.relative_to(tmp_path / "one").as_posix() for page in pages] == [
         "leaderboard.md",
         "torus-small-v0/report.md",
@@ -358,20 +361,19 @@ def test_reports_are_the_same_whenever_they_are_written(store: Store, tmp_path: 
             assert (pages[1].parent / line.split("](")[1].rstrip(")")).is_file()
     with (tmp_path / "one" / "torus-v0" / "ratings.csv").open(newline="") as lines:
         assert [line["agent"] for line in csv.DictReader(lines)] == ["c", "random"]
-    again = reports.write_reports(tmp_path / "one", leaderboards(store))
+    again = reports.write_leaderboards(tmp_path / "one", leaderboards(store))
     assert again == pages
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "thesis.tex").write_text("mine")
     with pytest.raises(ValueError, match="is not empty"):
-        reports.write_reports(tmp_path / "foreign", leaderboards(store))
+        reports.write_leaderboards(tmp_path / "foreign", leaderboards(store))
 
 
 def test_reports_without_matplotlib_say_so(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     block_plots(monkeypatch)
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     store.add(match("a", "b", 0.7, 20), source=FILE)
     said: list[str] = []
-    pages = reports.write_reports(tmp_path / "out", leaderboards(store), warn=said.append)
+    pages = reports.write_leaderboards(tmp_path / "out", leaderboards(store), warn=said.append)
     assert "no plots" in said[0]
     assert "![" not in pages[1].read_text()
 

@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Pairing, Record, Result
-from cellgames.arena.report import reports
 from cellgames.arena.report.payoff_sections import sections
+from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
+from cellgames.arena.stats.comparisons import PairResult
 from cellgames.arena.stats.cycles import Cycle, components, cycles
 from cellgames.arena.stats.equilibrium import equilibrium
 from cellgames.arena.stats.payoffs import Payoffs, alpha_rank, nash, payoffs, payoffs_of
-from cellgames.arena.stats.ratings import PairResult
 from cellgames.arena.stats.tables import make_tables
+from cellgames.utils.report.files import write_report
 
 pytest.importorskip("scipy", reason="Nash averaging needs SciPy: pip install 'cellgames[research]'")
 
@@ -439,8 +440,8 @@ def test_the_report_of_a_run_has_rings_and_their_picture(tmp_path: Path) -> None
         records.append(record(agents, ended, opening=opening))
     run = {"game": "torus-v0", "parameters": {}, "games_per_pair": 60, "opening_plies": 2, "seed": 0, "version": "1"}
     tables = make_tables(records, resamples=20)
-    files = reports.write_reports(tmp_path, tables, run, ("black", "white"))
-    assert [file.name for file in files] == list(reports.FILES)
+    files = write_report(tmp_path, run_report(tables, run, ("black", "white")))
+    assert [file.name for file in files] == [name for name in ROUND_ROBIN_FILES if name != "order.csv"]
     page = (tmp_path / "report.md").read_text()
     assert "## Nash averaging and cycles" in page
     assert "paper beats rock" in page

@@ -12,8 +12,9 @@ import pytest
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result
-from cellgames.arena.stats.free_for_all_tables import comparisons
-from cellgames.arena.stats.ratings import PairResult, Ratings, expected_score, rate, student_t
+from cellgames.arena.stats.comparisons import PairResult, comparisons
+from cellgames.arena.stats.ratings import Ratings, expected_score, rate
+from cellgames.utils.statistics import student_t
 
 ELO = 400 / math.log(10)
 LEVEL = 0.95

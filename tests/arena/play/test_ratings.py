@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from cellgames.arena.stats.ratings import Outcome, PairResult, expected_score, fit, rate, win_probability_interval
+from cellgames.arena.stats.comparisons import Outcome, PairResult
+from cellgames.arena.stats.ratings import expected_score, fit, rate, win_probability_interval
 
 Array = NDArray[np.float64]
 ELO = 400 / math.log(10)

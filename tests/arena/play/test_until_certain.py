@@ -22,10 +22,13 @@ from cellgames.arena.play import chunks
 from cellgames.arena.play.match import derive
 from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
-from cellgames.arena.play.until_certain import order_section, order_text
 from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
+from cellgames.arena.report.order_section import order_section, order_text
+from cellgames.arena.stats.comparisons import Outcome, PairResult
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
-from cellgames.arena.stats.ratings import Outcome, PairResult, rate
+from cellgames.arena.stats.ratings import rate
+from cellgames.utils.report.files import markdown
+from cellgames.utils.report.model import Report
 from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=3)
@@ -380,6 +383,6 @@ def test_a_real_run_of_real_games(tmp_path: Path) -> None:
 
 def test_a_page_shows_who_is_certain() -> None:
     order = [Adjacency("a_b", "c", 55.4, 20, 4.0, 3.1), Adjacency("c", "d", 10.0, 40, 1.0, 3.2)]
-    section = order_section(order, 60)
+    section = markdown(Report("Page", (order_section(order, 60),)))
     assert "undecided between c and d" in section
     assert "| a_b | c | 55 | 20 | 4.0 | 3.1 | certain |" in section

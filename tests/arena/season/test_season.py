@@ -337,6 +337,7 @@ from arena_runs import die_after, die_within, die_writing, kill_each
 from season_coin import Coin, made_up
 from cellgames.arena.season import journal, season, season_reports as reports
 from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.utils.report import files
 
 reports.to_png = lambda picture: repr(picture).encode()
 
@@ -344,7 +345,7 @@ def run(moment, out):
     what, _, detail = moment.partition(" ")
     if what == "torn": journal.append = die_within(int(detail), journal.append, lost=30)
     elif what == "after": journal.append = die_after(int(detail), journal.append)
-    else: season.write_atomic = reports.write_atomic = die_writing(detail, season.write_atomic)
+    else: season.write_atomic = files.write_atomic = die_writing(detail, season.write_atomic)
     season.play_season(made_up(9), Coin(30), SeasonOptions(days=5), out=out)
 
 kill_each(run, *sys.argv[1:])

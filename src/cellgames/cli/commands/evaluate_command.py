@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ from cellgames.cli.shared_options import (
     store_of,
 )
 from cellgames.envs import registry
-from cellgames.utils.run_folders import opened, refuse_foreign, write_atomic
+from cellgames.utils.run_folders import opened, refuse_foreign
 from cellgames.utils.version import __version__
 
 if TYPE_CHECKING:
@@ -112,8 +111,9 @@ def _measure(
 ) -> None:
     """Play, show the table, write the files."""
     from cellgames.arena.play import evaluation
-    from cellgames.arena.report.report_parts import forfeited, plain_table
+    from cellgames.arena.report.rating_tables import forfeit_notes
     from cellgames.arena.stats.tables import forfeits
+    from cellgames.utils.report.text import plain_table
 
     rows, games = [], []
     for spec in list(agents)[1:]:
@@ -125,7 +125,7 @@ def _measure(
     print(f"{arguments.agent} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
-    for line in forfeited(forfeits(games), several=game.info.num_players > 2):
+    for line in forfeit_notes(forfeits(games), several=game.info.num_players > 2):
         print(line)
     if arguments.out is not None:
         _write(arguments, options, game, rows, games, known)
@@ -158,8 +158,11 @@ def _write(
     """Write the files, each whole or not at all."""
     from cellgames.arena.play import evaluation
     from cellgames.arena.records.record_lines import plain
-    from cellgames.arena.report.report_parts import escape, forfeited, markdown_table
+    from cellgames.arena.report.rating_tables import forfeit_notes
     from cellgames.arena.stats.tables import forfeits
+    from cellgames.utils.report.files import write_report
+    from cellgames.utils.report.model import Part, Report
+    from cellgames.utils.report.text import escape
 
     command = shlex.join(["cellgames", *arguments.command_line])
     data = {
@@ -174,17 +177,16 @@ def _write(
         "forfeits": {agent: own.games for agent, own in forfeits(games).items()},
         "rows": [{name: None if value != value else value for name, value in row.items()} for row in rows],
     }
-    page = [
-        f"# {arguments.agent} in {game.id}",
+    parts: tuple[Part, ...] = (
         f"`{command}`, {options.games} games each, scores in %.",
-        markdown_table(evaluation.table(rows), left=("against",)),
+        evaluation.table(rows),
         evaluation.note(game),
-        *map(escape, forfeited(forfeits(games), several=game.info.num_players > 2)),
-    ]
-    out = arguments.out
-    write_atomic(out / _DATA, json.dumps(data, indent=2, ensure_ascii=False) + "\n")
-    write_atomic(out / "evaluation.md", "\n\n".join(page) + "\n")
-    write_atomic(out / "games.jsonl", "".join(record.to_json() + "\n" for record in games))
+        *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
+    )
+    out, lines = arguments.out, "".join(record.to_json() + "\n" for record in games)
+    title = f"{arguments.agent} in {game.id}"
+    files = {"games.jsonl": lines}
+    write_report(out, Report(title, parts, data, page_file="evaluation.md", data_file=_DATA, more_files=files))
     print(f"Written to {out}:")
     for name, text in _FILES.items():
         print(f"  {name:16} {text}")

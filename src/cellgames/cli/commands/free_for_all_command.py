@@ -85,16 +85,18 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, arguments: argparse.Namespace) -> None:
     """Print the tables, the files, and commands to type next."""
-    from cellgames.arena.report import free_for_all_reports as reports
+    from cellgames.arena.report import rating_tables as report
+    from cellgames.arena.report.run_report import ratings_table
+    from cellgames.utils.report.text import plain_table
 
     tables = finished.tables
-    print(reports.ratings_text(tables))
-    print(f"\n{reports.AHEAD}")
-    print(reports.cross_text(tables))
+    print(plain_table(ratings_table(tables)))
+    print(f"\n{report.AHEAD}")
+    print(plain_table(report.cross_table(tables)))
     print()
-    print(reports.seats_text(tables, game.info.players))
+    print(plain_table(report.seat_table(tables, game.info.players)))
     print()
-    for line in reports.notes(tables):
+    for line in report.notes(tables):
         print(line)
     print(f"\n{counted(tables.games, finished.played)}, {tables.distinct} different.")
     about = {

@@ -6,7 +6,6 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +89,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -> None:
     """Print the tables, and write files where options ask for them."""
     from cellgames.arena.report import leaderboard as boards_of
-    from cellgames.arena.report import leaderboard_reports as reports
+    from cellgames.arena.report import leaderboard_report as reports
+    from cellgames.utils.report.text import json_text, plain_table
 
     if not len(store):
         raise UserError(f"{store.path}: expected games, found none; add some with --add, or play some")
@@ -109,16 +109,16 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")
     if arguments.json:
-        print(json.dumps(reports.to_data(boards, store.sources()), indent=2, ensure_ascii=False))
+        print(json_text(reports.to_data(boards, store.sources())), end="")
     else:
         if arguments.game is None:
-            print(f"{store.path}: {len(store)} games\n\n{reports.overview_text(matching)}", end="\n\n\n")
+            print(f"{store.path}: {len(store)} games\n\n{plain_table(reports.overview_table(matching))}", end="\n\n\n")
         several = len(boards) > 1
         print("\n\n\n".join(reports.to_text(board, brief=several) for board in boards))
         if several:
             print(f"\n`{program()} leaderboard GAME --param NAME=VALUE` shows more of one of them, --out DIR of all.")
     if arguments.out is not None:
-        pages = reports.write_reports(arguments.out, boards, warn=warn, sources=store.sources())
+        pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
         _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
     if arguments.export is not None:
         count = store.export(arguments.export, **_which(arguments, boards))

@@ -87,21 +87,22 @@ def _run(arguments: argparse.Namespace) -> int:
 def _report(finished: RoundRobin, game: Game, options: RoundRobinOptions, arguments: argparse.Namespace) -> None:
     """Print the tables, the files, and commands to type next."""
     from cellgames.arena.play.round_robin import top_game
-    from cellgames.arena.report import reports
+    from cellgames.arena.report import rating_tables as report
+    from cellgames.arena.report.order_section import order_table, order_text
+    from cellgames.arena.report.run_report import ratings_table
+    from cellgames.utils.report.text import plain_table
 
     tables = finished.tables
-    print(reports.ratings_text(tables))
+    print(plain_table(ratings_table(tables)))
     print("\nThe row's score against the column in %, with wins-draws-losses:")
-    print(reports.cross_text(tables))
+    print(plain_table(report.cross_table(tables)))
     print()
-    seats = reports.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
-    for line in [seats, *reports.notes(tables)]:
+    seats = report.seats_line(tables, game.info.players, simultaneous=game.info.simultaneous)
+    for line in [seats, *report.notes(tables)]:
         print(line)
     if finished.order:
-        from cellgames.arena.play import until_certain
-
-        print(f"\n{reports.plain_table(until_certain.order_rows(finished.order))}")
-        print(f"\n{until_certain.order_text(finished.order, tables.games)}")
+        print(f"\n{plain_table(order_table(finished.order))}")
+        print(f"\n{order_text(finished.order, tables.games)}")
     print(f"\n{counted(tables.games, finished.played)}, {tables.distinct} different.")
     about = {
         "report.md": "all tables and plots on one page",

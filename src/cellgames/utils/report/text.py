@@ -14,9 +14,9 @@ from .model import Cell, Table
 __all__ = ["csv_text", "escape", "json_text", "markdown_table", "percent", "plain_table", "rounded"]
 
 
-def percent(share: float) -> str:
-    """Return a share in percent with one decimal, without the sign; "" for NaN."""
-    return "" if share != share else f"{100 * share:.1f}"
+def percent(share: float, digits: int = 1) -> str:
+    """Return a share in percent without the sign; "" for NaN."""
+    return "" if share != share else f"{100 * share:.{digits}f}"
 
 
 def rounded(value: float | None) -> float | None:

@@ -1,0 +1,223 @@
+"""The report of a round robin or of free-for-all games: ratings, cross table, payoffs and seats.
+
+The files hold nothing but what follows from the games, so that equal games give equal bytes: no dates, no durations,
+fixed order, rounded numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cellgames.arena.stats.order import Adjacency
+from cellgames.arena.stats.tables import Standing, Tables, Tally
+from cellgames.utils.report.model import Cell, Part, Plot, Report, Section, Table
+from cellgames.utils.report.text import escape, percent, rounded
+
+from .order_section import order_csv, order_section
+from .payoff_sections import payoff_data, payoff_section
+from .rating_tables import (
+    AHEAD,
+    SCORES,
+    TALLY,
+    cross_csv,
+    cross_table,
+    finish_texts,
+    forfeited_games,
+    notes,
+    pairs_csv,
+    pairs_data,
+    ratings_csv,
+    ratings_data,
+    ratings_plot,
+    seat_table,
+    seats_line,
+    standing_data,
+    standings_table,
+    tally_cells,
+    tally_data,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["FREE_FOR_ALL_FILES", "ROUND_ROBIN_FILES", "ratings_table", "run_report"]
+
+FREE_FOR_ALL_FILES = (
+    "ratings.json",
+    "ratings.csv",
+    "cross_table.csv",
+    "seats.csv",
+    "report.md",
+    "ratings.png",
+    "cross_table.png",
+    "cycles.png",
+)
+"""Files that the report of free-for-all games may have; cycles.png where agents beat each other in a ring."""
+
+ROUND_ROBIN_FILES = (*FREE_FOR_ALL_FILES[:3], "pairs.csv", "seats.csv", "order.csv", *FREE_FOR_ALL_FILES[4:])
+"""Files that the report of a round robin may have; order.csv where it was played until the order was certain."""
+
+_FINISH = ("seats", "first", "alone_first", "mean_place", "mean_score")
+
+
+def run_report(
+    tables: Tables,
+    run: Mapping[str, Any],
+    players: Sequence[str],
+    *,
+    simultaneous: bool = False,
+    order: Sequence[Adjacency] | None = None,
+) -> Report:
+    """Return the report of a run.
+
+    Args:
+        tables: What follows from the games.
+        run: The settings of the run, as in its run.json.
+        players: Names of the seats.
+        simultaneous: Whether all players act at once, as `GameInfo` says.
+        order: Of a run until the order is certain, how certain it is, from the top; None for other runs.
+    """
+    by_score = tables.by_score
+    title, cross = ("Free-for-all", "Who finishes ahead of whom") if by_score else ("Round robin", "Cross table")
+    parts: list[Part] = [
+        f"{_settings(run, len(players))} {tables.distinct} of {tables.games} games differ.",
+        Section("Ratings", (ratings_table(tables), *map(escape, notes(tables)), ratings_plot(tables))),
+        Section(cross, (AHEAD if by_score else SCORES, cross_table(tables), _cross_plot(tables, cross))),
+    ]
+    if len(tables.payoffs.agents) > 2:
+        parts.append(payoff_section(tables.payoffs))
+    line = "" if by_score else escape(seats_line(tables, players, simultaneous=simultaneous))
+    parts.append(Section("Seats", (line, seat_table(tables, players))))
+    parts.append(
+        Section(
+            "The games",
+            (
+                "`games.jsonl` holds every game. `cellgames replay games.jsonl --all` plays them again and compares "
+                "the results; `cellgames replay games.jsonl --game 1 --show` shows one.",
+            ),
+        )
+    )
+    files = [_ratings_csv(tables), cross_csv(tables)]
+    files += [] if by_score else [pairs_csv(tables)]
+    files.append(_seats_csv(tables, players))
+    if order is not None:
+        parts.append(order_section(order, tables.games))
+        files.append(order_csv(order))
+    data = _data(tables, run, players)
+    return Report(f"{title}: {run['game']}", parts, data, more_tables=files, data_file="ratings.json")
+
+
+def ratings_table(tables: Tables) -> Table:
+    """Return the ratings for people: with wins and losses, or with finishing places."""
+    if tables.by_score:
+        columns = ("seats", "mean place", "first %", "alone first %", "mean score")
+        return standings_table(tables, columns, lambda line: (line.tally.finish.seats, *finish_texts(line.tally)))
+
+    def cells(line: Standing) -> Sequence[Cell]:
+        t = line.tally
+        return t.games, t.wins, t.draws, t.losses, percent(t.score), t.distinct
+
+    return standings_table(tables, ("games", "W", "D", "L", "score %", "distinct"), cells)
+
+
+def _cross_plot(tables: Tables, alt: str) -> Plot:
+    def draw(figure: Figure) -> None:
+        from .rating_plots import draw_cross_table
+
+        draw_cross_table(figure, tables)
+
+    return Plot("cross_table", "", draw, alt)
+
+
+def _settings(run: Mapping[str, Any], seats: int) -> str:
+    """Return the settings of a run as a sentence."""
+    plies, parameters = run["opening_plies"], ", ".join(f"{name}={value}" for name, value in run["parameters"].items())
+    if "games" in run:
+        openings = f", each after a random opening of {plies} plies" if plies else ""
+        played = f"{run['games']} games of {seats} seats{openings}"
+    else:
+        games = run["games_per_pair"]
+        openings = f"random openings of {plies} plies, each played in both seats"
+        played = f"{games} games a pair from {games // 2} {openings}"
+        if run.get("until_certain"):
+            ended = f"until the order was certain or {run['budget']} were played"
+            played = f"{games} games a pair at first, then more {ended}, from {openings}"
+    return f"{parameters + '; ' if parameters else ''}{played}; seed {run['seed']}; cellgames {run['version']}."
+
+
+# ---------------------------------------------------------------- for programs
+
+
+def _finish_cells(tally: Tally) -> tuple[Cell, ...]:
+    """Return the numbers of a tally in the order of `_FINISH`."""
+    finish = tally.finish
+    means = ("" if mean != mean else f"{mean:.4f}" for mean in (finish.place, finish.score))
+    return finish.seats, finish.first, finish.alone, *means
+
+
+def _side_data(tally: Tally, *, by_score: bool) -> dict[str, Any]:
+    if not by_score:
+        return tally_data(tally)
+    finish = tally.finish
+    values = (finish.seats, finish.first, finish.alone, rounded(finish.place), rounded(finish.score))
+    return dict(zip(_FINISH, values, strict=True))
+
+
+def _ratings_csv(tables: Tables) -> Table:
+    def cells(line: Standing) -> Sequence[Cell]:
+        failed = forfeited_games(tables, line.agent)
+        if tables.by_score:
+            return *_finish_cells(line.tally), failed
+        *counts, _, _, distinct = tally_cells(line.tally)
+        return *counts, distinct, failed
+
+    columns = _FINISH if tables.by_score else (*TALLY[:5], "distinct")
+    return ratings_csv(tables, (*columns, "forfeits"), cells)
+
+
+def _seats_csv(tables: Tables, players: Sequence[str]) -> Table:
+    cells = _finish_cells if tables.by_score else tally_cells
+    rows = [("all", player, *cells(tally)) for player, tally in zip(players, tables.seats, strict=True)]
+    rows += [
+        (agent, player, *cells(tables.agent_seats[agent, seat]))
+        for agent in tables.agents
+        for seat, player in enumerate(players)
+        if (agent, seat) in tables.agent_seats
+    ]
+    return Table("seats", ("agent", "seat", *(_FINISH if tables.by_score else TALLY)), rows)
+
+
+def _data(tables: Tables, run: Mapping[str, Any], players: Sequence[str]) -> dict[str, Any]:
+    """Return all numbers; `run` is the content of run.json."""
+    by_score = tables.by_score
+
+    def seats(agent: str) -> dict[str, Any]:
+        sat = ((player, tables.agent_seats.get((agent, seat))) for seat, player in enumerate(players))
+        return {player: _side_data(tally, by_score=by_score) for player, tally in sat if tally is not None}
+
+    pairs = pairs_data(tables)
+    if by_score:
+        pairs = [
+            {"agent": a, "opponent": b, "ahead": met.wins, "level": met.draws, "behind": met.losses}
+            for (a, b), met in tables.cross.items()
+        ]
+    return {
+        "run": dict(run),
+        **ratings_data(tables),
+        "agents": [
+            {
+                **standing_data(line),
+                **_side_data(line.tally, by_score=by_score),
+                "forfeits": forfeited_games(tables, line.agent),
+                "seats_taken" if by_score else "seats": seats(line.agent),
+            }
+            for line in tables.standings
+        ],
+        "pairs": pairs,
+        "seats": {
+            player: _side_data(tally, by_score=by_score) for player, tally in zip(players, tables.seats, strict=True)
+        },
+        "payoffs": payoff_data(tables.payoffs),
+        "notes": notes(tables),
+    }

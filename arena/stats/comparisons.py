@@ -1,0 +1,87 @@
+"""Games as comparisons of two agents each, which ratings, payoffs and tests of an order take.
+
+A game of two is compared by its outcome. A game of more is compared by the order of its final scores, every two seats
+of different agents at a time; equal scores are ties, also where the outcome says more: two players who both lose with
+the same score are level there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Literal, NamedTuple
+
+from cellgames.arena.records.record_lines import Record
+
+__all__ = ["Outcome", "PairResult", "compare_seats", "comparisons"]
+
+Outcome = Literal["first", "second", "draw", "both_lose"]
+
+_POINTS = {"win": 1.0, "draw": 0.5, "loss": 0.0}
+
+
+class PairResult(NamedTuple):
+    """The result of one game, or of two seats of a game, between two agents.
+
+    Attributes:
+        first: Name of the agent in the earlier seat.
+        second: Name of the other agent.
+        cluster: Number of a set of games that depend on each other, such as the two games from one opening with seats
+            swapped. Numbers are local to the pair, unless `ratings.rate` is told that they are shared.
+        outcome: Who won. Where both lose, the game counts as played and leaves the ratings alone.
+    """
+
+    first: str
+    second: str
+    cluster: int
+    outcome: Outcome
+
+
+def comparisons(record: Record, cluster: int | None = None, *, by_score: bool | None = None) -> Iterator[PairResult]:
+    """Yield a result for every two seats of different agents in a game.
+
+    Args:
+        record: The game.
+        cluster: Its cluster; None for its opening in the match or run that it belongs to.
+        by_score: Whether to compare final scores, not outcomes; None for games of more than two.
+
+    Raises:
+        ValueError: The game has no pairing and `cluster` is None, or it is compared by the outcome and has more than
+            two seats.
+    """
+    if cluster is None:
+        if record.pairing is None:
+            raise ValueError(f"expected a game of a run, got one of {', '.join(record.agents)} without a pairing")
+        cluster = record.pairing.opening
+    for one, other, outcome in compare_seats(record, by_score=by_score):
+        yield PairResult(record.agents[one], record.agents[other], cluster, outcome)
+
+
+def compare_seats(record: Record, *, by_score: bool | None = None) -> Iterator[tuple[int, int, Outcome]]:
+    """Yield every two seats of different agents with who of the two is ahead; see `comparisons`.
+
+    By score, who forfeits is behind all others; these are not compared with each other, since their game was stopped.
+    """
+    agents, result = record.agents, record.result
+    by_score = len(agents) > 2 if by_score is None else by_score
+    if not by_score:
+        if len(agents) != 2:
+            raise ValueError(f"expected a game of two agents, got one of {', '.join(agents)}")
+        first, second = (_POINTS[end] for end in result.outcome)
+        if agents[0] != agents[1]:
+            level: Outcome = "both_lose" if first == 0 else "draw"
+            yield 0, 1, level if first == second else "first" if first > second else "second"
+        return
+    failed = () if result.forfeit is None else result.forfeit.seats
+    for one, other in combinations(range(len(agents)), 2):
+        if agents[one] == agents[other]:
+            continue
+        outcome: Outcome = "draw"
+        if failed:
+            out, also = one in failed, other in failed
+            if not (out or also):
+                continue
+            outcome = "both_lose" if out and also else "second" if out else "first"
+        elif result.scores[one] != result.scores[other]:
+            outcome = "first" if result.scores[one] > result.scores[other] else "second"
+        yield one, other, outcome
