@@ -41,7 +41,7 @@ __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title
 T = TypeVar("T")
 
 ANCHOR = "random"
-"""The agent at 0, where it has played, unless another one is asked for."""
+"""The agent whose rating is 0, if it has played and no other one is asked for."""
 
 
 @dataclass(frozen=True)
@@ -66,17 +66,17 @@ class Leaderboard:
 
     @property
     def title(self) -> str:
-        """The id that is nearest to the parameters, and what differs from it."""
+        """Id that is nearest to the parameters, and what differs from it."""
         return title(self.game, self.parameters)
 
     @property
     def standings(self) -> tuple[Standing, ...]:
-        """Best first."""
+        """The agents, best first."""
         return self.tables.standings
 
     @property
     def payoffs(self) -> Payoffs:
-        """How agents score against each other."""
+        """Payoff matrix of the games."""
         return self.tables.payoffs
 
     @cached_property
@@ -86,13 +86,13 @@ class Leaderboard:
 
     @cached_property
     def alpha_rank(self) -> Sequence[float] | None:
-        """The share of alpha-Rank's stationary distribution by agent of `payoffs`; None without OpenSpiel."""
+        """Shares of alpha-Rank by agent of `payoffs`; None without OpenSpiel."""
         shares = _if_installed(lambda: self.payoffs.shares)
         return None if shares is None else list(map(float, shares))
 
     @property
     def cycles(self) -> tuple[Cycle, ...]:
-        """Who beats whom in a ring."""
+        """Rings of agents that beat each other."""
         return self.payoffs.rings
 
     @cached_property
@@ -102,7 +102,7 @@ class Leaderboard:
 
     @property
     def nash_shares(self) -> NDArray[np.float64] | None:
-        """Of the payoffs' agents in Nash averaging; NaN for those left out, None without it."""
+        """Shares in Nash averaging by agent of `payoffs`; NaN for those left out, None without SciPy."""
         return None if self.nash is None else np.where(np.isnan(self.nash.rating), np.nan, self.nash.strategy)
 
     def to_data(self) -> dict[str, Any]:
@@ -139,7 +139,7 @@ class Leaderboard:
         }
 
     def _by_agent(self, values: Iterable[float] | None) -> dict[str, float | None]:
-        """Of the payoffs' agents."""
+        """Return values of the agents of `payoffs` by name."""
         if values is None:
             return {}
         return {agent: rounded(float(value)) for agent, value in zip(self.payoffs.agents, values, strict=True)}
@@ -156,24 +156,24 @@ def leaderboards(
     resamples: int = 1000,
     seed: int = 0,
 ) -> list[Leaderboard]:
-    """The tables of everything in a store, or of a part of it.
+    """Return the tables of everything in a store, or of a part of it.
 
     Args:
-        store: open.
-        game: an id that `cellgames list` shows, presets too; None for all.
-        parameters: those that are named must be so; the others may be anything.
-        agents: names, with or without identity; only games among these count. None for all.
-        anchor: a name, with or without identity, of the agent whose rating is 0; None is `ANCHOR`, and where it has
-            not played the mean of all agents is 0.
-        version: of the package, whose games alone count; None for all.
-        resamples: for the intervals of ratings.
-        seed: of the resampling.
+        store: An open store.
+        game: An id that `cellgames list` shows, also of a preset; None for all games.
+        parameters: Values that parameters must have; others may have any.
+        agents: Names, with or without identity; only games among these count. None for all.
+        anchor: Name, with or without identity, of the agent whose rating is 0. None is `ANCHOR`; if it has not played,
+            the mean of all agents is 0.
+        version: Version of the package whose games alone count; None for all.
+        resamples: For the intervals of ratings, see `ratings.rate`.
+        seed: Of the resampling.
 
     Returns:
-        One for each game and set of parameters with games of two agents or more, the most games first.
+        A leaderboard for each game and set of parameters with games of two agents or more, the most games first.
 
     Raises:
-        ValueError: an anchor that took part nowhere.
+        ValueError: The anchor took part nowhere.
     """
     boards, seen = [], set[str]()
     for setting in matching(store.settings(), game, parameters):
@@ -204,9 +204,9 @@ def leaderboards(
 
 
 def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[str, Any] | None) -> list[Setting]:
-    """The settings of a game whose parameters agree with those given.
+    """Return the settings of a game whose parameters agree with those given.
 
-    A preset stands for its parameters, unless they are given otherwise, and for whatever is named after it (`title`).
+    A preset stands for its parameters, unless others are given, and for all settings that are named after it (`title`).
     """
     given, full = dict(parameters or {}), {} if game is None else {game: dict[str, Any]()}
     spec = registry.REGISTRY.get(game or "")
@@ -231,15 +231,15 @@ def matching(settings: Iterable[Setting], game: str | None, parameters: Mapping[
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Whether two parameters are equal; JSON has lists for tuples."""
+    """Return True if two parameters are equal; JSON has lists for tuples."""
     return (list(one) if isinstance(one, tuple) else one) == (list(other) if isinstance(other, tuple) else other)
 
 
 def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """What tables call agents, by (name, identity): the name alone while it has one identity, else `name@1a2b3c`.
+    """Return what tables call agents by (name, identity): the name if it has one identity, else `name@1a2b3c`.
 
-    Of an identity in hexadecimal digits as many are shown as tell those of one name apart, six at least; of one that
-    is not known a question mark.
+    An identity in hexadecimal digits is cut where it differs from the others of its name, after six digits at the
+    earliest. An unknown identity is shown as a question mark.
     """
     by_name: dict[str, set[str]] = {}
     for name, identity in agents:
@@ -255,12 +255,12 @@ def labels(agents: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str]:
 
 
 def _short(identity: str, length: int) -> str:
-    """Versions stay whole."""
+    """Return the first digits of an identity; one that is a version stays whole."""
     return identity if "." in identity else identity[:length]
 
 
 def _anchor(anchor: str | None, records: Sequence[Record]) -> tuple[str | None, str]:
-    """Who is at 0 in these games, and what is to be said of it."""
+    """Return the agent whose rating is 0 in these games, and a note on it."""
     wanted = anchor or ANCHOR
     games = Counter(name for record in records for name in record.agents)
     known = sorted((name for name in games if wanted in (name, name.rpartition("@")[0])), key=lambda n: (-games[n], n))
@@ -277,21 +277,21 @@ def _board(
     seats = len(records[0].agents)
     made = make_tables(records, anchor=anchor, resamples=resamples, seed=seed)
     versions = tuple(sorted({record.version for record in records}))
-    said = [note] if note else []
+    found = [note] if note else []
     if len(versions) > 1:
-        said.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
+        found.append(f"Games of several versions of cellgames count here: {', '.join(versions)}.")
     return Leaderboard(
         game=setting.game,
         parameters=setting.parameters,
         versions=versions,
         players=_players(setting, seats),
         tables=made,
-        notes=(*said, *notes(made)),
+        notes=(*found, *notes(made)),
     )
 
 
 def _players(setting: Setting, seats: int) -> tuple[str, ...]:
-    """Names of the seats, as far as this version still knows the game."""
+    """Return names of the seats, those of the game if this version still knows it."""
     try:
         names = tuple(registry.make(setting.game, **setting.parameters).info.players)
     except (ValueError, TypeError, ImportError):
@@ -307,13 +307,13 @@ def _if_installed(make: Callable[[], T]) -> T | None:
 
 
 def title(game: str, parameters: Mapping[str, Any]) -> str:
-    """The id that is nearest to the parameters, and what differs from it."""
+    """Return the id that is nearest to the parameters, and what differs from it."""
     name, different = _nearest(game, parameters)
     return " ".join([name, *(f"{key}={value}" for key, value in different.items())])
 
 
 def _nearest(game: str, parameters: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The id under which fewest parameters differ from the defaults, and those."""
+    """Return the id under which fewest parameters differ from the defaults, and those parameters."""
     registered = registry.REGISTRY.get(game)
     if registered is None:
         return game, dict(parameters)

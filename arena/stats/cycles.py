@@ -23,11 +23,12 @@ __all__ = ["Cycle", "beats", "components", "cycles"]
 
 @dataclass(frozen=True)
 class Cycle:
-    """A ring; each agent beats the next one, the last the first.
+    """A ring in which each agent beats the next one, the last the first.
 
-    agents: three or more; the first by name begins.
-    scores: of each agent against the next.
-    lows:   lower bounds of those scores, all above 1/2.
+    Attributes:
+        agents: Three agents or more; the first by name begins.
+        scores: Score of each agent against the next.
+        lows: Lower bounds of those scores, all above 1/2.
     """
 
     agents: tuple[str, ...]
@@ -36,7 +37,7 @@ class Cycle:
 
     @property
     def weakest(self) -> float:
-        """The smallest of the scores, by which rings are ordered."""
+        """Smallest of the scores; rings are ordered by it."""
         return min(self.scores)
 
     @property
@@ -52,12 +53,12 @@ class Cycle:
 
 
 def beats(payoffs: Payoffs, level: float = 0.95) -> NDArray[np.bool_]:
-    """Bool [K, K]: whether the row beats the column with certainty, each pair at this level for itself."""
+    """Return bool [K, K], True where the row beats the column with certainty, each pair at this level for itself."""
     return payoffs.interval(level)[0] > 0.5  # NaN, where they never met, is not
 
 
 def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int = 10_000) -> tuple[Cycle, ...]:
-    """All rings without chords: first the triples, then longer ones, of each length those with the best weakest link.
+    """Return all rings without chords, the shortest first, of one length those with the best weakest link first.
 
     Args:
         payoffs: the matrix.
@@ -89,7 +90,7 @@ def cycles(payoffs: Payoffs, level: float = 0.95, *, longest: int = 6, most: int
 
 
 def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple[int, ...]]:
-    """Rings without chords: the triples by looking, longer ones by networkx; `most` at most."""
+    """Yield rings without chords, `most` at most: triples from the matrix, longer ones by networkx."""
     import networkx  # type: ignore[import-untyped]  # it has no types of its own
 
     count = 0
@@ -114,7 +115,7 @@ def _rings(arrows: NDArray[np.bool_], longest: int, most: int) -> Iterator[tuple
 
 
 def components(payoffs: Payoffs, level: float = 0.95) -> tuple[tuple[str, ...], ...]:
-    """Groups of agents that no order by "beats with certainty" can tell apart: strongly connected components.
+    """Return the strongly connected components of "beats with certainty", which no order of agents can tell apart.
 
     Biggest first; an agent in no ring is alone in its group, and left out.
     """

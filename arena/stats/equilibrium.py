@@ -1,4 +1,4 @@
-"""The equilibrium of greatest entropy of a symmetric zero-sum game, on which Nash averaging stands (`payoffs.nash`).
+"""The equilibrium of greatest entropy of a symmetric zero-sum game, for Nash averaging (`payoffs.nash`).
 
 Letters: `K` choices, which are agents there.
 """
@@ -20,7 +20,7 @@ _FEASIBLE = 1e-10  # how far a linear program may miss a constraint
 
 
 def equilibrium(advantage: FloatArray) -> FloatArray:
-    """The equilibrium of greatest entropy of a symmetric zero-sum game: float64 [K], exactly 0 outside its support.
+    """Return the equilibrium of greatest entropy of a symmetric zero-sum game, float64 [K], 0 outside its support.
 
     Args:
         advantage: [K, K], antisymmetric, what the row gains against the column.
@@ -48,7 +48,7 @@ def equilibrium(advantage: FloatArray) -> FloatArray:
 
 
 def _inner_equilibrium(matrix: FloatArray) -> FloatArray:
-    """An equilibrium p with p > 0 or A p < 0 for every agent; those with p > 0 are all that are in any equilibrium.
+    """Return an equilibrium p with p > 0 or A p < 0 for every agent; agents with p = 0 are in no equilibrium.
 
     There is one (Tucker 1956, "Dual Systems of Homogeneous Linear Relations"), and the greatest e with p - A p >= e
     finds it. An agent that loses to one equilibrium is in no other, so p > 0 tells all members.
@@ -71,7 +71,7 @@ def _inner_equilibrium(matrix: FloatArray) -> FloatArray:
 
 
 def _most_entropy(matrix: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
-    """Of the equilibria on these agents the one of greatest entropy, float64 [members].
+    """Return the equilibrium of greatest entropy on these agents, float64 [members].
 
     With Lagrange's multipliers t of A p = 0 on members and t >= 0 of A p <= 0 on all others, it is proportional to
     exp(-A' t), where t minimises log sum exp(-A' t): a smooth convex function, whose gradient is -A p.
@@ -98,7 +98,7 @@ def _most_entropy(matrix: FloatArray, member: NDArray[np.bool_]) -> FloatArray:
 
 
 def _gibbs(t: FloatArray, rows: FloatArray) -> tuple[float, FloatArray]:
-    """Log sum exp(-t rows), and the distribution exp(-t rows) / its sum."""
+    """Return log sum exp(-t rows), and the distribution exp(-t rows) / its sum."""
     logits = -(t @ rows)
     top = float(logits.max())
     weights = np.exp(logits - top)
@@ -106,7 +106,7 @@ def _gibbs(t: FloatArray, rows: FloatArray) -> tuple[float, FloatArray]:
 
 
 def _polished(rows: FloatArray, member: NDArray[np.bool_], t: FloatArray) -> FloatArray:
-    """Newton's steps on the multipliers that are free or at work: quadratic where the descent only crawls."""
+    """Improve the multipliers that are free or at work by Newton's steps; the descent is slow near the end."""
     active = member | (t > 1e-9)
     rows, t = rows[active], t[active]
     p = _gibbs(t, rows)[1]
@@ -124,7 +124,7 @@ def _polished(rows: FloatArray, member: NDArray[np.bool_], t: FloatArray) -> Flo
 
 
 def _optimize() -> Any:
-    """SciPy's module, which is optional."""
+    """Import SciPy's module, which is optional."""
     try:
         from scipy import optimize
     except ImportError as error:

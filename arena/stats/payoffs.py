@@ -1,4 +1,4 @@
-"""Who beats whom: the payoff matrix of a set of games, Nash averaging and alpha-Rank.
+"""The payoff matrix of a set of games, Nash averaging and alpha-Rank.
 
 A rating is one number an agent, which cannot say that rock loses to paper. The matrix keeps every pair, and two
 solutions of the game "choose an agent" weigh it: the equilibrium of greatest entropy (Balduzzi, Tuyls, Perolat and
@@ -49,15 +49,17 @@ _VIRTUAL = 2.0  # clusters won, and as many lost, that an interval adds: Agresti
 
 @dataclass(frozen=True, eq=False)
 class Payoffs:
-    """The matrix; arrays are [K, K], the row's agent against the column's.
+    """A payoff matrix; arrays are [K, K], the row's agent against the column's.
 
-    agents: names, sorted.
-    score:  float64, mean of the row's points: a win 1, a draw 1/2; NaN on the diagonal and where they never met. In
+    Attributes:
+        agents: Names, sorted.
+        score: float64, mean of the row's points: a win 1, a draw 1/2; NaN on the diagonal and where they never met. In
             games of more than two by pairs of seats: ahead 1, level 1/2, behind 0.
-    games:  int64, how many (pairs of seats) that is.
-    middle, error: float64, centre and standard error of the score's interval, NaN like `score`.
-    clusters: int64, how many sets of games that depend on each other, such as the two of an opening.
-    level:  coverage that `low` and `high` aim at, pair by pair.
+        games: int64, number of games, or of pairs of seats.
+        middle: float64, centre of the score's interval, NaN like `score`.
+        error: float64, standard error of the score's interval, NaN like `score`.
+        clusters: int64, number of sets of games that depend on each other, such as the two of an opening.
+        level: Coverage that `low` and `high` aim at, pair by pair.
     """
 
     agents: tuple[str, ...]
@@ -80,20 +82,20 @@ class Payoffs:
 
     @property
     def advantage(self) -> FloatArray:
-        """Float64 [K, K], (score - the opponent's score) / 2, antisymmetric; from -1/2 to 1/2, diagonal 0.
+        """Half the difference of the two scores, float64 [K, K], antisymmetric, from -1/2 to 1/2.
 
-        The score minus 1/2, except where both can lose.
+        It is the score minus 1/2, except where both can lose; the diagonal is 0.
         """
         found = (self.score - self.score.T) / 2
         np.fill_diagonal(found, 0.0)
         return found
 
     def interval(self, level: float) -> tuple[FloatArray, FloatArray]:
-        """Bounds of the scores; games of one cluster, such as the two of an opening, are not taken as independent.
+        """Return bounds of the scores; games of one cluster, such as the two of an opening, may depend on each other.
 
-        Agresti and Coull's interval (1998, "Approximate Is Better than 'Exact'", The American Statistician 52), on
-        clusters: two clusters won and two lost are added, then it is the mean and its standard error over clusters
-        times the quantile of Student's t. So it has a width also for an agent that won every game.
+        It is the interval of Agresti and Coull (1998, "Approximate Is Better than 'Exact'", The American Statistician
+        52) on clusters: two clusters won and two lost are added, then it is the mean and its standard error over
+        clusters times the quantile of Student's t. So it has a width also for an agent that won every game.
         """
         if not 0 < level < 1:
             raise ValueError(f"level must lie between 0 and 1, got {level}; write 0.95 for 95 %")
@@ -103,7 +105,7 @@ class Payoffs:
         return np.clip(self.middle - margin, 0, 1), np.clip(self.middle + margin, 0, 1)
 
     def restricted(self, agents: Sequence[str]) -> Payoffs:
-        """The part of some agents."""
+        """Return the matrix of some of the agents."""
         names = tuple(sorted(agents))
         if missing := sorted(set(names) - set(self.agents)):
             raise ValueError(f"expected some of {', '.join(self.agents)}, got {', '.join(missing)}")
@@ -121,21 +123,21 @@ class Payoffs:
 
     @cached_property
     def average(self) -> NashAverage:
-        """`nash` of it; an `ImportError` without SciPy."""
+        """Result of `nash`; raises an `ImportError` without SciPy."""
         return nash(self)
 
     @cached_property
     def shares(self) -> FloatArray:
-        """`alpha_rank` of it; an `ImportError` without OpenSpiel."""
+        """Result of `alpha_rank`; raises an `ImportError` without OpenSpiel."""
         return alpha_rank(self)
 
     @cached_property
     def rings(self) -> tuple[Cycle, ...]:
-        """`cycles.cycles` of it, at its level."""
+        """Result of `cycles.cycles` at the level of the matrix."""
         return cycles(self, self.level)
 
     def complete(self) -> tuple[str, ...]:
-        """The largest set of agents that have all met each other; of several the one with the most games."""
+        """Return the largest set of agents that have all met each other; of several the one with the most games."""
         import networkx  # type: ignore[import-untyped]  # it has no types of its own
 
         met = networkx.Graph()
@@ -149,15 +151,17 @@ class Payoffs:
 
 
 class NashAverage(NamedTuple):
-    """Nash averaging: the mixture of agents that none of them beats; arrays are [K], in the order of `agents`.
+    """The mixture of agents that none of them beats; arrays are [K], in the order of `agents`.
 
-    agents:   all of the matrix.
-    strategy: float64, the equilibrium of greatest entropy; sums to 1, 0 for those left out.
-    rating:   float64, advantage over that mixture, from -1/2 to 0; 0 for all in it; NaN for those left out.
-    low, high: float64, bounds of the strategy when the scores are drawn again from their errors; NaN without draws.
-    support:  float64, share of those draws in which the agent is in the mixture.
-    value:    largest of the ratings, 0 but for rounding: what the best answer to the mixture gains.
-    left_out: agents that have not met all others, see `Payoffs.complete`.
+    Attributes:
+        agents: All agents of the matrix.
+        strategy: float64, the equilibrium of greatest entropy; sums to 1, 0 for those left out.
+        rating: float64, advantage over that mixture, from -1/2 to 0; 0 for all in it; NaN for those left out.
+        low: float64, lower bound of the strategy when the scores are drawn again from their errors; NaN without draws.
+        high: float64, the upper bound.
+        support: float64, share of those draws in which the agent is in the mixture.
+        value: Largest of the ratings, 0 but for rounding: the gain of the best answer to the mixture.
+        left_out: Agents that have not met all others, see `Payoffs.complete`.
     """
 
     agents: tuple[str, ...]
@@ -174,7 +178,7 @@ class NashAverage(NamedTuple):
 
 
 def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
-    """The matrix of games of two or more; records need no moves.
+    """Return the matrix of games of two or more; records need no moves.
 
     Args:
         records: in any order; games of an agent against itself say nothing and are left out.
@@ -195,7 +199,7 @@ def payoffs(records: Iterable[Record], level: float = 0.95) -> Payoffs:
 
 
 def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
-    """The matrix of comparisons as `ratings.rate` takes them, clusters too; the order does not matter.
+    """Return the matrix of comparisons as `ratings.rate` takes them; their order does not matter.
 
     Raises:
         ValueError: no results, or an agent against itself.
@@ -228,7 +232,7 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
 
 
 def _clustered(sizes: FloatArray, points: FloatArray) -> tuple[float, float]:
-    """Mean of the points a game and its standard error over clusters, with the virtual ones; order does not matter."""
+    """Return the mean of the points a game and its standard error over clusters, with the virtual ones."""
     size = math.fsum(sizes) / len(sizes)  # of a virtual cluster
     total = size * (len(sizes) + 2 * _VIRTUAL)
     mean = (math.fsum(points) + size * _VIRTUAL) / total
@@ -241,7 +245,7 @@ def _clustered(sizes: FloatArray, points: FloatArray) -> tuple[float, float]:
 
 
 def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
-    """Nash averaging of the advantages; needs SciPy.
+    """Return the Nash averaging of the advantages; needs SciPy.
 
     The matrix is `Payoffs.advantage`: scores, not their logarithms (which won or lost matches make infinite). It is a
     symmetric zero-sum game, so its value is 0 and the strategies p with A p <= 0 are its equilibria. A linear program
@@ -272,7 +276,7 @@ def nash(payoffs: Payoffs, *, draws: int = 200, seed: int = 0) -> NashAverage:
 
 
 def _drawn(payoffs: Payoffs, draws: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Matrices of advantages, each score drawn about the middle of its interval."""
+    """Yield matrices of advantages, each score drawn about the middle of its interval."""
     middle = (payoffs.middle - payoffs.middle.T) / 2
     np.fill_diagonal(middle, 0.0)
     error = np.nan_to_num((payoffs.error + payoffs.error.T) / 2)
@@ -285,7 +289,7 @@ def _drawn(payoffs: Payoffs, draws: int, rng: np.random.Generator) -> Iterator[F
 
 
 def alpha_rank(payoffs: Payoffs, *, alpha: float | None = None, population: int = 50) -> FloatArray:
-    """Long-run share of each agent in a population that imitates, by OpenSpiel; float64 [K], NaN for those left out.
+    """Return the long-run share of each agent in a population that imitates, float64 [K]; NaN for those left out.
 
     Args:
         payoffs: the matrix; where pairs are missing, the largest complete part is taken.

@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Finish:
-    """How the seats of one side finished.
+    """The finishing places and scores of one side.
 
     A game that was forfeited counts for those who failed only: with the last place, whatever the scores when it was
     stopped. Without a seat that counts, place and score are NaN.
@@ -174,7 +174,7 @@ class Tables:
 
     @property
     def finishes(self) -> dict[str, Finish]:
-        """How the seats of each agent finished, best agent first."""
+        """Finishing places of each agent, best agent first."""
         return {standing.agent: standing.tally.finish for standing in self.standings}
 
 

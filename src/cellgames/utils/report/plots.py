@@ -140,7 +140,7 @@ def dots(figure: Figure, title: str, rows: Sequence[Dot], axis: str, notes: str)
 
 @dataclass(frozen=True)
 class Scale:
-    """How a matrix shows its values.
+    """The scale on which a matrix shows its values.
 
     Attributes:
         high: The value at the end of the colour map, which begins at 0.
