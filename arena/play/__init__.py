@@ -1,1 +1,1 @@
-"""Matches, round robins and free-for-all games, in folders that a killed run leaves ready to be continued."""
+"""Matches, round robins and free-for-all games, in folders from which a killed run can be continued."""

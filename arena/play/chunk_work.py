@@ -22,9 +22,10 @@ Key: TypeAlias = tuple[str, int]
 class Piece:
     """A chunk; its text names it in messages.
 
-    key:      of the chunk.
-    agents:   names, sorted.
-    pairings: of the games.
+    Attributes:
+        key: of the chunk.
+        agents: names, sorted.
+        pairings: of the games.
     """
 
     key: Key
@@ -37,7 +38,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class ChunkWork:
-    """What the chunks of a run have in common; a `workers.Work`."""
+    """The common part of the chunks of a run; a `workers.Work`."""
 
     parcel: Parcel
     options: MatchOptions

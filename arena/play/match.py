@@ -46,18 +46,18 @@ __all__ = [
 
 
 def derive(*parts: str | int) -> int:
-    """A seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
+    """Return a seed from 0 to 2^63 - 1: the first 63 bits of BLAKE2b over the parts as a JSON list."""
     digest = hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def match_id(first: str, second: str) -> str:
-    """The same for both orders."""
+    """Return the name of the match of two agents, in either order."""
     return " vs ".join(sorted((first, second)))
 
 
 def load_two_player_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
-    """Agents by name, for a game of two players; otherwise like `load_agents`.
+    """Return agents by name, for a game of two players; otherwise like `load_agents`.
 
     Raises:
         ValueError: a game not for two players, or what `load_agents` refuses.
@@ -71,7 +71,7 @@ def load_two_player_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict
 
 
 def load_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
-    """Agents by name; specs are loaded.
+    """Return agents by name; load those that are specs.
 
     Raises:
         ValueError: fewer than two, two of one name, one that cannot be printed, a spec that cannot be loaded, an
@@ -93,7 +93,7 @@ def load_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAg
 
 
 def both_seats(first: str, second: str, openings: range) -> list[Pairing]:
-    """The games of a match from some openings; of each opening first the one that agent 0 of the match id begins."""
+    """Return the games of a match from some openings; agent 0 of the match id begins the first game of each."""
     id = match_id(first, second)
     return [Pairing(id, opening, seats) for opening in openings for seats in ((0, 1), (1, 0))]
 
@@ -105,7 +105,7 @@ def play_chunk(
     openings: range,
     finished: Callable[[int], None] | None = None,
 ) -> list[Record]:
-    """The games of a chunk of a match, in the order of `both_seats`.
+    """Play the games of a chunk of a match; return them in the order of `both_seats`.
 
     Args:
         game: the rules.
@@ -125,7 +125,7 @@ def play_games(
     pairings: Sequence[Pairing],
     finished: Callable[[int], None] | None = None,
 ) -> list[Record]:
-    """The games of a chunk, for any number of seats, in the order of the pairings.
+    """Play the games of a chunk, for any number of seats; return them in the order of the pairings.
 
     An agent that fails in a game forfeits it (`agents.forfeits`), and all other games go on.
 
@@ -173,7 +173,7 @@ def records_of(
     openings: Sequence[int],
     pairings: Sequence[Pairing | None] | None = None,
 ) -> list[Record]:
-    """All games that were played, or forfeited; the keywords are the records', one per env."""
+    """Return the records of games that were played or forfeited; the keywords are the records', one per env."""
     env_ids = range(len(played.turns))
     failures = [played.failures.get(env_id) for env_id in env_ids]
     forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
@@ -210,7 +210,7 @@ def record(
     opening: int,
     pairing: Pairing | None = None,
 ) -> Record:
-    """One of the games that were played, or forfeited; the keywords are the record's."""
+    """Return the record of one of the games that were played or forfeited; the keywords are the record's."""
     one = loop.Played(
         played.actions[:, env_id : env_id + 1],
         played.turns[env_id : env_id + 1],
@@ -222,7 +222,7 @@ def record(
 
 
 def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
-    """For `play`'s `on_turn`: tells how many more games are over."""
+    """Return a function for `play`'s `on_turn` that reports the number of games that have just ended."""
     before = 0
 
     def count(turn: int, state: State) -> None:
@@ -235,7 +235,7 @@ def counter(finished: Callable[[int], None]) -> Callable[[int, State], None]:
 
 
 def generator(*parts: str | int) -> torch.Generator:
-    """A new one, with a seed from `derive`."""
+    """Return a new generator with a seed from `derive`."""
     return torch.Generator().manual_seed(derive(*parts))
 
 
@@ -243,9 +243,10 @@ def generator(*parts: str | int) -> torch.Generator:
 class MatchResult:
     """A match as its first agent sees it.
 
-    agents:  first and second.
-    records: of all games.
-    tally:   wins, draws and losses of the first agent, and how many games differ.
+    Attributes:
+        agents: first and second.
+        records: of all games.
+        tally: wins, draws and losses of the first agent, and how many games differ.
     """
 
     agents: tuple[str, str]
@@ -254,7 +255,7 @@ class MatchResult:
 
     @property
     def score(self) -> float:
-        """The first agent's share: a win 1, a draw 1/2."""
+        """Return the first agent's share of the points: a win is 1, a draw 1/2."""
         return self.tally.score
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:

@@ -16,7 +16,7 @@ __all__ = ["lengths", "match_openings", "openings"]
 
 
 def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
-    """Uniformly random legal actions for the first turns of games, drawn in these very games.
+    """Draw uniformly random legal actions for the first turns of games, in these very games.
 
     An opening stops before an action that ends its game.
 
@@ -47,7 +47,7 @@ def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) 
 
 
 def match_openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) -> Tensor:
-    """The openings of a match, one a seed; arguments and result are those of `openings`.
+    """Draw the openings of a match, one a seed; arguments and result are those of `openings`.
 
     Without chance an opening fits every seed, so all are full and those that end the game are drawn again
     (`agents.random_openings`). With chance what is legal, and when a game ends, may depend on the seed.
@@ -58,5 +58,5 @@ def match_openings(game: Game, seeds: Tensor, plies: int, generator: torch.Gener
 
 
 def lengths(drawn: Tensor) -> list[int]:
-    """How many turns each of the openings [B, plies, ...] has."""
+    """Return the number of turns of each of the openings [B, plies, ...]."""
     return (drawn[..., None].flatten(2) >= 0).all(2).sum(1).tolist()

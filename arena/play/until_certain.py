@@ -1,4 +1,4 @@
-"""Games until the order is certain: which pairs of a round robin get more of them, and when it is enough.
+"""Round robins until the order is certain: the choice of pairs that get more games, and the end.
 
 After the first games of all pairs come rounds. In each, every two neighbours in the ranking whose order is not certain
 (`order`) get one chunk of games, of that pair of agents whose games narrow their difference most; mostly it is their
@@ -79,7 +79,7 @@ class UntilCertain:
         return chunks
 
     def order(self, records: Sequence[Record]) -> tuple[Adjacency, ...]:
-        """How certain the order is after all games, the first ones first."""
+        """Return how certain the order of neighbours is after all games, which come in their order."""
         return tuple(adjacencies(self._evidence(records), self._at_first(records)))
 
     def _evidence(self, records: Sequence[Record]) -> Evidence:

@@ -29,13 +29,14 @@ __all__ = ["Parcel"]
 
 @dataclass(frozen=True)
 class _Sent:
-    """An agent.
+    """An agent that is sent.
 
-    name:     that it has in records.
-    identity: here, "" for an unknown one.
-    spec:     to load it by, "" for an object. With weights, the text before their path.
-    weights:  the content of its file.
-    object:   the pickled agent.
+    Attributes:
+        name: that it has in records.
+        identity: here, "" for an unknown one.
+        spec: to load it by, "" for an object. With weights, the text before their path.
+        weights: the content of its file.
+        object: the pickled agent.
     """
 
     name: str
@@ -47,7 +48,7 @@ class _Sent:
 
 @dataclass(frozen=True)
 class Parcel:
-    """See the module; made by `pack`, can be pickled."""
+    """A game and agents that can be pickled; see the module."""
 
     game: str
     parameters: Mapping[str, Any]
@@ -55,7 +56,7 @@ class Parcel:
 
     @classmethod
     def pack(cls, game: Game, agents: Sequence[str | AnyAgent]) -> Parcel:
-        """Get a game and agents, specs or objects, ready to travel.
+        """Return a game and agents, specs or objects, ready to be sent.
 
         Raises:
             ValueError: a game that its id does not make, an agent that cannot be pickled, weights that are not there.
@@ -75,11 +76,11 @@ class Parcel:
 
     @property
     def identities(self) -> dict[str, str]:
-        """Of the agents that it holds, by name (`agents.identity`)."""
+        """Return the identities of the agents by name (`agents.identity`)."""
         return {sent.name: sent.identity for sent in self.agents}
 
     def unpack(self) -> tuple[Game, dict[str, AnyAgent]]:
-        """The game, and the agents by name.
+        """Return the game, and the agents by name.
 
         Raises:
             ClusterError: a game that is not known here, an agent that is not what it was.
@@ -116,7 +117,7 @@ def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
 
 
 def _weights_of(spec: str) -> tuple[str, Path] | None:
-    """The file that a spec names and the text before it, None for agents without one."""
+    """Return the file that a spec names and the text before it, None for agents without one."""
     if (path := weights_path(spec)) is not None:
         return "", path
     name, _, argument = spec.partition(":")
@@ -128,7 +129,7 @@ def _weights_of(spec: str) -> tuple[str, Path] | None:
 
 
 def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
-    """The agent, ready to play the game."""
+    """Return the agent, ready to play the game."""
     if sent.object is not None:
         agent: AnyAgent = unpacked(sent.object)
         # One that was typed at a prompt or in a script came by value, and has no source here.

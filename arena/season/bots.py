@@ -34,7 +34,7 @@ __all__ = ["BotUmpire"]
 
 
 class BotUmpire:
-    """Plays the games of teams that are bots.
+    """An umpire for teams that are bots.
 
     Args:
         game: for two players, in turns or all at once.
@@ -156,7 +156,7 @@ class BotUmpire:
 
 @dataclass(frozen=True)
 class _Packed:
-    """Makes a `BotUmpire` in another process; `names` are those that agents have in the parcel, by the teams' specs."""
+    """A function that makes a `BotUmpire` in another process; `names` maps the teams' specs to names in the parcel."""
 
     parcel: Parcel
     names: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""The playoffs as a picture: rounds from left to right, a box a series, every game's scores and the winners.
+"""The playoffs as a picture: rounds from left to right, a box for each series with the scores of its games.
 
 Lengths are the units of `envs.core.drawing`.
 """
@@ -26,12 +26,12 @@ _BOX_HEIGHT = _HEAD + 2 * _ROW
 
 
 def score_text(score: float) -> str:
-    """Whole numbers as such, others with up to three digits behind the point."""
+    """Return a score as text: whole numbers as such, others with up to three digits behind the point."""
     return f"{score:.3f}".rstrip("0").rstrip(".")
 
 
 def bracket_picture(bracket: Bracket, title: str) -> Picture:
-    """All series that are known; in a box, teams with their seeds, scores of each game, and games won."""
+    """Draw all known series; a box has the teams with their seeds, the scores of each game, and games won."""
     seed = {team: number for teams in bracket.seeds.values() for number, team in enumerate(teams, 1)}
     layout = _Layout(bracket)
     shapes: list[Shape] = [Text(_MARGIN, 34, title, 18, _INK, bold=True)]
@@ -61,7 +61,7 @@ def _clipped(name: str) -> str:
 
 
 def _link(layout: _Layout, number: int, centre: float, before: float) -> Polyline:
-    """From a series to one that it follows from."""
+    """Return the line from a series to one that it follows from."""
     x = layout.left(number)
     bend, start = x - _GAP / 2, layout.left(number - 1) + layout.widths[number - 1]
     before, centre = before + _HEAD / 2, centre + _HEAD / 2  # between the lines of the teams
@@ -69,7 +69,7 @@ def _link(layout: _Layout, number: int, centre: float, before: float) -> Polylin
 
 
 class _Layout:
-    """Where things stand; columns are as wide as the longest name and the longest score ask for."""
+    """Places in the picture; the longest name and the longest score set the widths of columns."""
 
     def __init__(self, bracket: Bracket) -> None:
         names = [_clipped(team) for teams in bracket.seeds.values() for team in teams]
@@ -82,17 +82,17 @@ class _Layout:
         self.height = _TOP + len(bracket.rounds[0]) * (_BOX_HEIGHT + _BETWEEN)
 
     def left(self, number: int) -> float:
-        """Of the boxes of a round."""
+        """Return the left side of the boxes of a round."""
         return _MARGIN + sum(self.widths[:number]) + number * _GAP
 
     def centres(self, number: int, before: Sequence[float]) -> list[float]:
-        """Heights of the middles of a round's boxes; from the second round on, between those they follow from."""
+        """Return the heights of the middles of a round's boxes; in later rounds, between those they follow from."""
         if number == 0:
             return [_TOP + _BOX_HEIGHT / 2 + place * (_BOX_HEIGHT + _BETWEEN) for place in range(4)]
         return [(above + below) / 2 for above, below in zip(before[::2], before[1::2], strict=True)]
 
     def box(self, series: Series, x: float, centre: float, seed: Mapping[str, int]) -> list[Shape]:
-        """A series; its league and the numbers of the games stand in a line above it."""
+        """Return the shapes of a series; a line above it has its league and the numbers of the games."""
         width, top = self.name + series.best_of * self.score + 34, centre - _BOX_HEIGHT / 2
         shapes: list[Shape] = [
             Text(x + 2, top + 12, series.league, 10, _GREY),
@@ -121,10 +121,10 @@ class _Layout:
         return shapes
 
     def _column(self, x: float, game: int) -> float:
-        """The middle of a game's scores."""
+        """Return the middle of a game's scores."""
         return x + self.name + (game + 0.5) * self.score
 
 
 def _shown(result: GameResult, team: str) -> str:
-    """The score; a winner by dice has a star."""
+    """Return the score; a winner by dice has a star."""
     return score_text(result.scores[result.teams.index(team)]) + "*" * bool(result.rolls and result.winner == team)

@@ -34,7 +34,7 @@ ENDED = ("scores", "generations", "winner", "truncated")
 
 
 class CupUmpire:
-    """Plays the games of teams that are not bots.
+    """An umpire for teams that are not bots.
 
     Args:
         patterns: names in `PATTERNS`; None for all of them.
@@ -124,14 +124,14 @@ class CupUmpire:
         return _played(fixture, {name: data[name] for name in (*start, *ENDED)})
 
     def _start(self, fixture: Fixture, seed: int) -> dict[str, Any]:
-        """Pattern, which replays keep, the seed of the arrangement, and the rules."""
+        """Return the pattern, which replays keep, the seed of the arrangement, and the rules."""
         number = derive(seed, "pattern", fixture.stage, fixture.game) % len(self.patterns)
         rules = {name: getattr(self, name) for name in PARAMETERS}
         return {"pattern": self.patterns[number], "seed": fixture.derive(seed, "arrangement"), **rules}
 
 
 def start_of(record: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """The start of a game from its record, a line of games.jsonl as JSON; the flat cells of `arrange`."""
+    """Return the start of a game from its record, a line of games.jsonl as JSON: the flat cells of `arrange`."""
     return arrange(record["pattern"], np.random.default_rng(record["seed"]))
 
 

@@ -1,4 +1,4 @@
-"""Games of the Cup's own seasons played again from their records: results compared, and pictures of the way."""
+"""Replays of games of the Cup's own seasons: their results are compared, and their course is drawn."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ __all__ = ["CupRecord", "gif", "recognises", "texts", "verify"]
 
 @dataclass(frozen=True)
 class CupRecord:
-    """A finished game, as `season_cup.CupUmpire` writes it.
+    """A finished game, as `cup.CupUmpire` writes it.
 
-    fixture:         which game of the season it is; the first team is number 1.
-    pattern:         a name in `PATTERNS`.
-    seed:            of the arrangement.
-    max_generations: where it was to be cut off.
-    survivors:       "recolour" or "keep".
-    scores:          live cells of both teams.
-    generations:     at which it ended.
-    winner:          1 or 2, 0 for nobody.
-    truncated:       cut off.
+    Attributes:
+        fixture: which game of the season it is; the first team is number 1.
+        pattern: a name in `PATTERNS`.
+        seed: of the arrangement.
+        max_generations: where it was to be cut off.
+        survivors: "recolour" or "keep".
+        scores: live cells of both teams.
+        generations: at which it ended.
+        winner: 1 or 2, 0 for nobody.
+        truncated: cut off.
     """
 
     fixture: Fixture
@@ -52,7 +53,7 @@ class CupRecord:
 
     @classmethod
     def from_json(cls, line: str | bytes) -> CupRecord:
-        """From a line of games.jsonl. Unknown fields are left out.
+        """Return the record of a line of games.jsonl; unknown fields are left out.
 
         Raises:
             ValueError: no game of a season, fields missing, or a value that cannot be; the message names them.
@@ -81,7 +82,7 @@ class CupRecord:
 
 
 def recognises(line: bytes) -> bool:
-    """Whether a line of a file of records is meant for this module, rather than one of moves (`records`)."""
+    """Return True if a line of a file is a record of this module, rather than one of moves (`records`)."""
     try:
         data = json.loads(line)
     except (ValueError, RecursionError):
@@ -108,13 +109,13 @@ def verify(
 
 
 def _simulate(records: Sequence[CupRecord], **options: Any) -> Result:
-    """Games with the same rules."""
+    """Simulate games with the same rules."""
     rules = {name: getattr(records[0], name) for name in PARAMETERS}
     return simulate([start_of(vars(record)) for record in records], ROWS, COLS, **rules, **options)
 
 
 def _ended(result: Result, env_id: int) -> dict[str, object]:
-    """How the game of an env ended, as `CupRecord` holds it."""
+    """Return the result of the game of an env, as `CupRecord` holds it."""
     values = {name: getattr(result, name)[env_id].tolist() for name in ENDED}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
 
@@ -132,7 +133,7 @@ def _end(record: CupRecord) -> drawn.View:
 
 
 def texts(record: CupRecord) -> tuple[str, str]:
-    """The arrangement, and the end, for a terminal."""
+    """Return the arrangement, and the end, for a terminal."""
     start: np.ndarray[Any, np.dtype[np.int8]] = boards([start_of(vars(record))], ROWS, COLS)[0].numpy()
     end = _end(record)
     return drawn.text(drawn.moment(end, _title(record), 0, start)), drawn.text(end)

@@ -1,7 +1,7 @@
-"""The games of a season, whoever plays them: what is fixed before a game, what is known after it, and replays.
+"""The games of a season: fixtures, results, replays, and the protocol of umpires that play them.
 
-How games are played is up to an `Umpire`: bots on any game of the suite (`season_bots`), or random arrangements on
-the Toroidal Cup (`season_cup`). The season knows neither.
+How games are played is up to an `Umpire`: bots on any game of the suite (`bots`), or random arrangements on
+the Toroidal Cup (`cup`). The season knows neither.
 """
 
 from __future__ import annotations
@@ -36,10 +36,11 @@ REPLAYS = 5
 class Fixture:
     """A game to be played.
 
-    stage:   the day of the season ("day 7"), or the series (`playoffs.Series.key`).
-    game:    its number in the stage, from 1.
-    teams:   the one with the first seat, the other one.
-    attempt: 0, or the number of the replay.
+    Attributes:
+        stage: the day of the season ("day 7"), or the series (`playoffs.Series.key`).
+        game: its number in the stage, from 1.
+        teams: the one with the first seat, the other one.
+        attempt: 0, or the number of the replay.
     """
 
     stage: str
@@ -48,12 +49,12 @@ class Fixture:
     attempt: int = 0
 
     def derive(self, seed: int, purpose: str) -> int:
-        """A seed of the game's own, from the season's; every attempt has another one."""
+        """Return a seed for this game from the season's; every attempt has another one."""
         return derive(seed, purpose, self.stage, self.game, self.attempt)
 
     @classmethod
     def from_json(cls, line: str | bytes) -> Fixture:
-        """From a line of games.jsonl; a `ValueError` if it holds no game of a season."""
+        """Return the fixture of a line of games.jsonl; raise a `ValueError` if it holds no game of a season."""
         try:
             season = json.loads(line)["season"]
             first, second = map(str, season["teams"])
@@ -63,7 +64,7 @@ class Fixture:
 
     @property
     def occasion(self) -> str:
-        """Which game it is, without the teams."""
+        """Return stage, number and attempt of the game, without the teams."""
         return f"{self.stage}, game {self.game}" + (f", replay {self.attempt}" if self.attempt else "")
 
     def __str__(self) -> str:
@@ -74,9 +75,10 @@ class Fixture:
 class Played:
     """A finished game.
 
-    scores:  by seat, the game's own measure.
-    winner:  0 or 1, a seat, or None: nobody won.
-    data:    what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
+    Attributes:
+        scores: by seat, the game's own measure.
+        winner: 0 or 1, a seat, or None: nobody won.
+        data: what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
     """
 
     fixture: Fixture
@@ -85,7 +87,7 @@ class Played:
     data: Mapping[str, Any]
 
     def to_json(self) -> str:
-        """One line, without the newline."""
+        """Return one line, without the newline."""
         fixture = self.fixture
         season = {
             "stage": fixture.stage,
@@ -97,7 +99,7 @@ class Played:
 
 
 class Umpire(Protocol):
-    """How the games of a season are played.
+    """The protocol of umpires, which play the games of a season.
 
     `chunk` is about how many games are played side by side, kept together, and lost together by a kill.
     """
@@ -106,7 +108,7 @@ class Umpire(Protocol):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All that the games depend on besides teams, seed and schedule, as season.json shows it."""
+        """Return all that the games depend on besides teams, seed and schedule, as season.json shows it."""
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -120,7 +122,7 @@ class Umpire(Protocol):
         """
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
-        """A game that was played before, from its line.
+        """Return a game that was played before, from its line.
 
         Raises:
             ValueError: the line is no game, or not of this fixture; the message says why.
@@ -133,10 +135,10 @@ class AgentUmpire(Umpire, Protocol):
 
     @property
     def identities(self) -> Mapping[str, str]:
-        """Of the agents, by name (`agents.identity`)."""
+        """Return the identities of the agents by name (`agents.identity`)."""
 
     def records(self, played: Sequence[Played]) -> list[Record]:
-        """The games, one record each."""
+        """Return the games, one record each."""
 
 
 PackedUmpire: TypeAlias = Callable[[], Umpire]
@@ -145,10 +147,10 @@ PackedUmpire: TypeAlias = Callable[[], Umpire]
 
 @runtime_checkable
 class PortableUmpire(Umpire, Protocol):
-    """An umpire that can also work elsewhere (`season_ahead`)."""
+    """An umpire that can also work in other processes (`prefetch`)."""
 
     def packed(self) -> PackedUmpire:
-        """What makes an umpire that plays the same games.
+        """Return a function that makes an umpire that plays the same games.
 
         Raises:
             ValueError: something that it needs cannot be pickled.
@@ -156,14 +158,14 @@ class PortableUmpire(Umpire, Protocol):
 
 
 def make_die(seed: int, *occasion: str | int) -> Die:
-    """A die whose rolls follow from the season's seed."""
+    """Return a die whose rolls follow from the season's seed."""
     return lambda team, number: 1 + derive(seed, "die", *occasion, team, number) % SIDES
 
 
 def settle(
     fixtures: Sequence[Fixture], play: Callable[[list[Fixture]], Sequence[Played]], seed: int, *, dice: bool
 ) -> Iterator[GameResult]:
-    """The results of games, of which those without a winner are replayed, all at once.
+    """Play games and yield their results; games without a winner are replayed, all at once.
 
     Args:
         fixtures: first attempts.

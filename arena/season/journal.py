@@ -1,4 +1,4 @@
-"""The file of a season's games, appended batch by batch, and read again by a season that goes on.
+"""The file of a season's games, which is appended batch by batch and read again by a season that continues.
 
 The season asks for its batches in an order that follows from the settings and the results so far. So the file is a
 journal: what it holds of the next batch is taken from it, and the rest is played. A batch of which only a part is in
@@ -19,7 +19,7 @@ __all__ = ["Journal"]
 
 
 class Journal:
-    """Games that are on the disk, and how to get the next ones.
+    """The games on disk, and the source of the next ones.
 
     Args:
         path: games.jsonl; need not exist.
@@ -53,11 +53,11 @@ class Journal:
                 warn(torn)
 
     def holds(self, fixtures: Sequence[Fixture]) -> bool:
-        """Whether `play` would take this batch from the file."""
+        """Return True if `play` would take this batch from the file."""
         return len(self._waiting) - self._taken >= len(fixtures)
 
     def play(self, fixtures: Sequence[Fixture], finished: Callable[[int], None] | None = None) -> list[Played]:
-        """The games of a batch, from the file or played and then on the disk.
+        """Return the games of a batch, from the file, or else play them and append them to it.
 
         Args:
             fixtures: the next ones of the season.
@@ -84,7 +84,7 @@ class Journal:
         return played
 
     def close(self) -> None:
-        """All games have been asked for.
+        """Check that the file holds no other games, and write it anew if it was torn.
 
         Raises:
             RunError: the file holds more.
@@ -117,6 +117,6 @@ class Journal:
 
 
 def _line(line: bytes) -> bytes:
-    """The line, if it holds a game."""
+    """Return the line if it holds a game."""
     Fixture.from_json(line)
     return line

@@ -29,12 +29,13 @@ ROUNDS = ("League Division Series", "League Championship Series", "Toroidal Cup 
 class Series:
     """Games of two teams until one has won more than half of the most there can be.
 
-    key:     its name; all keys of a bracket differ.
-    round:   one of `ROUNDS`.
-    league:  "" in the last round.
-    teams:   the higher seed, the lower one.
-    best_of: the most games.
-    results: so far.
+    Attributes:
+        key: its name; all keys of a bracket differ.
+        round: one of `ROUNDS`.
+        league: "" in the last round.
+        teams: the higher seed, the lower one.
+        best_of: the most games.
+        results: so far.
     """
 
     key: str
@@ -46,17 +47,17 @@ class Series:
 
     @property
     def wins(self) -> tuple[int, int]:
-        """Games won by the higher and by the lower seed."""
+        """Return the games won by the higher and by the lower seed."""
         high, low = (sum(result.winner == team for result in self.results) for team in self.teams)
         return high, low
 
     @property
     def winner(self) -> str | None:
-        """Who has won the series, None as long as nobody has."""
+        """Return the winner of the series, None while it is undecided."""
         return next((team for team, won in zip(self.teams, self.wins, strict=True) if 2 * won > self.best_of), None)
 
     def seats(self) -> tuple[str, str]:
-        """The teams of the next game, the one with the first seat in front."""
+        """Return the teams of the next game, the one with the first seat in front."""
         high, low = self.teams
         return (high, low) if FIRST_SEATS[self.best_of][len(self.results)] == "A" else (low, high)
 
@@ -65,8 +66,9 @@ class Series:
 class Bracket:
     """The series that are known so far, round by round.
 
-    seeds:  by league, best first.
-    rounds: series of each round; a round begins when the one before it is decided.
+    Attributes:
+        seeds: by league, best first.
+        rounds: series of each round; a round begins when the one before it is decided.
     """
 
     seeds: Mapping[str, tuple[str, ...]]
@@ -74,19 +76,19 @@ class Bracket:
 
     @property
     def pending(self) -> tuple[Series, ...]:
-        """The series in which another game has to be played."""
+        """Return the series in which another game has to be played."""
         return tuple(series for series in self.rounds[-1] if series.winner is None)
 
     @property
     def champion(self) -> str | None:
-        """Who has won the last series, None before."""
+        """Return the winner of the last series, None before."""
         return self.rounds[-1][0].winner if len(self.rounds) == len(ROUNDS) else None
 
 
 def bracket(
     seeds: Mapping[str, Sequence[str]], order: Sequence[str], results: Mapping[str, Sequence[GameResult]]
 ) -> Bracket:
-    """The playoffs as far as they have come.
+    """Return the playoffs as far as they are known.
 
     Args:
         seeds: four teams by league, best first; two leagues.
@@ -128,13 +130,13 @@ def bracket(
 
 
 def _winners(series: Sequence[Series]) -> list[str]:
-    """Of all series of a round in their order; none unless all are decided."""
+    """Return the winners of all series of a round in their order; none unless all are decided."""
     winners = [one.winner for one in takewhile(lambda one: one.winner is not None, series)]
     return [winner for winner in winners if winner is not None] if len(winners) == len(series) else []
 
 
 def _with(series: Series, results: Sequence[GameResult]) -> Series:
-    """The series with its games."""
+    """Return the series with its games."""
     for number, result in enumerate(results, 1):
         so_far = Series(series.key, series.round, series.league, series.teams, series.best_of, tuple(results[:number]))
         if set(result.teams) != set(series.teams) or result.winner not in series.teams:

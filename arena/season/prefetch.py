@@ -31,10 +31,11 @@ AHEAD = 2
 
 @dataclass(frozen=True)
 class Batch:
-    """First attempts that are played side by side; its text names it in messages.
+    """First attempts that are played at the same time; its text names it in messages.
 
-    label:    what they are.
-    fixtures: the games.
+    Attributes:
+        label: what they are.
+        fixtures: the games.
     """
 
     label: str
@@ -52,8 +53,9 @@ Rounds: TypeAlias = list[list[Played]]
 class BatchWork(Work[Batch, Rounds]):
     """Batches and their replays, as a worker plays them.
 
-    umpire: makes it there.
-    seed:   the season's.
+    Attributes:
+        umpire: makes it there.
+        seed: the season's.
     """
 
     umpire: PackedUmpire
@@ -143,7 +145,7 @@ class Ahead:
         return played
 
     def _is_next(self, asked: tuple[Fixture, ...]) -> bool:
-        """Whether it is the next batch for workers; those before it, which nobody has asked for, are left out."""
+        """Return True if it is the next batch for workers; drop those before it, which nobody has asked for."""
         if self._given:
             return self._given[0][0].fixtures == asked
         if all(batch.fixtures != asked for batch in self._left):
@@ -165,7 +167,7 @@ class Ahead:
             self._given.append((batch, self._workers.submit(self._work, batch)))
 
     def _first_rounds(self) -> Rounds:
-        """Of the next batch, when they have been played; others are kept going meanwhile."""
+        """Wait for the games of the next batch and return them; keep workers busy meanwhile."""
         self._hand_out()
         batch, future = self._given[0]
         while not wait((future,), timeout=0.5).done:  # on some systems Ctrl-C is not heard in a wait without an end
@@ -180,7 +182,7 @@ class Ahead:
 
 
 def beside_bar(say: Callable[[str], None]) -> Callable[[str], None]:
-    """The same for a time in which progress is shown: a bar of tqdm is taken away while something is said."""
+    """Return a function that prints while progress is shown: it hides a bar of tqdm meanwhile."""
 
     def say_beside(message: str) -> None:
         with sys.modules["tqdm"].tqdm.external_write_mode() if "tqdm" in sys.modules else nullcontext():

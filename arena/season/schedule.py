@@ -56,13 +56,14 @@ _DRAWS = 40  # of counts with one number of games across, before the next best n
 
 @dataclass(frozen=True)
 class LeagueCounts:
-    """How even a league's schedule is; each range is the least and the most of all teams or pairs.
+    """Measures of fairness of a league's schedule; each range is the least and the most of all teams or pairs.
 
-    games:   of a team.
-    first:   first seats of a team.
-    within:  games of two teams of one division.
-    across:  games of two teams of the two divisions.
-    share:   games within the divisions, of all games of the league.
+    Attributes:
+        games: of a team.
+        first: first seats of a team.
+        within: games of two teams of one division.
+        across: games of two teams of the two divisions.
+        share: games within the divisions, of all games of the league.
     """
 
     games: tuple[int, int]
@@ -80,12 +81,12 @@ class SeasonSchedule:
 
     @property
     def games(self) -> int:
-        """How many."""
+        """Return the number of games."""
         return sum(map(len, self.days))
 
 
 def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: random.Random) -> SeasonSchedule:
-    """A random schedule; see the module for what is even.
+    """Draw a random schedule; see the module for what is even.
 
     Args:
         leagues: all names differ; a league has at least four teams, a division at least one.
@@ -152,7 +153,7 @@ def _range(values: Collection[int]) -> tuple[int, int]:
 
 
 def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[list[Pair]]:
-    """Games by day in random order, first seats in front."""
+    """Draw games by day in random order, first seats in front."""
     total = sum(sizes)
     for draw in range(_DRAWS):
         rests = _evenly(days if total % 2 else 0, [0] * total, rng)
@@ -166,7 +167,7 @@ def _league(sizes: Pair, days: int, within: float, rng: random.Random) -> list[l
 
 
 def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
-    """How many games of a league may cross over, best first.
+    """Return the numbers of games of a league that may cross over, best first.
 
     Args:
         sizes: of the two divisions.
@@ -192,7 +193,7 @@ def _across(sizes: Pair, days: int, resting: int, within: float) -> list[int]:
 
 
 def _evenly(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
-    """Shares of `total`, as even as can be; the larger ones go where `before` is lower, else at random."""
+    """Return shares of `total`, as even as can be; the larger ones go where `before` is lower, else at random."""
     each, more = divmod(total, len(before))
     order = sorted(range(len(before)), key=lambda place: (before[place], rng.random()))
     shares = [each] * len(before)
@@ -202,7 +203,7 @@ def _evenly(total: int, before: Sequence[int], rng: random.Random) -> list[int]:
 
 
 def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng: random.Random) -> Counts:
-    """How often vertices meet, every row adding up to `days`."""
+    """Draw how often vertices meet; every row adds up to `days`."""
     total = sum(sizes)
     vertices = total + total % 2
     counts = [[0] * vertices for _ in range(vertices)]
@@ -237,7 +238,7 @@ def _draw_counts(sizes: Pair, days: int, rests: Sequence[int], across: int, rng:
 
 
 def _most_left(left: dict[int, int], count: int, rng: random.Random) -> list[int]:
-    """The `count` vertices with the highest degree left, which lose one; ties at random."""
+    """Return the `count` vertices with the highest degree left and subtract one from each; ties at random."""
     chosen = sorted(left, key=lambda v: (-left[v], rng.random()))[:count]
     for v in chosen:
         left[v] -= 1
@@ -245,7 +246,7 @@ def _most_left(left: dict[int, int], count: int, rng: random.Random) -> list[int
 
 
 def _simple_graph(degrees: dict[int, int], rng: random.Random) -> list[Pair]:
-    """Edges of a graph with degrees that differ by at most one and have an even sum (Havel 1955, Hakimi 1962)."""
+    """Return the edges of a graph whose degrees differ by at most one, with an even sum (Havel 1955, Hakimi 1962)."""
     left, edges = dict(degrees), []
     for u in rng.sample(sorted(degrees), len(degrees)):
         edges += [(u, v) for v in _most_left(left, left.pop(u), rng)]
@@ -253,7 +254,7 @@ def _simple_graph(degrees: dict[int, int], rng: random.Random) -> list[Pair]:
 
 
 def _simple_bipartite(rows: dict[int, int], columns: dict[int, int], rng: random.Random) -> list[Pair]:
-    """Edges of a bipartite graph with degrees that differ by at most one on each side (Ryser 1957)."""
+    """Return the edges of a bipartite graph whose degrees differ by at most one on each side (Ryser 1957)."""
     left, edges = dict(columns), []
     for u in rng.sample(sorted(rows), len(rows)):
         edges += [(u, v) for v in _most_left(left, rows[u], rng)]

@@ -1,4 +1,4 @@
-"""A set of games dealt to days on which everyone plays once, and first seats dealt to the games.
+"""Dealing a set of games to days on which everyone plays once, and first seats to the games.
 
 Days are a 1-factorisation of a multigraph: each day is a perfect matching. Games are dealt one by one; where no day
 suits both teams, two days are exchanged along the games that hang together (a Kempe chain), and where that does not
@@ -28,7 +28,7 @@ _PATIENCE = 20  # tries a game on average, before the multigraph is given up
 
 
 def deal_days(counts: Counts, days: int, rng: random.Random) -> list[list[Pair]] | None:
-    """The edges of a multigraph in `days` perfect matchings.
+    """Split the edges of a multigraph into `days` perfect matchings.
 
     Args:
         counts: every row adds up to `days`.
@@ -86,7 +86,7 @@ class _Deal:
         return [[(u, v) for u, v in enumerate(column) if u < v] for column in columns]
 
     def _choose(self, days: int) -> int:
-        """One of the days that are set as bits."""
+        """Return one of the days that are set as bits."""
         for _ in range(self.rng.randrange(days.bit_count())):
             days &= days - 1
         return (days & -days).bit_length() - 1
@@ -102,7 +102,7 @@ class _Deal:
         self.free[v] |= 1 << day
 
     def _path(self, start: int, day: int, other: int) -> list[int]:
-        """The vertices that hang together from `start`, which is free on `other`, by games on the two days in turn."""
+        """Return the path from `start`, which is free on `other`, along games on the two days in turn."""
         path, now = [start], day
         while (following := self.partner[path[-1]][now]) != -1:
             path.append(following)
@@ -119,7 +119,7 @@ class _Deal:
 
 
 def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random) -> list[list[Pair]]:
-    """The same games, the one with the first seat in front.
+    """Return the same games, the team with the first seat in front.
 
     Over the games of a vertex, and over those of a pair, first and second seats differ by at most one.
 
@@ -144,7 +144,7 @@ def deal_seats(days: Sequence[Sequence[Pair]], vertices: int, rng: random.Random
 
 
 def _oriented(edges: Sequence[Pair], vertices: int, rng: random.Random) -> list[tuple[Pair, bool]]:
-    """For each edge of a simple graph whether it points from its first vertex to its second.
+    """Return for each edge of a simple graph True if it points from its first vertex to its second.
 
     Circuits are walked edge by edge, and every vertex is left as often as it is entered; one more vertex, linked to
     all of odd degree, makes walks out of which circuits are made.

@@ -1,8 +1,8 @@
-"""A season and its playoffs, in a folder that a killed season leaves ready to be continued.
+"""A season and its playoffs, in a folder from which a killed season can be continued.
 
     season.json       the settings, written first
     schedule.json     who plays whom, and how fair it is
-    games.jsonl       one line a game, appended batch by batch (`season_journal`)
+    games.jsonl       one line a game, appended batch by batch (`journal`)
     standings.json    written when the last day is over
     bracket.*, report.md   written when there is a champion (`season_reports`)
 
@@ -57,14 +57,15 @@ _FILES = (SETTINGS, GAMES, *reports.FILES)
 class Season:
     """A season that is over.
 
-    out:      its folder.
-    teams:    in the order given.
-    schedule: its days.
-    table:    the standings of all teams.
-    bracket:  the playoffs.
-    games:    how many were played in all, replays too.
-    played:   how many of them by this call.
-    files:    all files of the folder that belong to the season.
+    Attributes:
+        out: its folder.
+        teams: in the order given.
+        schedule: its days.
+        table: the standings of all teams.
+        bracket: the playoffs.
+        games: how many were played in all, replays too.
+        played: how many of them by this call.
+        files: all files of the folder that belong to the season.
     """
 
     out: Path
@@ -155,7 +156,7 @@ def play_season(
 def _feeding(
     store: AnyStore, folder: Path, umpire: Umpire, warn: Callable[[str], None], failed: list[Record]
 ) -> Iterator[Callable[[Sequence[Played]], None]]:
-    """What adds games to the store, and those that agents forfeited to `failed`; without agents there is nothing."""
+    """Yield a function that adds games to the store, and forfeited ones to `failed`; without agents it does nothing."""
     if not isinstance(umpire, AgentUmpire):
         yield lambda played: None
         return
@@ -170,7 +171,7 @@ def _feeding(
 
 
 def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
-    """The games of the days, of whole days side by side: about `chunk` games each, as even as they can be."""
+    """Yield the games of the days in batches of whole days: about `chunk` games each, as even as possible."""
     days = len(schedule.days)
     parts = min(days, -(-schedule.games // chunk))
     for part in range(parts):
@@ -185,7 +186,7 @@ def _batches(schedule: SeasonSchedule, chunk: int) -> Iterator[Batch]:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the parts of a season share."""
+    """The shared data of the parts of a season."""
 
     teams: Sequence[Team]
     leagues: Leagues
@@ -224,7 +225,7 @@ class _Run:
         return state
 
     def _settle(self, fixtures: Sequence[Fixture], label: str = "", *, dice: bool) -> list[GameResult]:
-        """Results; progress is shown where there is a label and something to play."""
+        """Return the results of games; show progress where there is a label and something to play."""
 
         def play(batch: Sequence[Fixture]) -> list[Played]:
             shown = self.progress and bool(label) and not self.journal.holds(batch)
@@ -253,6 +254,6 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
 
 
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
-    """The settings with a field for each team, so that what differs can be said shortly."""
+    """Return the settings with a field for each team, so that a message on differences is short."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
     return {**{name: value for name, value in settings.items() if name not in ("teams", "identities")}, **teams}

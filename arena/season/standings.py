@@ -1,4 +1,4 @@
-"""Who stands where: wins, then points scored over the season, then a 100-sided die.
+"""Standings: wins, then points scored over the season, then a 100-sided die.
 
 All of it follows from the results and the die, whoever played them. The rules: "The season" and "The playoffs" of the
 Toroidal Cup rules on the Golly.Life wiki, which give the order and the die; a game without a winner counts as half a
@@ -28,13 +28,14 @@ _MOST_ROLLS = 1000  # of fair dice, two of which are level that often once in 10
 
 @dataclass(frozen=True)
 class GameResult:
-    """How a game ended, after its replays.
+    """The result of a game, after its replays.
 
-    teams:    the one with the first seat, the other one.
-    scores:   the game's own measure, of the last replay.
-    winner:   a team's name, or None: half a win each.
-    attempts: how often it was played; all but the last time nobody won.
-    rolls:    dice of both teams that decided it, one after the other until they differed; () for none.
+    Attributes:
+        teams: the one with the first seat, the other one.
+        scores: the game's own measure, of the last replay.
+        winner: a team's name, or None: half a win each.
+        attempts: how often it was played; all but the last time nobody won.
+        rolls: dice of both teams that decided it, one after the other until they differed; () for none.
     """
 
     teams: tuple[str, str]
@@ -48,10 +49,11 @@ class GameResult:
 class Line:
     """A team's line in the standings.
 
-    rank:   from 1, among all teams of the season; the order within leagues and divisions follows.
-    wins:   with half a win for a game without a winner.
-    points: scores over the season.
-    rolls:  dice against the teams that were level in wins and points, for as long as others were level with it.
+    Attributes:
+        rank: from 1, among all teams of the season; the order within leagues and divisions follows.
+        wins: with half a win for a game without a winner.
+        points: scores over the season.
+        rolls: dice against the teams that were level in wins and points, for as long as others were level with it.
     """
 
     rank: int
@@ -63,12 +65,12 @@ class Line:
 
     @property
     def losses(self) -> float:
-        """Games not won."""
+        """Return the number of games not won."""
         return self.games - self.wins
 
 
 def standings(teams: Sequence[str], results: Iterable[GameResult], die: Die) -> list[Line]:
-    """The order of all teams.
+    """Return the lines of all teams in their order.
 
     Args:
         teams: names, each once.
@@ -128,7 +130,7 @@ def roll_off(teams: Sequence[str], die: Die) -> list[tuple[str, tuple[int, ...]]
 
 
 def seed_teams(table: Sequence[Line], leagues: Mapping[str, Mapping[str, Sequence[str]]]) -> dict[str, tuple[str, ...]]:
-    """The teams that go to the playoffs, by league, best first.
+    """Return the teams that go to the playoffs, by league, best first.
 
     They are the winners of the divisions and the best others, `SEEDS` in all, in the order of the standings.
 

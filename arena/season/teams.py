@@ -60,7 +60,7 @@ class Team:
 
 
 def generate_names(count: int, seed: int) -> list[str]:
-    """Different names, a place and a noun; the same seed gives the same ones.
+    """Return different names, a place and a noun; the same seed gives the same names.
 
     Raises:
         ValueError: more than there are.
@@ -78,7 +78,7 @@ def generate_names(count: int, seed: int) -> list[str]:
 
 
 def read_teams(path: PathLike) -> list[Team]:
-    """The teams of a file: a name a line, or CSV with a header that has `name` and any of agent, league, division.
+    """Read the teams of a file: a name a line, or CSV with a header of `name` and any of agent, league, division.
 
     Raises:
         ValueError: no name, an unknown column, a line of another length; the message names file and line.
@@ -110,13 +110,13 @@ def read_teams(path: PathLike) -> list[Team]:
 
 
 def assign_agents(teams: Sequence[Team], agents: Sequence[str]) -> list[Team]:
-    """The teams, with the agents in turn for those that have none."""
+    """Return the teams, with the agents in turn for those that have none."""
     specs = cycle(agents or [""])
     return [team if team.agent else replace(team, agent=next(specs)) for team in teams]
 
 
 def check_names(teams: Sequence[Team]) -> list[str]:
-    """The names of the teams; a `ValueError` says which of them several teams have."""
+    """Return the names of the teams; raise a `ValueError` if several teams have the same."""
     names = [team.name for team in teams]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"expected teams with different names, got more than one {', '.join(twice)}")
@@ -124,7 +124,7 @@ def check_names(teams: Sequence[Team]) -> list[str]:
 
 
 def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
-    """The teams in two leagues of two divisions each, in their order.
+    """Return the teams in two leagues of two divisions each, in their order.
 
     Leagues and divisions that teams already have are kept. Else they are as even as can be, with leagues of even
     size where possible, so that nobody rests.
@@ -156,7 +156,7 @@ def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Te
 
 
 def _divide(teams: Sequence[Team]) -> list[Team]:
-    """Divisions within the leagues that the teams have, where they have none."""
+    """Return the teams with divisions within their leagues, where they have none."""
     if teams[0].division:
         return list(teams)
     leagues: dict[str, list[Team]] = {}
@@ -171,7 +171,7 @@ def _divide(teams: Sequence[Team]) -> list[Team]:
 
 
 def _fill(teams: Sequence[Team], sizes: Sequence[int] | None) -> list[Team]:
-    """Leagues and divisions, one after the other."""
+    """Return the teams with leagues and divisions, filled one after the other."""
     count = len(teams)
     if sizes is None:
         half = -(-count // 2)
@@ -207,7 +207,7 @@ def _check(teams: Iterable[Team]) -> None:
 
 
 def by_league(teams: Sequence[Team]) -> Leagues:
-    """Names by league and division, in the order of the teams."""
+    """Return names by league and division, in the order of the teams."""
     leagues: dict[str, dict[str, list[str]]] = {}
     for team in teams:
         leagues.setdefault(team.league, {}).setdefault(team.division, []).append(team.name)

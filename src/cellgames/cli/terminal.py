@@ -69,7 +69,7 @@ class Table:
 
     @property
     def state(self) -> State:
-        """The game now, a batch of one."""
+        """Return the current state, a batch of one."""
         return self._states[-1]
 
     def run(self) -> Record | None:
@@ -118,7 +118,7 @@ class Table:
         self._show(f"\n{self._title(mover)} plays {text}\n\n{self._game.text(self.state)}")
 
     def _action_of_person(self) -> int | None:
-        """A legal action, or None after something else was done.
+        """Return a legal action, or None if the person typed another command.
 
         Raises:
             EOFError: the person leaves.
@@ -152,7 +152,7 @@ class Table:
         return action
 
     def _undo(self) -> None:
-        """Back to where a person last decided; agents begin anew and remember nothing."""
+        """Go back to the last decision of a person; agents start anew and remember nothing."""
         mine = [turn for turn, state in enumerate(self._states[:-1]) if self._seats[int(state.current_player)] is None]
         if not mine:
             self._show("There is no move of yours to take back.")

@@ -1,1 +1,1 @@
-"""Ray clusters: the connection, workers and the work that they are handed."""
+"""Ray clusters: the connection, and workers that do pieces of work."""

@@ -1,4 +1,4 @@
-"""A Ray cluster, joined or started here, for as long as it is needed. Every room may use this; it needs none.
+"""The connection to a Ray cluster, which is joined or started for as long as it is needed.
 
 Ray (Moritz et al., "Ray: a distributed framework for emerging AI applications", OSDI 2018) is an extra. Importing this
 imports neither Ray nor torch.
@@ -54,7 +54,7 @@ class ClusterError(ValueError):
 
 
 def load_ray() -> Any:
-    """The module `ray`.
+    """Return the module `ray`.
 
     Raises:
         ImportError: it is not installed; the message names the extra.
@@ -69,7 +69,7 @@ def load_ray() -> Any:
 
 @dataclass(frozen=True)
 class Build:
-    """What results may depend on besides settings; versions."""
+    """Versions on which results may depend, besides settings."""
 
     cellgames: str
     torch: str
@@ -77,13 +77,13 @@ class Build:
 
 
 def build() -> Build:
-    """Of this process. Local parts of torch's version, such as +cpu, are left out."""
+    """Return the versions of this process, without local parts of torch's version such as +cpu."""
     python = ".".join(platform.python_version_tuple()[:2])
     return Build(__version__, version("torch").partition("+")[0], python)
 
 
 def refuse_other_build(expected: Build) -> None:
-    """For workers: raise a `ClusterError` unless their build is the one of the process that gives them work."""
+    """Raise a `ClusterError` in a worker unless its versions are those of the process that gives it work."""
     if wrong := differences(vars(expected), vars(build())):
         raise ClusterError(
             f"the worker on {platform.node()} has other versions than the process that asks it: {wrong}; results "
@@ -93,7 +93,7 @@ def refuse_other_build(expected: Build) -> None:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a process finds what is not installed: agents and games of one's own, files with relative paths.
+    """Folders in which a process finds agents, games and files that are not installed.
 
     Attributes:
         folder: that it works in.
@@ -105,18 +105,18 @@ class Place:
 
     @classmethod
     def here(cls) -> Place:
-        """Of this process."""
+        """Return the folders of this process."""
         return cls(os.getcwd(), module_folders())
 
     def enter(self) -> None:
-        """Work there too, as far as this machine has these folders."""
+        """Use these folders in this process, as far as this machine has them."""
         if os.path.isdir(self.folder):
             os.chdir(self.folder)
         sys.path += [place for place in self.modules if place not in sys.path and os.path.isdir(place)]
 
 
 def module_folders() -> list[str]:
-    """Where this process looks for modules, without the folders of Python itself and of what is installed."""
+    """Return the folders in which this process looks for modules, without those of Python and of installed packages."""
     paths = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
     libs = {Path(os.path.abspath(path)) for path in [*paths, *site.getsitepackages(), site.getusersitepackages()]}
     places = dict.fromkeys(os.path.abspath(folder) for folder in sys.path)
@@ -124,19 +124,19 @@ def module_folders() -> list[str]:
 
 
 def packed(thing: Any) -> bytes:
-    """Pickled by what Ray pickles with, which takes classes and functions of scripts and prompts, too."""
+    """Pickle as Ray does, which takes classes and functions of scripts and prompts, too."""
     load_ray()
     return bytes(importlib.import_module("ray.cloudpickle").dumps(thing))
 
 
 def unpacked(data: bytes) -> Any:
-    """The inverse of `packed`."""
+    """Return the object that `packed` pickled."""
     return pickle.loads(data)
 
 
 @contextmanager
 def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
-    """Ray, connected to a cluster; one that this process is connected to already is used, and left as it is.
+    """Yield Ray, connected to a cluster; a connection that this process already has is used and left open.
 
     Args:
         address: `LOCAL`, `auto` for the cluster on this machine, or HOST:PORT of one started by `ray start`.
@@ -174,13 +174,13 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
 
 
 def is_address(text: str) -> bool:
-    """Whether it has the form of an address that `connected` takes."""
+    """Return True if the text has the form of an address that `connected` takes."""
     found = re.fullmatch(r"(\[[0-9a-fA-F:.]+\]|[^\s/:\[\]]+):([0-9]{1,5})", text)
     return text in (LOCAL, "auto") or (found is not None and 0 < int(found[2]) < 1 << 16)
 
 
 def _answering(address: str) -> str:
-    """HOST:PORT of a cluster that may be joined. Ray itself may wait for long, or end the process.
+    """Return HOST:PORT of a cluster that answers; Ray itself would wait for long, or end the process.
 
     Raises:
         ClusterError: no such address, or nobody is there.
@@ -207,7 +207,7 @@ def _answering(address: str) -> str:
 
 
 def _greets(line: socket.socket) -> bool:
-    """Whether a gRPC server is at the other end, as Ray's is: it begins with its settings of HTTP/2."""
+    """Return True if a gRPC server such as Ray's is at the other end: it begins with its settings of HTTP/2."""
     if os.environ.get("RAY_USE_TLS", "0") not in ("", "0"):  # speaks only to those with a certificate
         return True
     line.sendall(_GREETING)

@@ -1,4 +1,4 @@
-"""What `ray_workers` has done in a worker: pieces of work, one after the other. Imports neither Ray nor torch."""
+"""The function that a Ray worker runs for each piece of work. Importing this imports neither Ray nor torch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MOST_WARNINGS = 20  # different ones of a piece
 
 
 class Caution(NamedTuple):
-    """As `warnings.warn_explicit` takes it."""
+    """A warning, as `warnings.warn_explicit` takes it."""
 
     message: str
     category: type[Warning]
@@ -38,14 +38,15 @@ class Caution(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What a worker gives back.
+    """The answer of a worker to a piece of work.
 
-    result:   pickled; None if the piece failed.
-    error:    one line.
-    refused:  whether the worker says so itself, with all there is to say (`ClusterError`).
-    trace:    where it failed.
-    machine:  its name.
-    warned:   what it warned of, once each.
+    Attributes:
+        result: pickled; None if the piece failed.
+        error: one line.
+        refused: whether the worker says so itself, with all there is to say (`ClusterError`).
+        trace: where it failed.
+        machine: its name.
+        warned: what it warned of, once each.
     """
 
     result: bytes | None
@@ -80,7 +81,7 @@ def do_piece(versions: Mapping[str, str], place: Place, number: str, work: list[
 
 
 def _started(number: str, work: list[Any]) -> Callable[[Any], Any]:
-    """What does the pieces of a work."""
+    """Return the function that does the pieces of a work; start the work if this is its first piece here."""
     if number not in _ready:
         import ray
 
@@ -98,14 +99,14 @@ def _started(number: str, work: list[Any]) -> Callable[[Any], Any]:
 
 
 def _said(fault: BaseException) -> str:
-    """An error on one line; those that people cause go without their kind."""
+    """Return an error as one line; a mistake of the user goes without its type."""
     said = " ".join(str(fault).split())
     line = said if said and isinstance(fault, ValueError) else f"{type(fault).__name__}: {said}".removesuffix(": ")
     return line if len(line) <= MOST_SAID else line[: MOST_SAID - 3] + "..."
 
 
 def _noted(warned: set[Caution]) -> Callable[..., None]:
-    """What `warnings` shows warnings with: it keeps the first ones, of kinds that every process knows."""
+    """Return a function for `warnings.showwarning` that keeps the first warnings, of types that are builtin."""
 
     def note(
         message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object, **__: object

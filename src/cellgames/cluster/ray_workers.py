@@ -4,8 +4,8 @@
         round_robin(game, agents, out="run", workers=workers)
                                                          # and has ended it here
 
-A worker that dies, by a signal or for want of memory, costs its piece's time: the piece begins again in another one. A
-worker whose versions differ is refused (`cluster.Build`), since results might, too.
+If a worker dies, by a signal or for want of memory, another one starts its piece again. A worker with other versions is
+refused (`connection.Build`), since its results might differ.
 
 Importing this imports neither Ray nor torch.
 """
@@ -40,11 +40,11 @@ _PATIENCE_S = 10.0  # with a cluster on which no core was free
 
 
 class WorkersDiedError(ClusterError):
-    """A piece of work that costs the life of every worker that gets it."""
+    """A piece of work at which all its workers died."""
 
 
 class _Work(NamedTuple):
-    """A work, its reference in the cluster's memory, and where this process was at work when it was sent."""
+    """A work, its reference in the cluster's memory, and the folders of this process when it was sent."""
 
     work: Any
     reference: Any
@@ -52,11 +52,11 @@ class _Work(NamedTuple):
 
 
 class _RemoteError(Exception):
-    """Where a piece failed, as its worker saw it."""
+    """The traceback of a piece that failed in its worker."""
 
 
 class _Piece(Future[R], Generic[R]):
-    """The future of a piece; knows how to cancel it, and passes on what it warned of to whoever takes the result."""
+    """The future of a piece, which can be cancelled while it runs; `result` repeats the piece's warnings here."""
 
     def __init__(self, name: str, arguments: tuple[Any, ...], drop: Callable[[_Piece[Any]], None]) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class RayWorkers:
 
     @property
     def _cluster(self) -> Any:
-        """Ray, connected now at the latest."""
+        """Return Ray; connect if this is the first use."""
         if not self._inside:
             raise RuntimeError("workers must be used in a with statement: with RayWorkers() as workers: ...")
         if self._ray is None:
@@ -197,7 +197,7 @@ class RayWorkers:
         return piece
 
     def _there(self, work: Any) -> _Work:
-        """A work in the cluster's memory, where it is put once."""
+        """Return a work in the cluster's memory; put it there if it is new."""
         for sent in self._sent:
             if sent.work is work:
                 return sent
@@ -214,7 +214,7 @@ class RayWorkers:
                 reference.future().add_done_callback(partial(self._on_arrival, piece))
 
     def _room(self) -> bool:
-        """Whether the cluster may get one more piece: any number where it has no more cores than were asked for."""
+        """Return True if the cluster may get one more piece: any number if `count` does not limit its cores."""
         return self._most is None or 0 < self._counted[1] <= self._most or len(self._running) < self._most
 
     def _on_arrival(self, piece: _Piece[Any], future: Future[Answer]) -> None:
@@ -243,7 +243,7 @@ class RayWorkers:
             piece.set_result(result)
 
     def _taken(self, piece: _Piece[R], answer: Answer) -> R:
-        """The result; what was warned of before is left out.
+        """Return the result, with the warnings that are new.
 
         Raises:
             ClusterError: the piece failed.
@@ -257,7 +257,7 @@ class RayWorkers:
         raise ClusterError(message) from _RemoteError(f"\n{answer.trace}")
 
     def _why(self, piece: _Piece[Any], fault: Exception) -> ClusterError:
-        """What to say when not even a worker could say why."""
+        """Return the error for a piece of which no worker gave an answer."""
         kinds = self._ray.exceptions if self._ray is not None else None
         if kinds is not None and isinstance(
             fault, kinds.LocalRayletDiedError | kinds.NodeDiedError | kinds.ObjectLostError
@@ -297,7 +297,7 @@ def _pickled(what: str, thing: Any) -> bytes:
 
 
 def _free(ray: Any) -> int:
-    """Cores of the cluster that nobody uses."""
+    """Return the number of free cores of the cluster."""
     return int(ray.available_resources().get("CPU", 0))
 
 
@@ -305,7 +305,7 @@ def _free(ray: Any) -> int:
 def workers_at(
     address: str | None, count: int | None = None, *, warn: Callable[[str], None] | None = None
 ) -> Iterator[RayWorkers | None]:
-    """`RayWorkers` of an address, None without one."""
+    """Yield `RayWorkers` of an address, or None without one."""
     if address is None:
         yield None
         return

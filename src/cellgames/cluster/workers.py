@@ -1,4 +1,4 @@
-"""Who does the work: this process, or others that are handed it piece by piece. Every room may use this; it needs none.
+"""Protocols of work and of workers, and the loop that has pieces of work done.
 
 `Workers` is what arena and training know of them; `ray_workers` has those of a Ray cluster.
 """
@@ -22,18 +22,18 @@ _LOOK_S = 1.0  # between looks at how many workers there are
 
 
 class Work(Protocol[T_contra, R_co]):
-    """What all pieces of a kind of work have in common; can be pickled, and is the smaller the better."""
+    """The common part of pieces of work; it is pickled and sent to each worker, so it should be small."""
 
     def start(self) -> Callable[[T_contra], R_co]:
         """Get ready, such as load agents; called once in each worker. Gives what does a piece."""
 
 
 class Workers(Protocol):
-    """Those who do pieces of work, in any order and any process. The same piece gives the same result everywhere."""
+    """Workers that do pieces of work, in any order and any process. A piece has the same result everywhere."""
 
     @property
     def count(self) -> int:
-        """Pieces that can be done side by side; may change as machines come and go."""
+        """Return the number of pieces that are done at the same time; it may change as machines come and go."""
 
     def submit(self, work: Work[T, R], item: T) -> Future[R]:
         """Have a piece done.

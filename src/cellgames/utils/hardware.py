@@ -1,4 +1,4 @@
-"""What this machine is called. Every room may use this; it needs none, and no torch."""
+"""Names of hardware. Importing this imports no torch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["cpu_model"]
 
 
 def cpu_model() -> str:
-    """The processor's name, as Linux gives it, or the best Python knows."""
+    """Return the processor's name as Linux gives it, or else the best that Python knows."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,7 +1,4 @@
-"""Folders that belong to one run: made, locked, compared with what the run was asked to be; and files that are whole.
-
-Every room may use this; it needs none.
-"""
+"""Folders that belong to one run: creating, locking and checking them, and writing files as a whole."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ class RunError(ValueError):
 
 
 def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
-    """The fields of `expected` that `got` has otherwise, as text; "" for none."""
+    """Return a text on the fields of `expected` that `got` has otherwise, "" for none."""
     differ = [
         f"{name}: expected {_shown(value)}, got {_shown(got.get(name))}"
         for name, value in expected.items()
@@ -60,7 +57,7 @@ def _shown(value: object) -> str:
 
 @contextmanager
 def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
-    """The folder, made if need be and for this process alone; without the leftovers of killed ones.
+    """Create the folder if necessary, lock it for this process, and delete leftovers of killed processes.
 
     Args:
         folder: of the run.
@@ -85,7 +82,7 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
 
 
 def _lock(folder: Path) -> int | None:
-    """A lock that ends with the process; None where the system has none of this kind."""
+    """Return a lock that ends with the process; None if the system has none of this kind."""
     if sys.platform == "win32":
         return None
     import fcntl
