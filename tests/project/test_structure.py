@@ -67,21 +67,7 @@ MOST_FILES = 15
 MOST_PARAMETERS = 8
 MOST_FRAGMENTS = 20
 
-# What does not hold yet. These lists get shorter only.
-UPWARD: set[str] = set()
-CIRCLES = [
-    {"training.sweeps.sweep_plots", "training.sweeps.sweep_reports"},
-]
-FULL = {"src/cellgames/cli"}
-SAME_NAME: set[str] = set()
-WIDE = {
-    "arena.play.chunks.play_plan",
-    "arena.play.free_for_all.free_for_all",
-    "arena.play.round_robin.round_robin",
-    "arena.season.season.play_season",
-    "training.sweeps.sweep.sweep",
-}
-FRAGMENTS = 520
+FRAGMENTS = 190  # that are left to rewrite; gets smaller only
 
 GAMES = ("torus", "cloth_of_gold", "grid_adaptation", "toroidal_cup")
 FRAGMENT = {"What", "Who", "Whom", "Which", "Whether", "How", "Where", "When", "Why", "Of"}
@@ -175,18 +161,18 @@ def test_imports_go_down() -> None:
             apart = top in APART and other.split(".")[0] in APART and other.split(".")[0] != top
             if there > here or (there == here and name != own) or apart:
                 found.add(f"{module} -> {other or 'cellgames'}")
-    assert found <= UPWARD, found - UPWARD
+    assert not found
 
 
 def test_no_modules_import_each_other() -> None:
     graph = networkx.DiGraph((module, other) for module in files() for other in imports(module))
     circles = [found for found in networkx.strongly_connected_components(graph) if len(found) > 1]
-    assert not [found for found in circles if not any(found <= known for known in CIRCLES)]
+    assert not circles
 
 
 def test_folders_are_not_overfull() -> None:
     count = Counter(str(path.parent) for path in files().values())
-    assert {folder for folder, number in count.items() if number > MOST_FILES} <= FULL
+    assert not {folder: number for folder, number in count.items() if number > MOST_FILES}
 
 
 def test_names_of_files_differ_unless_games_share_a_part() -> None:
@@ -196,7 +182,7 @@ def test_names_of_files_differ_unless_games_share_a_part() -> None:
         if path.name != "__init__.py":
             parts = ("GAME" if part in (*GAMES, "core") else part for part in path.parent.parts)
             places.setdefault(path.name, set()).add("/".join(parts))
-    assert {name for name, found in places.items() if len(found) > 1} <= SAME_NAME
+    assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
 def test_public_functions_have_few_parameters() -> None:
@@ -207,7 +193,7 @@ def test_public_functions_have_few_parameters() -> None:
         public = not node.name.startswith("_") or node.name == "__init__"
         if public and len(names) - (names[:1] in (["self"], ["cls"])) > MOST_PARAMETERS:
             found.add(f"{module}.{node.name}")
-    assert found <= WIDE, found - WIDE
+    assert not found
 
 
 def test_docstrings_are_sentences_of_their_own() -> None:
