@@ -1,4 +1,4 @@
-"""What the interfaces for a single learner share: spaces, seeds, and the way between tensors and numpy arrays.
+"""Conversions of the interfaces for a single learner: seeds, and tensors to numpy arrays and back.
 
 Letters: `B` games (envs), `K` components of an action.
 """
@@ -12,28 +12,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from gymnasium import spaces
 from torch import Tensor
 
 from cellgames.envs.core import Game
-from cellgames.envs.registry import make
 
-from .pettingzoo_common import action_space_of, box_of
 from .seats import Ended
 
-__all__ = ["Spaces", "as_game", "as_tensor", "endings", "env_seeds", "masks_by_component", "no_options", "picture_of"]
-
-Spaces = tuple[spaces.Box, spaces.Space[Any]]
-
-
-def as_game(game: Game | str) -> tuple[Game, Spaces]:
-    """The rules, by themselves or by id, and the spaces of one player's observation and action."""
-    game = make(game) if isinstance(game, str) else game
-    return game, (box_of(game.info.observation), action_space_of(game))
+__all__ = ["as_tensor", "endings", "env_seeds", "masks_by_component", "no_options"]
 
 
 def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int) -> Tensor:
-    """int64 [B]: seed, seed + 1, ..., as the vector environments of other libraries count; None is a random one."""
+    """Return seed, seed + 1, ... for the envs, as other libraries count, int64 [B]; None is a random one."""
     if seed is None:
         given: list[Any] = [None] * num_envs
     elif isinstance(seed, Sequence):
@@ -52,7 +41,7 @@ def _checked_seed(game: Game, seed: Any) -> int:
 
 
 def as_tensor(game: Game, actions: Any) -> Tensor:
-    """Whole numbers as a tensor, int64.
+    """Return whole numbers as a tensor, int64.
 
     Raises:
         ValueError: they are not whole numbers.
@@ -64,7 +53,7 @@ def as_tensor(game: Game, actions: Any) -> Tensor:
 
 
 def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
-    """Of every game that ended: its env, the learner's last observation, and what `infos` tell.
+    """Return the env of every game that ended, the learner's last observation, and its `infos`.
 
     "outcome" is 1 for a win, 0 for a draw, -1 for a loss; "score" the game's own measure; "player" the learner's seat.
     """
@@ -77,7 +66,7 @@ def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:
 
 
 def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
-    """Bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
+    """Return bool [..., A] as `space.sample(mask)` takes it: int8, in a tuple if an action has several components."""
     whole = mask.astype(np.int8)
     nvec = game.info.action_nvec
     return whole if len(nvec) == 1 else tuple(np.split(whole, np.cumsum(nvec)[:-1], axis=-1))
@@ -87,10 +76,3 @@ def no_options(game: Game, options: Mapping[str, Any] | None) -> None:
     """Raise a `ValueError` if `reset` is given options."""
     if options:
         raise ValueError(f"{game.id}: reset takes no options, got {', '.join(map(repr, options))}")
-
-
-def picture_of(game: Game, state: Any) -> npt.NDArray[np.uint8]:
-    """The first game of the batch as uint8 [H, W, 3]."""
-    from cellgames.envs.core.raster import to_rgb
-
-    return to_rgb(game.draw(state))

@@ -9,19 +9,20 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 from gymnasium.error import ResetNeeded
+from typing_extensions import override
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import make
 
-from .conversions import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
-from .pettingzoo_common import RenderMode
-from .seats import Opponents, SeatVector
-from .window import Window
+from .conversions import as_tensor, endings, masks_by_component, no_options
+from .learner_games import LearnerGames
+from .seats import Opponents
+from .window import Rendered, RenderMode
 
 __all__ = ["SeatEnv", "make_env"]
 
 
-class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
+class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
     """One game for one learner; opponents act within `reset` and `step`.
 
     Observations are what the learner's seat may know, rewards what it earned up to its next turn. `info` holds
@@ -49,15 +50,8 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         seat: int | str = "random",
         render_mode: RenderMode | None = None,
     ) -> None:
-        modes = get_args(RenderMode)
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
-        self.game, (self.observation_space, self.action_space) = as_game(game)
-        seeds = env_seeds(self.game, None, 1)
-        self.vector = SeatVector(self.game, 1, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit")
-        self.render_mode = render_mode
-        self._window = Window(self.game.info.title) if render_mode == "human" else None
-        self._fresh = True  # the game in progress has not been stepped
+        self.observation_space, self.action_space = self._set_up(game, 1, opponents, weights=weights, seat=seat)
+        self._set_render_mode(render_mode)
         self._final: State | None = None  # the game that is over, until the next one is asked for
 
     def reset(
@@ -72,13 +66,9 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         """
         super().reset(seed=seed)
         no_options(self.game, options)
-        if seed is not None:
-            self.vector.reset(env_seeds(self.game, seed, 1))
-        elif not self._fresh:
-            self.vector.reset()
-        self._fresh, self._final = False, None
+        observation, self._final = self._begin(seed), None
         self._draw()
-        return self._observation(), self._info(int(self.vector.player[0]))
+        return observation, self._info(int(self.vector.player[0]))
 
     def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
         """The learner acts, and then the others, until it is the learner's turn again or the game is over."""
@@ -98,49 +88,35 @@ class SeatEnv(gymnasium.Env[npt.NDArray[Any], Any]):
         ends = bool(moved.terminated[0]), bool(moved.truncated[0])
         return observation, float(moved.rewards[0]), *ends, self._info(player) | info
 
+    @override
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Bool [A], the learner's legal actions; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = self.vector.action_mask[0].numpy(force=True).copy()
+        """Return the learner's legal actions, bool [A]; components of an action one after the other."""
+        masks: npt.NDArray[np.bool_] = super().action_masks()[0]
         return masks if self._final is None else np.zeros_like(masks)
 
+    @override
     def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = self.vector.observation[0].numpy(force=True)
+        observation: npt.NDArray[Any] = super()._observation()[0]
         return observation
 
     def _info(self, player: int) -> dict[str, Any]:
         return {"action_mask": masks_by_component(self.game, self.action_masks()), "player": player}
 
-    # --- pictures ---------------------------------------------------------------------------------------------
-
-    def render(self) -> Any:
-        """What `render_mode` says; None, with a warning, where there is none."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
-            return None
-        if self.render_mode == "human":
-            self._window = self._window or Window(self.game.info.title)
-            self._draw()
-            return None
-        if self.render_mode == "ansi":
-            return self.game.text(self._shown())
-        return picture_of(self.game, self._shown())
-
-    def _shown(self) -> State:
+    @override
+    def core_state(self) -> State:
         state: State = self.vector.state if self._final is None else self._final
         return state
 
-    def _draw(self) -> None:
-        """Bring the window up to date, if there is one."""
-        if self._window is not None:
-            image = picture_of(self.game, self._shown())
-            if not self._window.show(image, self.metadata["render_fps"]):
-                self.close()
+    @override
+    def _repr_html_(self) -> str | None:
+        return Rendered._repr_html_(self)
 
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
+    @override
+    def __repr__(self) -> str:
+        state = self.core_state()
+        player = self.game.info.players[int(self.vector.player[0])]
+        step = f"over after {int(state.turn)} steps" if self._final else f"{int(state.turn)} steps played"
+        return f"{type(self).__name__}({self.game!r}, learner is {player}, {step})"
 
 
 def make_env(

@@ -15,15 +15,17 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
 
-from .conversions import as_game, as_tensor, endings, env_seeds, masks_by_component, no_options, picture_of
-from .seats import Opponents, SeatVector
+from .conversions import as_tensor, endings, masks_by_component, no_options
+from .learner_games import LearnerGames, check_pixels
+from .seats import Opponents
+from .window import picture_of
 
 __all__ = ["SeatVectorEnv", "make_vector_env"]
 
 Array = npt.NDArray[Any]
 
 
-class SeatVectorEnv(VectorEnv[Array, Array, Array]):
+class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
     """`num_envs` games for one learner, by `SeatVector`: what `SyncVectorEnv` of `SeatEnv`s is, in one batch.
 
     A game that ends is replaced within the same step (`AutoresetMode.SAME_STEP`): its last observation and infos are
@@ -56,18 +58,14 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         render_mode: str | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
-        self.game, (self.single_observation_space, self.single_action_space) = as_game(game)
-        seeds = env_seeds(self.game, None, max(num_envs, 0))
-        self.vector = SeatVector(
-            self.game, num_envs, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
+        check_pixels(render_mode)
+        self.single_observation_space, self.single_action_space = self._set_up(
+            game, num_envs, opponents, weights=weights, seat=seat, device=device
         )
         self.num_envs = num_envs
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space: gymnasium.Space[Any] = batch_space(self.single_action_space, num_envs)
         self.render_mode = render_mode
-        self._fresh = True  # no step has been made since the games began
         self._nothing_legal = masks_by_component(self.game, np.zeros(self.game.info.num_actions, np.bool_))
 
     def reset(
@@ -81,12 +79,7 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
         """
         super().reset(seed=seed if isinstance(seed, int) else None)
         no_options(self.game, options)
-        if seed is not None:
-            self.vector.reset(env_seeds(self.game, seed, self.num_envs))
-        elif not self._fresh:
-            self.vector.reset()
-        self._fresh = False
-        return self._observation(), self._infos()
+        return self._begin(seed), self._infos()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """The learner acts in every env, integers [B] or [B, K], and then the others."""
@@ -102,15 +95,6 @@ class SeatVectorEnv(VectorEnv[Array, Array, Array]):
             infos = self._add_info(infos, {"illegal_action": text}, env_id)
         ends = moved.terminated.numpy(force=True), moved.truncated.numpy(force=True)
         return self._observation(), moved.rewards.double().numpy(force=True), *ends, infos
-
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Bool [B, A], the learner's legal actions; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = self.vector.action_mask.numpy(force=True).copy()
-        return masks
-
-    def _observation(self) -> Array:
-        observation: Array = self.vector.observation.numpy(force=True)
-        return observation
 
     def _infos(self) -> dict[str, Any]:
         """Of the games in progress."""

@@ -39,7 +39,7 @@ def check_actions(
     """
     info, components = game.info, len(game.info.action_nvec)
     shape = (len(state),) if components == 1 else (len(state), components)
-    game.check_integers(actions, shape, ["B", "K"][: len(shape)], "; expected one action of the learner's per env")
+    game.check_integers(actions, shape, ["B", "K"][: len(shape)], about=", one of the learner's per env")
     choices = actions.reshape(len(state), components).to(state.device).long()
     legal = info.admits(mask, choices)
     if legal.all():

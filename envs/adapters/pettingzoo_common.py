@@ -10,13 +10,13 @@ import secrets
 import warnings
 from collections.abc import Mapping
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
-import gymnasium
 import numpy as np
 import numpy.typing as npt
 import torch
 from gymnasium import spaces
+from typing_extensions import override
 
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
@@ -24,18 +24,17 @@ from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
 
-from .window import Window
+from .window import Rendered, RenderMode
 
 __all__ = ["Mask", "Observation", "PettingZooGame", "RenderMode", "action_space_of", "box_of"]
 
-RenderMode = Literal["human", "rgb_array", "ansi"]
 Mask = npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]
 Observation = dict[str, Any]
 
 OPTIONS = ("position",)  # what `reset` knows
 
 
-class PettingZooGame:
+class PettingZooGame(Rendered):
     """A game in progress as PettingZoo sees it, whether players act in turn or all at once.
 
     A copy (`copy.deepcopy`, `pickle`) is the same game in the same position with the same seeds to come; from
@@ -65,15 +64,12 @@ class PettingZooGame:
     render_mode: str | None
 
     def __init__(self, game: Game, render_mode: str | None = None) -> None:
-        modes = get_args(RenderMode)
-        if render_mode is not None and render_mode not in modes:
-            raise ValueError(f"{game.id}: expected a render_mode of {', '.join(modes)}, got {render_mode!r}")
         info = game.info
         self.game = game
-        self.render_mode = render_mode
+        self._set_render_mode(render_mode)
         self.metadata = {
             "name": game.id.replace("-", "_"),
-            "render_modes": list(modes),
+            "render_modes": list(get_args(RenderMode)),
             "is_parallelizable": self.PARALLELIZABLE,
             "render_fps": 5,
         }
@@ -85,7 +81,6 @@ class PettingZooGame:
         ends = list(accumulate(info.action_nvec))
         self._components = [slice(end - n, end) for n, end in zip(info.action_nvec, ends, strict=True)]
         self._nothing_legal = np.zeros(info.num_actions, np.bool_)
-        self._window = Window(info.title) if render_mode == "human" else None
         self._next_seed: int | None = None
         self._solo: Solo
 
@@ -109,8 +104,8 @@ class PettingZooGame:
         """The position as all-seeing spectators draw it, in `state_space`."""
         return self._solo.board()
 
+    @override
     def core_state(self) -> State:
-        """The game as the core's batch of one, seed and all: for records, search, and tests."""
         return self._solo.state()
 
     # --- starting -------------------------------------------------------------------------------------------
@@ -151,47 +146,19 @@ class PettingZooGame:
         self._next_seed = chance.next_seed(int(seed))
         self._solo = solo
 
-    # --- pictures -------------------------------------------------------------------------------------------
-
-    def render(self) -> Any:
-        """What `render_mode` says; None, with a warning, where there is none."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
-            return None
-        if self.render_mode == "human":
-            if self._window is None:
-                self._window = Window(self.game.info.title)
-            self._draw()
-            return None
-        state = self._solo.state()
-        if self.render_mode == "ansi":
-            return self.game.text(state)
-        from cellgames.envs.core.raster import to_rgb
-
-        return to_rgb(self.game.draw(state))
-
-    def _draw(self) -> None:
-        """Bring the window up to date, if there is one."""
-        if self._window is not None:
-            from cellgames.envs.core.raster import to_rgb
-
-            image = to_rgb(self.game.draw(self._solo.state()))
-            if not self._window.show(image, self.metadata["render_fps"]):
-                self.close()
-
-    def close(self) -> None:
-        """Close the window, if there is one."""
-        if self._window is not None:
-            self._window.close()
-            self._window = None
-
     def _repr_html_(self) -> str | None:
-        """The position as SVG, for notebooks."""
-        if "_solo" not in self.__dict__:
-            return None
-        from cellgames.envs.core.drawing import to_svg
+        """Return the position as SVG, for notebooks; None before `reset`."""
+        return super()._repr_html_() if "_solo" in self.__dict__ else None
 
-        return to_svg(self.game.draw(self._solo.state()))
+    def __repr__(self) -> str:
+        name = f"{type(self).__name__}({self.game!r}"
+        if "_solo" not in self.__dict__:
+            return f"{name}, not yet reset)"
+        solo = self._solo
+        if solo.terminated or solo.truncated:
+            return f"{name}, over after {solo.turn} steps)"
+        mover = "" if self.game.info.simultaneous else f", {self.possible_agents[solo.current_player]} to act"
+        return f"{name}, {solo.turn} steps played{mover})"
 
     # --- copies ---------------------------------------------------------------------------------------------
 

@@ -138,6 +138,13 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         """Close the window, if there is one."""
         self._env.close()
 
+    def _repr_html_(self) -> str | None:
+        """Return the position as SVG, for notebooks; None before `reset`."""
+        return self._env._repr_html_()
+
+    def __repr__(self) -> str:
+        return repr(self._env).replace(type(self._env).__name__, type(self).__name__, 1)
+
     def _turn(
         self, env: AECGame, mover: str, action: Any
     ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:

@@ -15,8 +15,10 @@ import torch
 
 from cellgames.envs.core import Game
 
-from .conversions import as_game, as_tensor, endings, env_seeds, no_options, picture_of
-from .seats import Ended, Opponents, SeatVector
+from .conversions import as_tensor, endings, no_options
+from .learner_games import LearnerGames, check_pixels
+from .seats import Ended, Opponents
+from .window import picture_of
 
 try:
     from stable_baselines3.common.vec_env.base_vec_env import VecEnv
@@ -61,7 +63,7 @@ class SubEnv:
         return picture_of(self._env.game, self._env.vector.state[self._index])
 
 
-class SeatVecEnv(VecEnv):
+class SeatVecEnv(LearnerGames, VecEnv):
     """`num_envs` games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
 
     Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
@@ -95,17 +97,13 @@ class SeatVecEnv(VecEnv):
         render_mode: Literal["rgb_array"] | None = None,
         device: torch.device | str = "cpu",
     ) -> None:
-        if render_mode not in (None, "rgb_array"):
-            raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
-        self.game, (observation_space, action_space) = as_game(game)
-        seeds = env_seeds(self.game, seed, max(num_envs, 0))
-        self.vector = SeatVector(
-            self.game, num_envs, opponents, weights=weights, seat=seat, seed=seeds, illegal="forfeit", device=device
+        check_pixels(render_mode)
+        observation_space, action_space = self._set_up(
+            game, num_envs, opponents, seed=seed, weights=weights, seat=seat, device=device
         )
         self.render_mode = render_mode
         self._envs = [SubEnv(self, index) for index in range(num_envs)]
         self._actions: Any = None
-        self._fresh = True  # no step has been made since the games began
         self._began = time.time()
         self.ended: Ended | None = None
         super().__init__(num_envs, observation_space, action_space)
@@ -116,13 +114,9 @@ class SeatVecEnv(VecEnv):
         """New games, of the seeds given to `seed`, else of those that follow."""
         for options in self._options:
             no_options(self.game, options)
-        if self._seeds[0] is not None:
-            self.vector.reset(env_seeds(self.game, self._seeds, self.num_envs))
-        elif not self._fresh:
-            self.vector.reset()
-        self._fresh = False
+        observation = self._begin(None if self._seeds[0] is None else self._seeds)
         self._reset_seeds()
-        return self._observation()
+        return observation
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         """Take note of the actions, integers [B] or [B, K]."""
@@ -148,15 +142,6 @@ class SeatVecEnv(VecEnv):
             infos[env_id]["illegal_action"] = text
         done = moved.terminated | moved.truncated
         return self._observation(), moved.rewards.numpy(force=True), done.numpy(force=True), infos
-
-    def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Bool [B, A], the learner's legal actions; components of an action one after the other."""
-        masks: npt.NDArray[np.bool_] = self.vector.action_mask.numpy(force=True).copy()
-        return masks
-
-    def _observation(self) -> npt.NDArray[Any]:
-        observation: npt.NDArray[Any] = self.vector.observation.numpy(force=True)
-        return observation
 
     def close(self) -> None:
         """Nothing is to be closed."""

@@ -89,8 +89,12 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self._state: State = game.init(self._next_seeds)
 
     def core_state(self) -> State:
-        """The games as the core's batch: for scores, outcomes, search. Nothing overwrites it."""
+        """Return the games as the core's batch: for scores, outcomes, search. Nothing overwrites it."""
         return self._state
+
+    def _repr_html_(self) -> str:
+        """Return the first games as SVG, for notebooks."""
+        return self.game.draw_batch(self._state)._repr_html_()
 
     def to(self, device: torch.device | str) -> Self:
         """The environment itself, moved to another device with its games."""

@@ -1,14 +1,30 @@
-"""A window for `render_mode="human"`, by pygame, which is imported when a window is asked for."""
+"""What environments of one game show: text, pixels, SVG for notebooks, and a window for `render_mode="human"`.
+
+The window is pygame's, which is imported when a window is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import gymnasium
+
+from cellgames.envs.core import Game, State
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["Window"]
+__all__ = ["RenderMode", "Rendered", "Window", "picture_of"]
+
+RenderMode = Literal["human", "rgb_array", "ansi"]
+
+
+def picture_of(game: Game, state: State) -> npt.NDArray[np.uint8]:
+    """Return the first game of the batch as uint8 [H, W, 3]."""
+    from cellgames.envs.core.raster import to_rgb
+
+    return to_rgb(game.draw(state))
 
 
 class Window:
@@ -51,3 +67,58 @@ class Window:
     def close(self) -> None:
         """Close the window; `show` opens it again."""
         self._pygame.display.quit()
+
+
+class Rendered:
+    """An environment of one game that renders as its `render_mode` says.
+
+    Attributes:
+        game: the rules.
+        render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text, or None.
+        metadata: with "render_fps", which bounds the speed of "human".
+    """
+
+    game: Game
+    render_mode: str | None
+    metadata: dict[str, Any]
+    _window: Window | None
+
+    def _set_render_mode(self, mode: str | None) -> None:
+        if mode is not None and mode not in get_args(RenderMode):
+            modes = ", ".join(get_args(RenderMode))
+            raise ValueError(f"{self.game.id}: expected a render_mode of {modes}, got {mode!r}")
+        self.render_mode = mode
+        self._window = Window(self.game.info.title) if mode == "human" else None
+
+    def core_state(self) -> State:
+        """Return the game as the core's batch of one, seed and all: for records, search, and tests."""
+        raise NotImplementedError
+
+    def render(self) -> Any:
+        """Return what `render_mode` says; None, with a warning, where there is none."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("You are calling render method without specifying any render mode.")
+            return None
+        if self.render_mode == "human":
+            self._window = self._window or Window(self.game.info.title)
+            self._draw()
+            return None
+        state = self.core_state()
+        return self.game.text(state) if self.render_mode == "ansi" else picture_of(self.game, state)
+
+    def _draw(self) -> None:
+        """Bring the window up to date, if there is one."""
+        if self._window is not None:
+            image = picture_of(self.game, self.core_state())
+            if not self._window.show(image, self.metadata["render_fps"]):
+                self.close()
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def _repr_html_(self) -> str | None:
+        """Return the position as SVG, for notebooks."""
+        return self.game.draw(self.core_state())._repr_html_()

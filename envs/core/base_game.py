@@ -171,7 +171,7 @@ class BaseGame(ABC, Generic[S]):
         info, components = self.info, len(self.info.action_nvec)
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
         hint = "; did you pass one game's actions to a batch, or one player's to all?"
-        self.check_integers(actions, (len(state), *info.action_shape), letters, hint)
+        self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
         if actions.device != state.device:
             raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
         seats = info.num_players if info.simultaneous else 1
@@ -184,15 +184,25 @@ class BaseGame(ABC, Generic[S]):
             seat = seat if info.simultaneous else int(state.current_player[env_id])
             raise self.illegal_action(state, env_id, seat, component, action)
 
-    def check_integers(self, actions: Tensor, shape: tuple[int, ...], letters: list[str], hint: str) -> None:
-        """Raise a `ValueError` unless `actions` are integers of a shape, whose axes have these letters."""
+    def check_integers(
+        self, actions: Tensor, shape: tuple[int, ...], letters: list[str], *, about: str = "", hint: str = ""
+    ) -> None:
+        """Raise a `ValueError` unless `actions` are integers of a shape.
+
+        Args:
+            actions: anything.
+            shape: the one expected.
+            letters: of its axes, for the message.
+            about: what the message says of the shape.
+            hint: what it ends with.
+        """
         if not isinstance(actions, Tensor):
             raise ValueError(f"{self.id}: actions must be a tensor, got {type(actions).__name__}")
         if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
             raise ValueError(f"{self.id}: actions must be integers, got {actions.dtype}")
         if tuple(actions.shape) != shape:
             expected = f"[{', '.join(letters)}] = {list(shape)}"
-            raise ValueError(f"{self.id}: actions must have shape {expected}, got {list(actions.shape)}{hint}")
+            raise ValueError(f"{self.id}: actions must have shape {expected}{about}, got {list(actions.shape)}{hint}")
 
     def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
         """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""

@@ -320,3 +320,16 @@ def test_registering_twice_changes_nothing() -> None:
 def test_every_game_has_a_single_learner() -> None:
     assert {f"cellgames/{id}" for id in REGISTERED} <= set(gymnasium.registry)
     assert set(REGISTERED) < set(GAMES)
+
+
+# ---------------------------------------------------------------- notebooks
+
+
+def test_a_notebook_draws_the_games_and_repr_says_who_the_learner_is() -> None:
+    env = SeatEnv(cellgames.make("torus-v0", size=3), seat="white")
+    env.reset(seed=1)
+    assert repr(env) == "SeatEnv(Torus(size=3), learner is white, 1 steps played)"
+    assert env._repr_html_() == env.game.draw(env.core_state())._repr_html_()
+    many = SeatVectorEnv("torus-small-v0", 3)
+    assert repr(many) == "SeatVectorEnv(Torus(size=5), 3 envs)"
+    assert many._repr_html_() == many.game.draw_batch(many.vector.state)._repr_html_()

@@ -134,3 +134,17 @@ def test_nothing_graphical_is_imported_unless_asked() -> None:
     command = [sys.executable, "-c", _PLAIN]
     done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     assert done.stdout == "set()\n", done.stderr
+
+
+def test_repr_says_how_far_the_game_is_and_who_acts() -> None:
+    env = torus_v0.raw_env(size=3)
+    assert repr(env) == "AECGame(Torus(size=3), not yet reset)"
+    env.reset(seed=1)
+    env.step(0)
+    assert repr(env) == "AECGame(Torus(size=3), 1 steps played, white to act)"
+    while env.agents and not env.terminations[env.agent_selection]:
+        env.step(int(env.observe(env.agent_selection)["action_mask"].argmax()))
+    assert repr(env).startswith("AECGame(Torus(size=3), over after ")
+    together = raw(cellgames.make("toroidal-cup-small-v0"))
+    together.reset(seed=1)
+    assert repr(together.unwrapped).endswith("0 steps played)")
