@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice, pairwise, zip_longest
 
 import numpy as np
@@ -21,7 +22,19 @@ from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Forfeit, Outcome, Record, Result
 
-__all__ = ["ReplayError", "game_of", "gif", "replay", "result", "result_differs", "results", "start", "verify"]
+__all__ = [
+    "ReplayError",
+    "Step",
+    "game_of",
+    "gif",
+    "replay",
+    "result",
+    "result_differs",
+    "results",
+    "start",
+    "stepped",
+    "verify",
+]
 
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
 
@@ -142,6 +155,71 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
                 yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
 
     save_gif(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One turn of some games.
+
+    Attributes:
+        turn: Number of turns played before.
+        rows: Indices of the games in the rows that `stepped` got.
+        before: States before the turn.
+        actions: Actions as `Game.step` takes them.
+        after: States after the turn.
+    """
+
+    turn: int
+    rows: list[int]
+    before: State
+    actions: Tensor
+    after: State
+
+
+def stepped(
+    game: Game, records: Sequence[Record], rows: Sequence[tuple[int, int]] | None = None, batch: int = 64
+) -> Iterator[Step]:
+    """Play records again, `batch` games at a time, turn by turn; results are not compared.
+
+    Args:
+        game: The game with its parameters.
+        records: Games with these rules.
+        rows: The number of a record, from 0, and how many of its moves to play; None plays all records to their ends.
+        batch: Games at a time.
+
+    Raises:
+        ReplayError: A record does not play: its position, a move, or the number of its moves is wrong.
+    """
+    rows = [(number, len(record.moves)) for number, record in enumerate(records)] if rows is None else rows
+    for first in range(0, len(rows), batch):
+        part = list(range(first, min(first + batch, len(rows))))
+        states, moves = [], {}
+        for row in part:
+            number, count = rows[row]
+            record = records[number]
+            try:
+                states.append(start(game, record.seed, record.position))
+                moves[row] = [parse_move(game, move) for move in record.moves[:count]]
+            except ValueError as error:
+                raise ReplayError(f"game {number + 1}: {error}") from None
+        going, turn = [row for row in part if moves[row]], 0
+        state = type(states[0]).cat(states)[[row - first for row in going]]
+        while going:
+            chosen = torch.stack([moves[row][turn] for row in going])
+            try:
+                after = game.step(state, chosen)
+            except IllegalActionError as error:
+                where = f"game {rows[going[error.env_id]][0] + 1}, move {turn + 1}"
+                raise ReplayError(f"{where}: {error.brief}") from None
+            yield Step(turn, going, state, chosen, after)
+            turn += 1
+            for row, done in zip(going, after.done.tolist(), strict=True):
+                number = rows[row][0]
+                if done != (len(records[number].moves) == turn):
+                    many = "moves follow the end" if done else "too few moves: the game goes on"
+                    raise ReplayError(f"game {number + 1}, after move {turn}: {many}")
+            left = [place for place, row in enumerate(going) if len(moves[row]) > turn]
+            state, going = after[left], [going[place] for place in left]
 
 
 # ---------------------------------------------------------------- execution

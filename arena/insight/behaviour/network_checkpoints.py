@@ -26,6 +26,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, plain
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.seating import Seating
 from cellgames.utils.version import __version__
 
 __all__ = ["Checkpoint", "checkpoints", "first_steps", "game_of_run", "games_between", "load"]
@@ -132,19 +133,18 @@ def first_steps(game: Game, agent: AnyAgent, games: int, seed: int) -> Counter[s
     seeds = torch.tensor([derive(seed, "first steps", number) for number in range(games)])
     state: State = game.init(seeds)
     chance, seats = generator(seed, "first steps", "agent"), game.info.num_players
-    env_ids = torch.arange(games)
-    agent.start(game, torch.arange(seats).repeat(games), env_ids.repeat_interleave(seats))
+    seating = Seating(game, torch.zeros(games, seats, dtype=torch.int64))
+    seating.deal(
+        torch.arange(games), seating.seats.clone(), lambda _, places, env_ids: agent.start(game, places, env_ids)
+    )
     played: list[torch.Tensor] = []
     turns = torch.zeros(games, dtype=torch.int64)  # begun and ended
     while not (done := state.done | (turns >= _MOVES)).all():
         going = (~done).nonzero().squeeze(1)
         actions = torch.zeros((games, *game.info.action_shape), dtype=torch.int64)
-        if game.info.simultaneous:
-            both = torch.arange(seats).repeat(len(going))
-            answer = select(agent, game, state, going.repeat_interleave(seats), chance, both)
-            actions[going] = answer.unflatten(0, (len(going), seats))
-        else:
-            actions[going] = select(agent, game, state, going, chance)
+        env_ids, places = seating.to_move(state, ~done)
+        chosen = select(agent, game, state, env_ids, chance, places)
+        actions[(env_ids, places) if game.info.simultaneous else env_ids] = chosen
         before = state
         state = state.put(going, game.step(state[going], actions[going], checked=False))
         turns += ~done & ((state.current_player != before.current_player) | game.info.simultaneous)

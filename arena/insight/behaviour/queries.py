@@ -13,13 +13,12 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent, acting
 from cellgames.agents.networks.networks import NetworkAgent
-from cellgames.agents.play_loop import parse_move
 from cellgames.agents.random_agent import RandomAgent, has_compound_turns
 from cellgames.agents.selection import select
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import ReplayError, start
-from cellgames.envs.core import Game, IllegalActionError, State
+from cellgames.arena.records.replays import start, stepped
+from cellgames.envs.core import Game, State
 
 __all__ = ["Answers", "Positions", "ask", "draw_positions"]
 
@@ -117,37 +116,15 @@ def _reached(
 ) -> tuple[State, list[int]]:
     """Return the positions after a number of moves, or where the turn began, and the number of moves up to there."""
     first = [start(game, records[number].seed, records[number].position) for number in numbers]
-    state: State = type(first[0]).cat(first)
-    begun, at = state, [0] * len(numbers)  # where the turn began
-    for ply in range(max(plies)):
-        going = [row for row, last in enumerate(plies) if ply < last]
-        index = torch.tensor(going)
-        before = state[index]
-        after = _step(game, before, records, [numbers[row] for row in going], ply)
-        state = state.put(index, after)
-        new = (after.current_player != before.current_player) | (not has_compound_turns(game))
-        begun = begun.put(index[new], after[new])
-        for row in index[new].tolist():
-            at[row] = ply + 1
+    begun: State = type(first[0]).cat(first)  # where the turn began
+    at = [0] * len(numbers)
+    for step in stepped(game, records, list(zip(numbers, plies, strict=True)), len(numbers)):
+        new = (step.after.current_player != step.before.current_player) | (not has_compound_turns(game))
+        index = torch.tensor(step.rows)[new]
+        begun = begun.put(index, step.after[new])
+        for row in index.tolist():
+            at[row] = step.turn + 1
     return begun, at
-
-
-def _step(game: Game, state: State, records: Sequence[Record], numbers: Sequence[int], ply: int) -> State:
-    """Play one more move in each game; a `ReplayError` names a game whose record does not reproduce."""
-    actions = []
-    for number in numbers:
-        try:
-            actions.append(parse_move(game, records[number].moves[ply]))
-        except ValueError as error:
-            raise ReplayError(f"game {number + 1}, move {ply + 1}: {error}") from None
-    done = state.done.nonzero().flatten().tolist()
-    if done:
-        raise ReplayError(f"game {numbers[done[0]] + 1}: the game is over after move {ply}, but more follow")
-    try:
-        after: State = game.step(state, torch.stack(actions))
-    except IllegalActionError as error:
-        raise ReplayError(f"game {numbers[error.env_id] + 1}, move {ply + 1}: {error.brief}") from None
-    return after
 
 
 # ---------------------------------------------------------------- agents

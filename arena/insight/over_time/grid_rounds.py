@@ -14,11 +14,10 @@ import numpy.typing as npt
 import torch
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.arena.records.replays import stepped
 from cellgames.envs.core import Game
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import FLIP, RESERVE, SLOTS
-
-from .life_stats import stepped
 
 __all__ = ["Flows", "Spending", "read"]
 
@@ -96,7 +95,7 @@ def read(game: Game, records: Sequence[Record]) -> Flows:
         if not len(env_ids):
             continue
         before, after, actions = step.before[env_ids], step.after[env_ids], step.actions[env_ids]
-        at = np.array(step.games)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
+        at = np.array(step.rows)[env_ids.numpy()], before.round.numpy() - 1  # type: ignore[attr-defined]
         board = game.board(after)  # type: ignore[arg-type]  # a step of this game
         tiles[at] = np.stack([(board == sequence).sum((1, 2)).numpy() for sequence in range(8)], 1)
         first = at[1] == 0

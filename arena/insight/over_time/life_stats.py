@@ -17,14 +17,13 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.agents.play_loop import parse_move
 from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import ReplayError, start
-from cellgames.envs.core import Game, State
+from cellgames.arena.records.replays import stepped
+from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import resolve
 
-__all__ = ["LifeSeries", "Moment", "Step", "life_series", "moments", "stepped"]
+__all__ = ["LifeSeries", "Moment", "life_series", "moments"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -54,58 +53,6 @@ class Moment:
     measures: dict[str, Floats]
 
 
-@dataclass(frozen=True)
-class Step:
-    """One turn of some games of a batch.
-
-    Attributes:
-        games: Indices of the records.
-        before: States before the turn.
-        actions: Actions as `Game.step` takes them.
-        after: States after the turn.
-    """
-
-    games: list[int]
-    before: State
-    actions: Tensor
-    after: State
-
-
-def stepped(game: Game, records: Sequence[Record], batch: int = _BATCH) -> Iterator[Step]:
-    """Play records again, `batch` at a time, turn by turn.
-
-    Raises:
-        ReplayError: A starting position or a move that the game does not know, an illegal move, too few or too
-            many of them.
-    """
-    for first in range(0, len(records), batch):
-        games = list(range(first, min(first + batch, len(records))))
-        states, moves = [], []
-        for number in games:
-            try:
-                states.append(start(game, records[number].seed, records[number].position))
-                moves.append([parse_move(game, move) for move in records[number].moves])
-            except ValueError as error:
-                raise ReplayError(f"game {number + 1}: {error}") from None
-        state, turn = type(states[0]).cat(states), 0
-        going = [row for row in range(len(games)) if moves[row]]
-        state = state[going]
-        while going:
-            chosen = torch.stack([moves[row][turn] for row in going])
-            try:
-                after = game.step(state, chosen)
-            except ValueError as error:
-                raise ReplayError(f"games {games[0] + 1} to {games[-1] + 1}, move {turn + 1}: {error}") from None
-            yield Step([games[row] for row in going], state, chosen, after)
-            turn += 1
-            for place, done in enumerate(after.done.tolist()):
-                if done != (len(moves[going[place]]) == turn):
-                    many = "moves follow the end" if done else "too few moves: the game goes on"
-                    raise ReplayError(f"game {games[going[place]] + 1}, after move {turn}: {many}")
-            left = [place for place, row in enumerate(going) if len(moves[row]) > turn]
-            state, going = after[left], [going[place] for place in left]
-
-
 # ---------------------------------------------------------------- by game
 
 
@@ -123,7 +70,7 @@ def _cloth(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
             board = game.board(state).numpy()
             yield Moment(
                 time=time,
-                games=np.array([step.games[row] for row in here.tolist()]),
+                games=np.array([step.rows[row] for row in here.tolist()]),
                 board=np.where(board <= 2, board, 0).astype(np.int8),
                 live=(board > 0) & (board <= 3),  # killed cells are nobody's neighbours
                 last=state.done.numpy(),
@@ -141,7 +88,7 @@ def _cup(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
     starts: dict[int, Tensor] = {}
     for step in stepped(game, records):
         for row in step.after.done.nonzero().flatten().tolist():
-            starts[step.games[row]] = step.after.start[row]  # type: ignore[attr-defined]
+            starts[step.rows[row]] = step.after.start[row]  # type: ignore[attr-defined]
     numbers = sorted(starts)
     for first in range(0, len(numbers), _BATCH):
         chosen = numbers[first : first + _BATCH]
@@ -185,7 +132,7 @@ def _grid(game: Any, records: Sequence[Record]) -> Iterator[Moment]:
             live = board >= 0
             yield Moment(
                 time=time,
-                games=np.array([step.games[row] for row in here.tolist()]),
+                games=np.array([step.rows[row] for row in here.tolist()]),
                 board=(board + 1).astype(np.int8),
                 live=live,
                 last=np.full(len(board), time == game.rounds),

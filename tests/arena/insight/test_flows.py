@@ -10,12 +10,11 @@ import torch
 import cellgames
 from cellgames.agents.loading import load
 from cellgames.arena.insight.over_time import score_flows as flows
-from cellgames.arena.insight.over_time.life_stats import stepped
 from cellgames.arena.insight.over_time.score_flows import Flows, Spending
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.arena.records.record_lines import Record, Result
-from cellgames.arena.records.replays import game_of
+from cellgames.arena.records.replays import game_of, stepped
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of
 
@@ -121,7 +120,7 @@ def test_contested_spaces_are_those_that_several_name() -> None:
     found = flows.read(game, records)
     at = [0] * len(records)
     for step in stepped(game, records):
-        for place, number in enumerate(step.games):
+        for place, number in enumerate(step.rows):
             chosen = [set(row[:4]) - {81} for row in step.actions[place].tolist()]
             clashed = [len(mine & set().union(*chosen[:seat], *chosen[seat + 1 :])) for seat, mine in enumerate(chosen)]
             if at[number] < 4:
