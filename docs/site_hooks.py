@@ -22,8 +22,8 @@ _OWN = {"train", "demo", "matches"}  # folders of runs, which are nobody else's
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the results, and the pages that lie beside docs/."""
     root = Path(config.config_file_path).parent
-    for name, place in _BESIDE.items():
-        files.append(File.generated(config, place, abs_src_path=str(root / name)))
+    for name, uri in _BESIDE.items():
+        files.append(File.generated(config, uri, abs_src_path=str(root / name)))
     for path in sorted((root / "results").rglob("*")):
         place = path.relative_to(root)
         if path.is_file() and path.suffix in _KINDS and not _OWN.intersection(place.parts):
@@ -37,6 +37,6 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
         return re.sub(r"(\]\((?:\.\./)+)docs/", r"\1", markdown)
     if page.file.src_uri in _BESIDE.values():
         return markdown.replace("](docs/", "](")
-    for name, place in _BESIDE.items():
-        markdown = markdown.replace(f"](../{name}", f"]({place}")
+    for name, uri in _BESIDE.items():
+        markdown = markdown.replace(f"](../{name}", f"]({uri}")
     return markdown.replace("](../results/", "](results/").replace("](../README.md", "](index.md")
