@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .agent_opponent import as_opponent
-    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, draw_seeds
+    from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, acting, draw_seeds
     from .loading import AGENTS, load
     from .networks.networks import Network, Size, make_network
-    from .networks.saved import load_network, save_network
+    from .networks.saved import load_network, read_about, save_network
+    from .networks.trained import shipped
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
     from .random_agent import random_turn
@@ -28,10 +29,11 @@ else:
         __name__,
         {
             "agent_opponent": ("as_opponent",),
-            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "draw_seeds"),
+            "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "acting", "draw_seeds"),
             "loading": ("AGENTS", "load"),
             "networks.networks": ("Network", "Size", "make_network"),
-            "networks.saved": ("load_network", "save_network"),
+            "networks.saved": ("load_network", "read_about", "save_network"),
+            "networks.trained": ("shipped",),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
             "random_agent": ("random_turn",),
@@ -50,6 +52,7 @@ __all__ = [
     "Seats",
     "Size",
     "StateAgent",
+    "acting",
     "as_opponent",
     "draw_seeds",
     "load",
@@ -60,6 +63,8 @@ __all__ = [
     "play",
     "random_openings",
     "random_turn",
+    "read_about",
     "save_network",
     "select",
+    "shipped",
 ]

@@ -14,18 +14,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .insight.census.census import Census, census
     from .insight.insight_report import Report, analyse_games
-    from .insight.search_analysis import Analysis, analyse
+    from .play.evaluation import evaluate, play_evaluation
     from .play.free_for_all import FreeForAll, free_for_all
     from .play.match import MatchResult, match
     from .play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
     from .play.round_robin import RoundRobin, round_robin
+    from .records.positions import after_moves
     from .records.record_lines import Forfeit, Record, RecordError, Result, read_records
     from .records.replays import ReplayError, replay, verify
     from .records.store.store import Store, StoreError
     from .report.leaderboard import Leaderboard, leaderboards
+    from .season.bots import BotUmpire
+    from .season.cup import CupUmpire
+    from .season.playoffs import Bracket, bracket
     from .season.schedule import SeasonOptions
     from .season.season import Season, play_season
-    from .season.teams import Team, generate_names, read_teams
+    from .season.standings import GameResult, standings
+    from .season.teams import Team, assign_agents, assign_divisions, generate_names, read_teams
     from .stats.comparisons import PairResult
     from .stats.cycles import Cycle, cycles
     from .stats.payoffs import NashAverage, Payoffs, alpha_rank, nash, payoffs, payoffs_of
@@ -38,18 +43,23 @@ else:
         {
             "insight.census.census": ("Census", "census"),
             "insight.insight_report": ("Report", "analyse_games"),
-            "insight.search_analysis": ("Analysis", "analyse"),
+            "play.evaluation": ("evaluate", "play_evaluation"),
             "play.free_for_all": ("FreeForAll", "free_for_all"),
             "play.match": ("MatchResult", "match"),
             "play.match_options": ("FreeForAllOptions", "MatchOptions", "RoundRobinOptions"),
             "play.round_robin": ("RoundRobin", "round_robin"),
+            "records.positions": ("after_moves",),
             "records.record_lines": ("Forfeit", "Record", "RecordError", "Result", "read_records"),
             "records.replays": ("ReplayError", "replay", "verify"),
             "records.store.store": ("Store", "StoreError"),
             "report.leaderboard": ("Leaderboard", "leaderboards"),
-            "season.season": ("Season", "play_season"),
+            "season.bots": ("BotUmpire",),
+            "season.cup": ("CupUmpire",),
+            "season.playoffs": ("Bracket", "bracket"),
             "season.schedule": ("SeasonOptions",),
-            "season.teams": ("Team", "generate_names", "read_teams"),
+            "season.season": ("Season", "play_season"),
+            "season.standings": ("GameResult", "standings"),
+            "season.teams": ("Team", "assign_agents", "assign_divisions", "generate_names", "read_teams"),
             "stats.comparisons": ("PairResult",),
             "stats.cycles": ("Cycle", "cycles"),
             "stats.payoffs": ("NashAverage", "Payoffs", "alpha_rank", "nash", "payoffs", "payoffs_of"),
@@ -58,12 +68,15 @@ else:
     )
 
 __all__ = [
-    "Analysis",
+    "BotUmpire",
+    "Bracket",
     "Census",
+    "CupUmpire",
     "Cycle",
     "Forfeit",
     "FreeForAll",
     "FreeForAllOptions",
+    "GameResult",
     "Leaderboard",
     "MatchOptions",
     "MatchResult",
@@ -83,11 +96,15 @@ __all__ = [
     "Store",
     "StoreError",
     "Team",
+    "after_moves",
     "alpha_rank",
-    "analyse",
     "analyse_games",
+    "assign_agents",
+    "assign_divisions",
+    "bracket",
     "census",
     "cycles",
+    "evaluate",
     "free_for_all",
     "generate_names",
     "leaderboards",
@@ -95,12 +112,14 @@ __all__ = [
     "nash",
     "payoffs",
     "payoffs_of",
+    "play_evaluation",
     "play_season",
     "rate",
     "read_records",
     "read_teams",
     "replay",
     "round_robin",
+    "standings",
     "verify",
     "win_probability_interval",
 ]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Vector,
         seeds,
     )
+    from .kernels.parameters import check_int
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -51,6 +52,7 @@ else:
                 "Vector",
                 "seeds",
             ),
+            "kernels.parameters": ("check_int",),
         },
     )
 
@@ -68,5 +70,6 @@ __all__ = [
     "Transition",
     "Vector",
     "check_game",
+    "check_int",
     "seeds",
 ]

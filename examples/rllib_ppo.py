@@ -26,12 +26,11 @@ from ray.rllib.core.rl_module import MultiRLModuleSpec, RLModule, RLModuleSpec
 from torch import Tensor
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import BaseAgent
-from cellgames.cluster.connection import LOCAL, ClusterError, connected
+from cellgames.agents import BaseAgent, load
+from cellgames.cluster import LOCAL, ClusterError, connected
+from cellgames.envs import Game
 from cellgames.envs.adapters import rllib
-from cellgames.envs.core import Game
-from cellgames.training.selfplay.eval_opponents import compare
+from cellgames.training import compare
 
 POLICY = "every_seat"
 

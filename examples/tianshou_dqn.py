@@ -35,11 +35,9 @@ from torch import Tensor, nn
 
 import cellgames
 import cellgames.envs.adapters  # puts the games into PettingZoo's registry
-from cellgames.agents import load
-from cellgames.agents.base import BaseAgent
-from cellgames.arena.play.evaluation import measure, meet
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.envs.core import Game
+from cellgames.agents import BaseAgent, load
+from cellgames.arena import MatchOptions, evaluate, play_evaluation
+from cellgames.envs import Game
 
 N_STEP = 8  # four moves and their answers
 
@@ -177,8 +175,10 @@ def main() -> None:
     except ValueError as error:
         line.error(str(error))
     for name, other in others.items():
-        records = meet(game, {"learned": agent, name: other}, MatchOptions(games=arguments.games, seed=arguments.seed))
-        row = measure(game, records, "learned")
+        records = play_evaluation(
+            game, {"learned": agent, name: other}, MatchOptions(games=arguments.games, seed=arguments.seed)
+        )
+        row = evaluate(game, records, "learned")
         wins = f"{row['wins']} of {len(records)} won"
         print(f"against {name}: {row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {wins}")
 

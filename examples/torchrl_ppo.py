@@ -26,13 +26,11 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import cellgames
-from cellgames.agents import load
-from cellgames.agents.base import BaseAgent
-from cellgames.arena.play.evaluation import measure, meet
-from cellgames.arena.play.match_options import MatchOptions
-from cellgames.envs.adapters.torchrl import TorchRLGame
-from cellgames.envs.core import Game
-from cellgames.training.machine import choose_device
+from cellgames.agents import BaseAgent, load
+from cellgames.arena import MatchOptions, evaluate, play_evaluation
+from cellgames.envs import Game
+from cellgames.envs.adapters import TorchRLGame
+from cellgames.training import choose_device
 
 
 def make_env(game: Game, num_envs: int, seed: int, device: torch.device | str = "cpu") -> EnvBase:
@@ -186,8 +184,10 @@ def main() -> None:
     except ValueError as error:
         line.error(str(error))
     for name, other in others.items():
-        records = meet(game, {"learned": agent, name: other}, MatchOptions(games=arguments.games, seed=arguments.seed))
-        row = measure(game, records, "learned")
+        records = play_evaluation(
+            game, {"learned": agent, name: other}, MatchOptions(games=arguments.games, seed=arguments.seed)
+        )
+        row = evaluate(game, records, "learned")
         wins = f"{row['wins']} of {len(records)} won"
         print(f"against {name}: {row['score']:.3f} ({row['low']:.3f} to {row['high']:.3f}), {wins}")
 

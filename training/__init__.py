@@ -15,11 +15,13 @@ if TYPE_CHECKING:
     from .algorithms import ALGORITHMS
     from .alphazero.alphazero_arguments import AlphaZeroArguments
     from .arguments import Arguments, PPOArguments
+    from .machine import choose_device
     from .maskable.maskable_arguments import MaskableArguments
     from .runs.run import Finished, Progress, RunError, train
     from .selfplay.eval_opponents import Comparison, compare
     from .selfplay.learner import Iteration, Learner
-    from .sweeps.sweep import Sweep, sweep
+    from .selfplay.opponent_pool import Pool
+    from .sweeps.sweep import Sweep, SweepOptions, plan, sweep
     from .turn_values.turn_arguments import TurnArguments
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -30,11 +32,13 @@ else:
             "algorithms": ("ALGORITHMS",),
             "alphazero.alphazero_arguments": ("AlphaZeroArguments",),
             "arguments": ("Arguments", "PPOArguments"),
+            "machine": ("choose_device",),
             "maskable.maskable_arguments": ("MaskableArguments",),
             "runs.run": ("Finished", "Progress", "RunError", "train"),
             "selfplay.eval_opponents": ("Comparison", "compare"),
             "selfplay.learner": ("Iteration", "Learner"),
-            "sweeps.sweep": ("Sweep", "sweep"),
+            "selfplay.opponent_pool": ("Pool",),
+            "sweeps.sweep": ("Sweep", "SweepOptions", "plan", "sweep"),
             "turn_values.turn_arguments": ("TurnArguments",),
         },
     )
@@ -49,11 +53,15 @@ __all__ = [
     "Learner",
     "MaskableArguments",
     "PPOArguments",
+    "Pool",
     "Progress",
     "RunError",
     "Sweep",
+    "SweepOptions",
     "TurnArguments",
+    "choose_device",
     "compare",
+    "plan",
     "sweep",
     "train",
 ]

@@ -1,1 +1,35 @@
-"""Agents and networks for Cloth of Gold."""
+"""Agents and networks for Cloth of Gold.
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .greedy import ClothGreedy
+    from .network import ClothNetwork
+    from .rollout import ClothRollout
+    from .turns import ClothRandom, TurnAgent, random_turns
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "greedy": ("ClothGreedy",),
+            "network": ("ClothNetwork",),
+            "rollout": ("ClothRollout",),
+            "turns": ("ClothRandom", "TurnAgent", "random_turns"),
+        },
+    )
+
+__all__ = [
+    "ClothGreedy",
+    "ClothNetwork",
+    "ClothRandom",
+    "ClothRollout",
+    "TurnAgent",
+    "random_turns",
+]

@@ -1,1 +1,27 @@
-"""Agents and networks for the Toroidal Cup."""
+"""Agents and networks for the Toroidal Cup.
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .greedy import ToroidalCupGreedy
+    from .network import CupNetwork
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "greedy": ("ToroidalCupGreedy",),
+            "network": ("CupNetwork",),
+        },
+    )
+
+__all__ = [
+    "CupNetwork",
+    "ToroidalCupGreedy",
+]

@@ -1,1 +1,40 @@
-"""Analyses of recorded games: openings, places, time series, Life objects, score flows and behaviour."""
+"""Analyses of recorded games: openings, places, time series, Life objects, score flows and behaviour.
+
+Names are imported when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .agent_games import play_some
+    from .behaviour.behaviour import Behaviour, compare
+    from .behaviour.queries import Positions, draw_positions
+    from .placement.openings import Openings, find_openings
+    from .placement.places import Places, count_places
+else:
+    from cellgames.utils.lazy_names import lazy_names
+
+    __getattr__, __dir__ = lazy_names(
+        __name__,
+        {
+            "agent_games": ("play_some",),
+            "behaviour.behaviour": ("Behaviour", "compare"),
+            "behaviour.queries": ("Positions", "draw_positions"),
+            "placement.openings": ("Openings", "find_openings"),
+            "placement.places": ("Places", "count_places"),
+        },
+    )
+
+__all__ = [
+    "Behaviour",
+    "Openings",
+    "Places",
+    "Positions",
+    "compare",
+    "count_places",
+    "draw_positions",
+    "find_openings",
+    "play_some",
+]

@@ -8,7 +8,7 @@ from itertools import combinations
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.random_agent import has_compound_turns
 from cellgames.arena.play import free_for_all, match
-from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions
 from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.envs.core import Game
@@ -57,7 +57,9 @@ def play_some(
         found: list[Record] = []
         for pair in combinations(sorted(agents), 2):
             both = {name: agents[name] for name in pair}
-            found += meet(game, both, MatchOptions(games=games, seed=seed, opening_plies=forced), progress=shown)
+            found += play_evaluation(
+                game, both, MatchOptions(games=games, seed=seed, opening_plies=forced), progress=shown
+            )
         return found
     options, names = FreeForAllOptions(games=games, seed=seed, opening_plies=forced), sorted(agents)
     tables = free_for_all.seatings(len(names), game.info.num_players, games, seed)

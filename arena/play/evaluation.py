@@ -23,13 +23,13 @@ from . import match
 from .free_for_all import MATCH, seatings
 from .match_options import FreeForAllOptions, MatchOptions
 
-__all__ = ["Row", "measure", "meet", "note", "ratings_of", "table"]
+__all__ = ["Row", "evaluate", "note", "play_evaluation", "ratings_of", "table"]
 
 Row = Mapping[str, Any]
 """A line of the table: numbers by column, shares from 0 to 1, NaN where there is nothing to tell."""
 
 
-def meet(
+def play_evaluation(
     game: Game,
     agents: Mapping[str, AnyAgent],
     options: MatchOptions | None = None,
@@ -66,8 +66,8 @@ def meet(
     return found
 
 
-def measure(game: Game, records: Sequence[Record], agent: str) -> Row:
-    """Return the score of one of the agents in the games of `meet`, and what goes with it."""
+def evaluate(game: Game, records: Sequence[Record], agent: str) -> Row:
+    """Return the score of one of the agents in the games of `play_evaluation`, and what goes with it."""
     return _for_two(game, records, agent) if game.info.num_players == 2 else _for_more(records, agent)
 
 

@@ -20,7 +20,7 @@ __all__ = [
     "by_league",
     "check_names",
     "generate_names",
-    "place",
+    "assign_divisions",
     "read_teams",
 ]
 
@@ -123,7 +123,7 @@ def check_names(teams: Sequence[Team]) -> list[str]:
     return names
 
 
-def place(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
+def assign_divisions(teams: Sequence[Team], sizes: Sequence[int] | None = None) -> tuple[Team, ...]:
     """Return the teams in two leagues of two divisions each, in their order.
 
     Leagues and divisions that teams already have are kept. Else they are as even as can be, with leagues of even

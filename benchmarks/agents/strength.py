@@ -126,7 +126,7 @@ def _meet(game: Game, setting: Setting, spec: str, options: argparse.Namespace) 
     match_options = MatchOptions(
         games=count, seed=options.seed, opening_plies=setting.opening_plies, chunk=setting.chunk
     )
-    records = evaluation.meet(game, agents, match_options, progress=not options.quiet)
+    records = evaluation.play_evaluation(game, agents, match_options, progress=not options.quiet)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, "\n".join([json.dumps(asked), *(record.to_json() for record in records)]) + "\n")
     return records
@@ -138,7 +138,7 @@ def _page(game: Game, setting: Setting, options: argparse.Namespace) -> list[Seq
     records: list[Record] = []
     for spec in setting.opponents:
         met = _meet(game, setting, spec, options)
-        rows.append({"against": spec, **evaluation.measure(game, met, setting.agent)})
+        rows.append({"against": spec, **evaluation.evaluate(game, met, setting.agent)})
         records += met
     anchor = ANCHOR if ANCHOR in setting.opponents else setting.opponents[0]
     ratings = evaluation.ratings_of(game, records, anchor)

@@ -2,7 +2,7 @@
 
 Importing this package adds the games to PettingZoo's and Gymnasium's registries, as `cellgames/torus-v0` and so on; it
 imports neither torch nor a game. Names are imported when they are first used; `SeatVecEnv` needs the extra `train`,
-`TorchRLGame` the extra `torchrl`, `RLlibGame` and the modules for RLlib the extra `rllib`.
+`TorchRLGame` the extra `torchrl`, and the module `rllib` the extra `rllib`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from .opponents import UNIFORM, Opponent, Opponents, Uniform
     from .pettingzoo_aec import AECGame
     from .pettingzoo_parallel import ParallelGame
-    from .rllib import MaskedAPPOModule, MaskedPPOModule, RLlibGame
     from .sb3 import SeatVecEnv
     from .seats import Ended, SeatTransition, SeatVector
     from .torchrl import TorchRLGame
@@ -32,7 +31,6 @@ else:
             "opponents": ("UNIFORM", "Opponent", "Opponents", "Uniform"),
             "pettingzoo_aec": ("AECGame",),
             "pettingzoo_parallel": ("ParallelGame",),
-            "rllib": ("MaskedAPPOModule", "MaskedPPOModule", "RLlibGame"),
             "sb3": ("SeatVecEnv",),
             "seats": ("Ended", "SeatTransition", "SeatVector"),
             "torchrl": ("TorchRLGame",),
@@ -43,12 +41,9 @@ __all__ = [
     "UNIFORM",
     "AECGame",
     "Ended",
-    "MaskedAPPOModule",
-    "MaskedPPOModule",
     "Opponent",
     "Opponents",
     "ParallelGame",
-    "RLlibGame",
     "SeatEnv",
     "SeatTransition",
     "SeatVecEnv",

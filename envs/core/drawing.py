@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 Point: TypeAlias = tuple[float, float]
+"""A point (x, y) in units of the picture; y grows downwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ class Inset:
 
 
 Shape: TypeAlias = Polygon | Rectangle | Circle | Polyline | Text | Inset
+"""Any shape of a picture."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from cellgames.agents.base import BaseAgent, StateAgent
 from cellgames.agents.forfeits import MOST_REASON, reason_of
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.random_agent import RandomAgent
-from cellgames.arena.play.evaluation import measure, meet
+from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
@@ -509,12 +509,14 @@ def test_games_that_both_seats_forfeit_are_lost_by_both() -> None:
 
 
 def test_an_evaluation_of_many_counts_the_pairs_that_were_decided() -> None:
-    row = measure(CUP, meet(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, MatchOptions(games=4)), "steady")
+    row = evaluate(
+        CUP, play_evaluation(CUP, {"bad": Always("bad"), "steady": Steady("steady")}, MatchOptions(games=4)), "steady"
+    )
     assert row["score"] == 1.0
     assert row["high"] == 1.0
 
 
 def test_an_evaluation_goes_on() -> None:
     agents = {"bad": Third("bad", 3), "steady": Steady("steady")}
-    row = measure(TORUS, meet(TORUS, agents, MatchOptions(games=12)), "bad")
+    row = evaluate(TORUS, play_evaluation(TORUS, agents, MatchOptions(games=12)), "bad")
     assert row["losses"] >= 1

@@ -14,7 +14,7 @@ from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped
 from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
-from cellgames.arena.play.evaluation import measure, meet
+from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 
 SHIPPED = sorted(WEIGHTS.glob("*.safetensors"))
@@ -53,8 +53,8 @@ def test_trained_wins_its_smoke_match(id: str) -> None:
     game = cellgames.make(id)
     games, least = AT_LEAST[id]
     agents = {name: load(name, game) for name in ("trained", "random")}
-    records = meet(game, agents, MatchOptions(games=games, opening_plies=0))
-    assert measure(game, records, "trained")["score"] >= least
+    records = play_evaluation(game, agents, MatchOptions(games=games, opening_plies=0))
+    assert evaluate(game, records, "trained")["score"] >= least
 
 
 def test_searches_take_the_weights_of_the_nearest_size() -> None:
@@ -79,7 +79,7 @@ def test_gumbel_search_keeps_what_is_won() -> None:
 def test_torus_weights_play_other_sizes() -> None:
     game = cellgames.make("torus-v0", size=4)
     agents = {name: load(name, game) for name in ("trained", "random")}
-    assert measure(game, meet(game, agents, MatchOptions(games=10)), "trained")["score"] >= 0.8
+    assert evaluate(game, play_evaluation(game, agents, MatchOptions(games=10)), "trained")["score"] >= 0.8
 
 
 def test_a_setting_without_weights_says_which_there_are() -> None:

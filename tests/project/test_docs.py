@@ -19,6 +19,7 @@ import pytest
 from docs_tables import PAGES as TABLES
 from docs_tables import marked, tables
 from paths import ROOT
+from public_api import MODULES, PACKAGES, names
 
 import cellgames
 from cellgames.cli import main as cli
@@ -441,3 +442,20 @@ def test_the_pages_table_of_hooks_names_what_a_game_has() -> None:
 def test_tables_of_the_pages_follow_from_the_code(page: str, name: str) -> None:
     """`python tests/support/docs_tables.py` writes them anew."""
     assert marked(name, tables()[name]) in (ROOT / "docs" / page).read_text(encoding="utf-8")
+
+
+# ---------------------------------------------------------------- imports
+
+
+def test_pages_and_examples_import_public_names_only() -> None:
+    known = {f"{module}.{name}" for module in (*PACKAGES, *MODULES) for name in names(module)} | {*PACKAGES, *MODULES}
+    sources = [(page.name, text) for page in PAGES for language, _, text in blocks(page) if language == "python"]
+    sources += [(file.name, file.read_text(encoding="utf-8")) for file in (ROOT / "examples").glob("*.py")]
+    found = set()
+    for place, text in sources:
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "cellgames":
+                found |= {(place, f"{node.module}.{alias.name}") for alias in node.names}
+    versions = {f"cellgames.envs.{id.replace('-', '_')}" for id in GAMES}
+    assert {(place, name) for place, name in found if name not in known and name not in versions} == set()
+    assert len(found) > 80

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import load
-from cellgames.arena.play.evaluation import measure, meet
+from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
 
 pytest.importorskip("torchrl")
@@ -68,8 +68,8 @@ def test_training_follows_from_the_seed(train: Train, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(("train", "steps"), [(ppo, 4000), (dqn, 2400)])
 def test_it_learns_to_beat_random(train: Train, steps: int) -> None:
     _, agent = train(steps, 1)
-    records = meet(GAME, {"learned": agent, "random": load("random", GAME)}, MatchOptions(games=200, seed=1))
-    assert measure(GAME, records, "learned")["low"] > 0.6
+    records = play_evaluation(GAME, {"learned": agent, "random": load("random", GAME)}, MatchOptions(games=200, seed=1))
+    assert evaluate(GAME, records, "learned")["low"] > 0.6
 
 
 @pytest.mark.parametrize("name", ["torchrl_ppo", "tianshou_dqn"])

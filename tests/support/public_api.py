@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
+import ast
+from importlib.util import find_spec
+from pathlib import Path
 
-__all__ = ["PACKAGES", "names"]
+__all__ = ["MODULES", "PACKAGES", "names"]
 
 PACKAGES = (
     "cellgames",
+    "cellgames.plugins",
     "cellgames.envs",
     "cellgames.envs.adapters",
     "cellgames.envs.boards",
@@ -16,14 +19,34 @@ PACKAGES = (
     "cellgames.envs.toroidal_cup",
     "cellgames.envs.torus",
     "cellgames.agents",
+    "cellgames.agents.cloth_of_gold",
+    "cellgames.agents.grid_adaptation",
     "cellgames.agents.search",
+    "cellgames.agents.toroidal_cup",
+    "cellgames.agents.torus",
     "cellgames.training",
+    "cellgames.training.maskable",
     "cellgames.arena",
-    "cellgames.plugins",
+    "cellgames.arena.insight",
+    "cellgames.cluster",
+    "cellgames.web",
 )
+"""Packages whose names are public."""
+
+MODULES = (
+    "cellgames.envs.adapters.rllib",
+    "cellgames.envs.core.drawing",
+    "cellgames.arena.insight.search_analysis",
+)
+"""Modules that are public by themselves: a library of its own, or names that are short because of the module's."""
 
 
-def names(package: str) -> list[str]:
-    """Return the public names of a package, without its dunder names."""
-    exported: list[str] = importlib.import_module(package).__all__
-    return [name for name in exported if not name.startswith("__")]
+def names(module: str) -> list[str]:
+    """Return the public names of a package or a module, without its dunder names; it is not imported."""
+    found = find_spec(module)
+    assert found is not None
+    assert found.origin is not None
+    for node in ast.parse(Path(found.origin).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return [name for name in ast.literal_eval(node.value) if not name.startswith("__")]
+    raise AssertionError(f"{module} has no __all__")

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from cellgames.arena.season.games import Fixture, Played
-from cellgames.arena.season.teams import Team, generate_names, place
+from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 
 
 def made_up(count: int) -> tuple[Team, ...]:
-    return place([Team(name) for name in generate_names(count, 0)])
+    return assign_divisions([Team(name) for name in generate_names(count, 0)])
 
 
 class Coin:

@@ -19,7 +19,7 @@ from training_runs import block_extras, content, equal, network_for
 
 import cellgames
 from cellgames.agents.networks.saved import read_about, save_network
-from cellgames.arena.play.evaluation import measure
+from cellgames.arena.play.evaluation import evaluate
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, read_records
@@ -315,12 +315,12 @@ def test_games_that_both_lose_are_neither_won_nor_decided() -> None:
         Record("g", "0", {}, 0, ("me", "you"), 0, (str(number),), Result(outcome, (0.0, 0.0), 1, False))
         for number, outcome in enumerate(outcomes)
     ]
-    mine, yours = (measure(game, records, agent) for agent in ("me", "you"))
+    mine, yours = (evaluate(game, records, agent) for agent in ("me", "you"))
     assert (mine["wins"], mine["draws"], mine["losses"], mine["both lose"]) == (2, 1, 1, 1)
     assert mine["score"] == pytest.approx(0.5)
     assert mine["of decided"] == pytest.approx(2 / 3)
     assert yours["of decided"] == pytest.approx(1 / 3)
-    assert math.isnan(measure(game, records[1:2], "me")["of decided"])
+    assert math.isnan(evaluate(game, records[1:2], "me")["of decided"])
 
 
 def test_a_file_knows_its_game_and_may_be_asked_for_another_size(capsys: pytest.CaptureFixture[str]) -> None:

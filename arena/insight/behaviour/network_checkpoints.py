@@ -20,7 +20,7 @@ from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.agents.random_agent import has_compound_turns
 from cellgames.agents.selection import select
 from cellgames.arena.insight.readers.reader import make_reader
-from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.match import derive, generator
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, Result, plain
@@ -114,7 +114,7 @@ def games_between(game: Game, agents: Mapping[str, AnyAgent], games: int, seed: 
     found: list[Record] = []
     for a, b in pairs:
         options = MatchOptions(games=games, seed=derive(seed, a, b), opening_plies=plies)
-        found += meet(game, {a: agents[a], b: agents[b]}, options)
+        found += play_evaluation(game, {a: agents[a], b: agents[b]}, options)
     return found
 
 

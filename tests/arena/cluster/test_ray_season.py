@@ -33,7 +33,7 @@ from cellgames.arena.season.games import Fixture, PackedUmpire, Played, settle
 from cellgames.arena.season.prefetch import AHEAD, Batch, BatchWork, Rounds
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cluster.connection import ClusterError
 from cellgames.cluster.ray_workers import RayWorkers
 from cellgames.cluster.workers import Work, Workers
@@ -243,7 +243,9 @@ def test_an_umpire_that_stays_at_home_is_refused(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- bots and the Cup
 
-BOTS = place(assign_agents([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"]))
+BOTS = assign_divisions(
+    assign_agents([Team(name) for name in generate_names(8, 0)], ["random", "arena_bots:Broken", "mine"])
+)
 
 
 def run_bots(out: Path, workers: Workers | None = None, **options: Any) -> Season:

@@ -28,7 +28,7 @@ from cellgames.agents import identity as identities_of
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import digest, identities, identity
 from cellgames.agents.random_agent import RandomAgent
-from cellgames.arena.play.evaluation import meet
+from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
@@ -39,7 +39,7 @@ from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.cup import CupUmpire
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
-from cellgames.arena.season.teams import Team, generate_names, place
+from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.arena.stats.tables import make_tables
 from cellgames.utils.run_folders import RunError
 
@@ -294,7 +294,7 @@ def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
     file = tmp_path / "saved.jsonl"
     append(file, [replace(two.records[0], agents=("random", "human"))])
     with Store(path) as store:
-        assert [store.import_run(place) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
+        assert [store.import_run(assign_divisions) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
         kinds = ["free-for-all", "round robin", "file"]
         assert [(source.kind, source.place) for source in store.sources()] == list(
             zip(kinds, map(str, (many.out, two.out, file)), strict=True)
@@ -395,13 +395,13 @@ def test_free_for_all_games_and_evaluations_feed_the_store(path: Path, tmp_path:
     with Store(path) as store:
         assert list(store.games()) == list(run.records)
         with feeding(store, "evaluation", "", identities(bots.values()), pytest.fail) as keep:
-            measured = meet(TORUS, bots, MatchOptions(games=6, chunk=2), keep=keep)
+            measured = play_evaluation(TORUS, bots, MatchOptions(games=6, chunk=2), keep=keep)
         assert list(store.games("torus-v0")) == measured
 
 
 def test_a_season_of_bots_feeds_the_store_and_one_without_does_not(path: Path, tmp_path: Path) -> None:
     agents = ["random", "greedy"]
-    teams = place([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
+    teams = assign_divisions([Team(name, agent=agents[k % 2]) for k, name in enumerate(generate_names(12, 0))])
     season = play_season(teams, BotUmpire(TORUS, teams), SeasonOptions(days=1), out=tmp_path / "season", store=path)
     with Store(path) as store:
         assert len(store) == season.games

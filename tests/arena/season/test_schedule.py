@@ -10,7 +10,7 @@ import pytest
 
 from cellgames.arena.season.schedule import SeasonOptions, SeasonSchedule, draw_schedule, league_counts
 from cellgames.arena.season.schedule_days import deal_days, deal_seats
-from cellgames.arena.season.teams import Team, by_league, place
+from cellgames.arena.season.teams import Team, assign_divisions, by_league
 
 Sizes = tuple[int, int]
 
@@ -56,7 +56,7 @@ def assert_fair(schedule: SeasonSchedule, first: list[str], second: list[str], d
 
 @pytest.mark.parametrize("count", range(8, 41))
 def test_any_number_of_teams(count: int) -> None:
-    leagues = by_league(place([Team(f"t{number}") for number in range(count)]))
+    leagues = by_league(assign_divisions([Team(f"t{number}") for number in range(count)]))
     for days, within, seed in ((1, 0.5, 0), (7, 0.3, 1), (49, 0.5, 2), (21, 0.8, 3)):
         divisions = [league.values() for league in leagues.values()]
         schedule = draw_schedule(divisions, days, within, random.Random(seed))

@@ -23,7 +23,7 @@ from cellgames.arena.season.games import REPLAYS, Fixture, Played, make_die, set
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
 from cellgames.arena.season.standings import SIDES, seed_teams, standings
-from cellgames.arena.season.teams import by_league, place
+from cellgames.arena.season.teams import assign_divisions, by_league
 from cellgames.utils.run_folders import RunError
 
 TEAMS = made_up(9)
@@ -134,7 +134,9 @@ def test_names_are_words_and_no_markdown_and_one_is_singular(tmp_path: Path) -> 
     teams = [replace(team, name=f"*{team.name[0]}* <b>|_{number}_") for number, team in enumerate(TEAMS[:8])]
     leagues = {TEAMS[0].league: "[North](x)", TEAMS[-1].league: "#South"}
     teams = [replace(team, league=list(leagues.values())[number // 4]) for number, team in enumerate(teams)]
-    play_season(place([replace(team, division="") for team in teams]), Coin(), SeasonOptions(days=1), out=tmp_path)
+    play_season(
+        assign_divisions([replace(team, division="") for team in teams]), Coin(), SeasonOptions(days=1), out=tmp_path
+    )
     report = (tmp_path / "report.md").read_text()
     plain = re.sub(r"\\.", "", report)  # what is escaped
     links = ("](season.json)", "](schedule.json)", "](games.jsonl)", "](bracket.svg)", "](standings.json)")

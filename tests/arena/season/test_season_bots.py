@@ -26,7 +26,7 @@ from cellgames.arena.season.bots import BotUmpire
 from cellgames.arena.season.games import Fixture
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, assign_agents, generate_names, place
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.toroidal_cup.game import ToroidalCup
 
@@ -40,7 +40,7 @@ def cheap_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def teams_of(*specs: str, count: int = 8) -> tuple[Team, ...]:
-    return place(assign_agents([Team(name) for name in generate_names(count, 0)], specs))
+    return assign_divisions(assign_agents([Team(name) for name in generate_names(count, 0)], specs))
 
 
 def run(out: Path, game: Game = TINY, specs: tuple[str, ...] = SPECS, **options: Any) -> Season:

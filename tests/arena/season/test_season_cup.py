@@ -19,12 +19,12 @@ from cellgames.arena.season.cup_replays import CupRecord, verify
 from cellgames.arena.season.games import Fixture, Played, settle
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import Season, play_season
-from cellgames.arena.season.teams import Team, generate_names, place
+from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.kernels import compiling
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 
-TEAMS = place([Team(name) for name in generate_names(8, 0)])
+TEAMS = assign_divisions([Team(name) for name in generate_names(8, 0)])
 
 
 @pytest.fixture(autouse=True)

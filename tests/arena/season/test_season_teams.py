@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from cellgames.arena.season.teams import LEAST, Team, assign_agents, by_league, generate_names, place, read_teams
+from cellgames.arena.season.teams import (
+    LEAST,
+    Team,
+    assign_agents,
+    assign_divisions,
+    by_league,
+    generate_names,
+    read_teams,
+)
 
 
 def numbered(count: int) -> list[Team]:
@@ -107,28 +115,28 @@ def test_agents_are_assigned_in_turn_by_those_without() -> None:
     ],
 )
 def test_leagues_are_even_in_size_and_as_even_as_can_be(count: int, expected: list[list[int]]) -> None:
-    teams = place(numbered(count))
+    teams = assign_divisions(numbered(count))
     assert sizes(teams) == expected
     assert [team.name for team in teams] == [f"t{number}" for number in range(count)]
 
 
 def test_any_number_of_teams_has_at_most_one_league_of_odd_size() -> None:
     for count in range(LEAST, 60):
-        leagues = [sum(divisions) for divisions in sizes(place(numbered(count)))]
+        leagues = [sum(divisions) for divisions in sizes(assign_divisions(numbered(count)))]
         assert sum(league % 2 for league in leagues) == count % 2
         assert max(leagues) - min(leagues) <= 2
 
 
 def test_sizes_can_be_given() -> None:
-    assert sizes(place(numbered(10), [5, 5])) == [[3, 2], [3, 2]]
-    assert sizes(place(numbered(20), [1, 3, 9, 7])) == [[1, 3], [9, 7]]
+    assert sizes(assign_divisions(numbered(10), [5, 5])) == [[3, 2], [3, 2]]
+    assert sizes(assign_divisions(numbered(20), [1, 3, 9, 7])) == [[1, 3], [9, 7]]
 
 
 def test_leagues_and_divisions_can_be_given() -> None:
     teams = [Team(f"t{number}", "LM"[number % 2], "xy"[number // 2 % 2]) for number in range(10)]
-    assert place(teams) == tuple(teams)
+    assert assign_divisions(teams) == tuple(teams)
     leagues = [Team(f"t{number}", "LM"[number % 2]) for number in range(11)]
-    placed = place(leagues)
+    placed = assign_divisions(leagues)
     assert sizes(placed) == [[3, 3], [3, 2]]
     assert [team.league for team in placed] == [team.league for team in leagues]
     assert Counter(team.division for team in placed) == {"Even Division": 6, "Odd Division": 5}
@@ -159,4 +167,4 @@ def leagues_of(*counts: int) -> list[Team]:
 )
 def test_teams_that_make_no_season(teams: list[Team], given: list[int] | None, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
-        place(teams, given)
+        assign_divisions(teams, given)

@@ -118,8 +118,8 @@ def _measure(
     rows, games = [], []
     for spec in list(agents)[1:]:
         both = {name: agents[name] for name in (arguments.agent, spec)}
-        records = evaluation.meet(game, both, options, progress=not arguments.quiet, keep=keep)
-        rows.append({"against": spec, **evaluation.measure(game, records, arguments.agent)})
+        records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
+        rows.append({"against": spec, **evaluation.evaluate(game, records, arguments.agent)})
         games += records
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     print(f"{arguments.agent} in {game.id} with {settings}, {options.games} games each, scores in %:\n")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.teams import Team, assign_agents, by_league, generate_names, place, read_teams
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, by_league, generate_names, read_teams
 from cellgames.cli.console import UserError, counted, print_files, program, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
@@ -131,7 +131,7 @@ def _teams(arguments: argparse.Namespace, options: SeasonOptions) -> tuple[Team,
         teams = [Team(name) for name in generate_names(int(given), options.seed)]
     else:
         teams = read_teams(given)
-    return place(assign_agents(teams, arguments.agents), arguments.league_sizes)
+    return assign_divisions(assign_agents(teams, arguments.agents), arguments.league_sizes)
 
 
 def _umpire(arguments: argparse.Namespace, teams: tuple[Team, ...]) -> Umpire:
