@@ -294,7 +294,7 @@ def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
     file = tmp_path / "saved.jsonl"
     append(file, [replace(two.records[0], agents=("random", "human"))])
     with Store(path) as store:
-        assert [store.import_run(assign_divisions) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
+        assert [store.import_run(place) for place in (many.out, two.out, file, two.out)] == [4, 4, 1, 0]
         kinds = ["free-for-all", "round robin", "file"]
         assert [(source.kind, source.place) for source in store.sources()] == list(
             zip(kinds, map(str, (many.out, two.out, file)), strict=True)
