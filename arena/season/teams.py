@@ -17,10 +17,10 @@ __all__ = [
     "Leagues",
     "Team",
     "assign_agents",
+    "assign_divisions",
     "by_league",
     "check_names",
     "generate_names",
-    "assign_divisions",
     "read_teams",
 ]
 
