@@ -32,10 +32,10 @@ from cellgames.utils.version import __version__
 __all__ = ["FORMAT", "PARTS", "Report", "analyse_games", "to_data", "write_report"]
 
 FORMAT = 1
-"""Of report.json; raised when readers of an older one would fail."""
+"""Version of report.json; raised when readers of an older one would fail."""
 
 PARTS = ("openings", "places", "time-series", "flows", "behaviour")
-"""What games are looked at for, in the order of the report."""
+"""The parts of a report, in its order."""
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ Numbers = npt.NDArray[np.float64]
 
 POSITIONS, DRAWS = 200, 8
 _RESAMPLES = 1000
-NOISY = 0.98  # noise above which nothing can be told
+NOISY = 0.98  # noise above which distances are not known
 _LEVEL = 0.95
 
 
@@ -53,7 +53,7 @@ class Behaviour:
         high: Float [K, K], upper ends.
         agreement: Float [K, K], the chance that both choose alike; of an agent with itself, how sure it is of its
             choice.
-        noise: Float [K], mean total variation of two samples of an agent; 0 if it told its chances.
+        noise: Float [K], mean total variation of two samples of an agent; 0 if it gave its probabilities.
         entropy: Float [K], mean entropy of its decisions in nats; NaN if it is not known.
         entropy_interval: Float [K, 2], its 95 % interval.
         positions: Number of positions, `L`.

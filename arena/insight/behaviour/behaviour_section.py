@@ -107,7 +107,7 @@ def _text(found: Behaviour) -> str:
     lines = [
         f"{len(found.agents)} agents were asked about the same {found.positions} positions of these games. Their "
         "distance is the total variation of what they do, less the noise of sampling: 0 % is alike, 100 % never the "
-        "same. Agents were told nothing of the games before these positions."
+        "same. Agents did not see the games before these positions."
     ]
     if rows:
         far, near = rows[0], rows[-1]
@@ -118,7 +118,7 @@ def _text(found: Behaviour) -> str:
     if noisy:
         lines.append(
             f"Two samples of {found.draws} answers of one agent differ by chance: {', '.join(noisy)}; where it is "
-            f"about {NOISY:.0%} or more, distances cannot be told, and more draws are needed."
+            f"about {NOISY:.0%} or more, distances are not known, and more draws are needed."
         )
     return "\n\n".join(lines)
 

@@ -59,7 +59,7 @@ class Answers:
         weights: float32 [L, G]: 1 for groups in which there is a choice at all.
         widths: Widths of the groups.
         entropy: float64 [L], of the decision in nats, where the agent can tell its chances; None where it cannot.
-        exact: True if the agent told its chances, or always does the same.
+        exact: True if the agent gave its probabilities, or always does the same.
     """
 
     shares: Tensor

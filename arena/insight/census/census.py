@@ -110,7 +110,7 @@ class Census:
 
         Args:
             name: Name of the table.
-            owners: Names of owners 1, 2, ...; without any no owner is told of.
+            owners: Names of owners 1, 2, ...; empty for no columns of owners.
         """
         totals = self.totals()
         each = self.by_owner(len(owners)).T.tolist() if owners else [[]] * len(self.kinds)

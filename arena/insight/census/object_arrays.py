@@ -21,7 +21,7 @@ __all__ = ["COLUMNS", "ObjectArrays", "find_objects"]
 Ints: TypeAlias = npt.NDArray[np.int64]
 
 COLUMNS = ("board", "row", "col", "rows", "cols", "cells", "kind")
-"""Of `ObjectArrays.objects`."""
+"""Columns of `ObjectArrays.objects`."""
 
 
 @dataclass(frozen=True)

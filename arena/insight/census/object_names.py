@@ -84,7 +84,7 @@ def _named(lines: str) -> dict[str, str]:
 
 
 NAMES: dict[str, str] = {**_named(_STILL_LIFES), **_named(_OSCILLATORS), **_named(_SPACESHIPS)}
-"""By apgcode."""
+"""Usual names by apgcode."""
 
 
 def name_of(code: str) -> str:

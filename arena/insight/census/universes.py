@@ -25,7 +25,7 @@ class Universe(Protocol):
     """A place where cells live without others; boards are integers, a bit for each cell."""
 
     bounded: bool
-    """Whether its edges or its wrapping have a part in what happens."""
+    """True if its edges or its wrapping affect what happens."""
 
     def pack(self, cells: Iterable[Cell]) -> int:
         """Return the board with these live cells."""

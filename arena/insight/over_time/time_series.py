@@ -99,7 +99,7 @@ def _line(rows: Floats) -> _Line:
 
 
 Lines: TypeAlias = dict[tuple[str, str, str], _Line]
-"""By measure, way to group, and group."""
+"""Lines by measure, way to group, and group."""
 
 
 def _lines(dataset: LifeDataset) -> Lines:

@@ -14,7 +14,7 @@ from .store import Store, StoreError
 __all__ = ["AnyStore", "feeding"]
 
 AnyStore: TypeAlias = PathLike | Store | None
-"""Where games are added: a file, an open store, or nowhere."""
+"""The store that gets games: a file, an open store, or None."""
 
 
 @contextmanager

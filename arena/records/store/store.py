@@ -39,7 +39,7 @@ from .rows import Row, canonical, light, row
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
 DEFAULT_STORE = Path("results") / "store.sqlite"
-"""Where the command line keeps games, unless the environment variable `CELLGAMES_STORE` names another file."""
+"""The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
 
 _PART = 1000  # games added in one transaction at most, so that others need not wait long
 

@@ -165,7 +165,7 @@ class Library:
                 return self._index[path][1]
         starts = [0]
         with path.open("rb") as file:
-            for line in file:  # a torn last line counts, and is told to be no record
+            for line in file:  # a torn last line counts, and is reported as no record
                 starts.append(starts[-1] + len(line))
         with self._lock:
             if len(self._index) >= 32:

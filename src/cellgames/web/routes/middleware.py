@@ -71,7 +71,7 @@ class Guard:
             await self._app(scope, receive, guarded_send)
             return
         body = b""
-        while True:  # a length that is told can be less than what comes
+        while True:  # the body can be longer than its content-length says
             message = await receive()
             if message["type"] != "http.request":
                 return
