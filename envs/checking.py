@@ -1,4 +1,4 @@
-"""Whether a game keeps what `Game` promises: what a new game is held to before anything else.
+"""Checks of a new game: whether it keeps what `Game` promises.
 
 Letters: `B` games, `A` actions, `K` components of an action.
 """
@@ -76,7 +76,7 @@ def _random_actions(game: Game, state: State, generator: torch.Generator) -> Ten
 
 
 def _check_actions(game: Game) -> None:
-    """Every action comes back from its name; of actions with components the first few."""
+    """Check that every action comes back from its name; of actions with components the first few."""
     nvec = game.info.action_nvec
     count = nvec[0] if len(nvec) == 1 else 3
     names = [game.action_to_string(action) for action in range(count)]
@@ -126,7 +126,7 @@ def _check_position(game: Game, state: Any, when: str) -> None:
 
 
 def _shown(game: Game, state: Any) -> Iterator[tuple[str, Tensor, Space]]:
-    """What the game shows, with a name and the declared space."""
+    """Yield what the game shows, with a name and the declared space."""
     info = game.info
     for seat, player in enumerate(info.players):
         yield f"observe(state, {seat}) of {player}", game.observe(state, seat), info.observation
@@ -162,7 +162,7 @@ def _check_text(game: Game, single: Any, when: str) -> None:
 
 
 def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
-    """The position after a step that was checked."""
+    """Check a step and return the position after it."""
     before, done = state.clone(), state.done
     mask = game.legal_actions(state)
     after = game.step(state, actions)

@@ -19,7 +19,7 @@ __all__ = ["env", "raw_env"]
 
 
 def env(**parameters: Any) -> AECEnv[str, Observation, Any]:
-    """Cloth of Gold by Adam Murray, wrapped as PettingZoo's own games are.
+    """Make Cloth of Gold by Adam Murray, wrapped as PettingZoo's own games are.
 
     An illegal action ends the game: its player gets the lowest reward, the other 0.
 
@@ -32,5 +32,5 @@ def env(**parameters: Any) -> AECEnv[str, Observation, Any]:
 
 
 def raw_env(*, render_mode: str | None = None, **parameters: Any) -> AECGame:
-    """The same without wrappers; an illegal action raises a `ValueError` and changes nothing."""
+    """Make the environment without wrappers; an illegal action raises a `ValueError` and changes nothing."""
     return AECGame(make(ClothOfGold.id, **parameters), render_mode)

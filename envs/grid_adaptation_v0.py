@@ -18,7 +18,7 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def parallel_env(**parameters: Any) -> ParallelGame:
-    """Grid Adaptation by pseudonam: players place tiles of Life with secret sequences of bits, all at once.
+    """Make Grid Adaptation by pseudonam, in which all players act at once.
 
     An illegal component of an action counts as "none" (a tile is forfeited), which `infos` tells.
 
@@ -31,10 +31,10 @@ def parallel_env(**parameters: Any) -> ParallelGame:
 
 
 def env(**parameters: Any) -> AECEnv[str, Observation, Any]:
-    """PettingZoo's AEC view of `parallel_env`: players choose one after the other, without seeing the choices."""
+    """Make PettingZoo's AEC view of `parallel_env`: players choose in turn, without seeing the choices."""
     return make_aec(id=GridAdaptation.id, **parameters)
 
 
 def raw_env(**parameters: Any) -> AECEnv[str, Observation, Any]:
-    """The same as `env`, which needs no wrappers of its own."""
+    """Make the same as `env`, which needs no wrappers of its own."""
     return env(**parameters)

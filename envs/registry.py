@@ -165,7 +165,7 @@ def spec(id: str) -> GameSpec:
 
 
 def make(id: str, **parameters: Any) -> Game:
-    """See `cellgames.make`."""
+    """Return the game called `id` with some parameters; see `cellgames.make`."""
     entry = spec(id)
     return _made(entry.id, resolve(entry.plugin.game), {**entry.parameters, **parameters})
 

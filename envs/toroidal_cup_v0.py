@@ -18,7 +18,7 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def parallel_env(**parameters: Any) -> ParallelGame:
-    """The Toroidal Cup of golly.life: teams arrange shapes, all at once, and then Life in their colours decides.
+    """Make the Toroidal Cup of golly.life, in which all teams act at once.
 
     An illegal placement is replaced by the last legal one, which `infos` tells.
 
@@ -31,10 +31,10 @@ def parallel_env(**parameters: Any) -> ParallelGame:
 
 
 def env(**parameters: Any) -> AECEnv[str, Observation, Any]:
-    """PettingZoo's AEC view of `parallel_env`: the teams choose one after the other, without seeing the choices."""
+    """Make PettingZoo's AEC view of `parallel_env`: the teams choose in turn, without seeing the choices."""
     return make_aec(id=ToroidalCup.id, **parameters)
 
 
 def raw_env(**parameters: Any) -> AECEnv[str, Observation, Any]:
-    """The same as `env`, which needs no wrappers of its own."""
+    """Make the same as `env`, which needs no wrappers of its own."""
     return env(**parameters)

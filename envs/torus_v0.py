@@ -21,7 +21,7 @@ __all__ = ["env", "raw_env"]
 def env(
     *, size: int = Torus.size, render_mode: RenderMode | None = None, **unknown: Any
 ) -> AECEnv[str, Observation, Any]:
-    """Torus by Mark Steere (after ZeN / NZ by Bill Taylor), wrapped as PettingZoo's own games are.
+    """Make Torus by Mark Steere (after ZeN / NZ by Bill Taylor), wrapped as PettingZoo's own games are.
 
     An illegal action ends the game: its player gets -1, the other 0.
 
@@ -34,5 +34,5 @@ def env(
 
 
 def raw_env(*, size: int = Torus.size, render_mode: RenderMode | None = None, **unknown: Any) -> AECGame:
-    """The same without wrappers; an illegal action raises a `ValueError` and changes nothing."""
+    """Make the environment without wrappers; an illegal action raises a `ValueError` and changes nothing."""
     return AECGame(make(Torus.id, size=size, **unknown), render_mode)

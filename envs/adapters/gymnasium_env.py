@@ -57,7 +57,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-        """A new game.
+        """Begin a new game.
 
         Args:
             seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time a
@@ -71,7 +71,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         return observation, self._info(int(self.vector.player[0]))
 
     def step(self, action: Any) -> tuple[npt.NDArray[Any], float, bool, bool, dict[str, Any]]:
-        """The learner acts, and then the others, until it is the learner's turn again or the game is over."""
+        """Let the learner act, and then the others, until it is the learner's turn again or the game is over."""
         if self._final is not None:
             raise ResetNeeded(f"{self.game.id}: the game is over; call reset() before step()")
         player = int(self.vector.player[0])
@@ -128,6 +128,6 @@ def make_env(
     render_mode: RenderMode | None = None,
     **parameters: Any,
 ) -> SeatEnv:
-    """The environment of the game called `id` (entry point of Gymnasium's registry)."""
+    """Make the environment of the game called `id` (entry point of Gymnasium's registry)."""
     game = make(id, **parameters)
     return SeatEnv(game, opponents, weights=weights, seat=seat, render_mode=render_mode)

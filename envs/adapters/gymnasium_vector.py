@@ -26,7 +26,7 @@ Array = npt.NDArray[Any]
 
 
 class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
-    """`num_envs` games for one learner, by `SeatVector`: what `SyncVectorEnv` of `SeatEnv`s is, in one batch.
+    """A batch of games for one learner, by `SeatVector`: as a `SyncVectorEnv` of `SeatEnv`s.
 
     A game that ends is replaced within the same step (`AutoresetMode.SAME_STEP`): its last observation and infos are
     in "final_obs" and "final_info". Infos are those of `SeatEnv`, as Gymnasium's vector environments hold them, with
@@ -71,7 +71,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """New games in all envs.
+        """Begin new games in all envs.
 
         Args:
             seed: env i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.
@@ -82,7 +82,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         return self._begin(seed), self._infos()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
-        """The learner acts in every env, integers [B] or [B, K], and then the others."""
+        """Let the learner act in every env, integers [B] or [B, K], and then the others."""
         self._fresh = False
         moved = self.vector.step(as_tensor(self.game, actions))
         infos, faults = self._infos(), dict(moved.faults)
@@ -97,7 +97,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         return self._observation(), moved.rewards.double().numpy(force=True), *ends, infos
 
     def _infos(self) -> dict[str, Any]:
-        """Of the games in progress."""
+        """Return the infos of the games in progress."""
         parts = masks_by_component(self.game, self.action_masks())
         if isinstance(parts, tuple):
             masks = np.empty(self.num_envs, object)
@@ -109,7 +109,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
         return infos | {f"_{name}": np.ones(self.num_envs, np.bool_) for name in infos}
 
     def render(self) -> tuple[Any, ...] | None:
-        """A picture of every env, uint8 [H, W, 3]; None, with a warning, without a render mode."""
+        """Return a picture of every env, uint8 [H, W, 3]; None, with a warning, without a render mode."""
         if self.render_mode is None:
             gymnasium.logger.warn("You are calling render method without specifying any render mode.")
             return None
@@ -127,6 +127,6 @@ def make_vector_env(
     device: torch.device | str = "cpu",
     **parameters: Any,
 ) -> SeatVectorEnv:
-    """The environments of the game called `id` (entry point of Gymnasium's registry)."""
+    """Make the environments of the game called `id` (entry point of Gymnasium's registry)."""
     game = make(id, **parameters)
     return SeatVectorEnv(game, num_envs, opponents, weights=weights, seat=seat, render_mode=render_mode, device=device)

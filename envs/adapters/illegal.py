@@ -1,4 +1,4 @@
-"""What interfaces for a single learner do about illegal actions.
+"""Illegal actions in interfaces for a single learner.
 
 Letters: `B` games (envs), `A` actions (mask width), `K` components of an action.
 """

@@ -43,7 +43,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         self._legal: npt.NDArray[np.bool_] | None = None  # the mover's, once asked for
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """A new game.
+        """Begin a new game.
 
         Args:
             seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first
@@ -67,7 +67,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """What the agent may know now."""
+        """Return what the agent may know now."""
         seat = self._seats[agent]
         if agent != self.agent_selection or self.terminations.get(agent, True) or self.truncations[agent]:
             mask = self._as_mask(self._nothing_legal)
@@ -78,7 +78,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         return {"observation": self._solo.observe(seat), "action_mask": mask}
 
     def step(self, action: Any) -> None:
-        """The selected agent acts; an agent that is terminated or truncated may only pass None.
+        """Let the selected agent act; an agent that is terminated or truncated may only pass None.
 
         Raises:
             ValueError: the action is illegal; the message names game, player, action and reason.
@@ -107,7 +107,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             self._draw()
 
     def _checked(self, action: Any) -> Any:
-        """The action as the core takes it, if it is legal now."""
+        """Return the action as the core takes it, if it is legal now."""
         legal = self._legal
         assert legal is not None  # step has asked
         if len(self._components) == 1:
@@ -127,7 +127,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         raise self._refusal(action)
 
     def _refusal(self, action: Any) -> ValueError:
-        """Why the action is illegal, in the core's words."""
+        """Return the error that says why the action is illegal."""
         given = np.asarray(action)
         if given.dtype.kind in "iu":
             try:
@@ -209,7 +209,7 @@ class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
 
 
 def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
-    """The environment in the wrappers that PettingZoo's own classic games wear.
+    """Put the environment into the wrappers that PettingZoo's own classic games wear.
 
     An illegal action ends the game: its player gets the game's lowest reward, the others 0.
     """
@@ -218,7 +218,7 @@ def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
 
 
 def make_aec(*, id: str, render_mode: str | None = None, **parameters: Any) -> AECEnv[str, Observation, Any]:
-    """The wrapped environment of the game called `id` (entry point of PettingZoo's registry).
+    """Make the wrapped environment of the game called `id` (entry point of PettingZoo's registry).
 
     Where all players act at once this is PettingZoo's view of the parallel environment.
     """

@@ -1,4 +1,4 @@
-"""What PettingZoo's two kinds of environments share: spaces, seeds, options, pictures, copies.
+"""The base of PettingZoo's two kinds of environments: spaces, seeds, options, pictures, copies.
 
 Letters: `P` players, `A` actions (the sum over the action's components), `K` components.
 """
@@ -87,21 +87,21 @@ class PettingZooGame(Rendered):
     if not TYPE_CHECKING:  # it would hide misspelt names
 
         def __getattr__(self, name: str) -> Any:
-            """What exists only after `reset`."""
+            """Raise an `AttributeError` that says what exists only after `reset`."""
             raise AttributeError(f"{type(self).__name__} has no {name!r}; did you forget to call reset()?")
 
     # --- spaces, and what spectators see --------------------------------------------------------------------
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Dict of "observation" and "action_mask"."""
+        """Return a Dict of "observation" and "action_mask"."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """Discrete, or MultiDiscrete where an action has several components."""
+        """Return a Discrete space, or a MultiDiscrete one where an action has several components."""
         return self.action_spaces[agent]
 
     def state(self) -> npt.NDArray[Any]:
-        """The position as all-seeing spectators draw it, in `state_space`."""
+        """Return the position as all-seeing spectators draw it, in `state_space`."""
         return self._solo.board()
 
     @override
@@ -111,7 +111,7 @@ class PettingZooGame(Rendered):
     # --- starting -------------------------------------------------------------------------------------------
 
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """A new game, from the seed or the one that follows the last game's.
+        """Begin a new game, from the seed or the one that follows the last game's.
 
         Envs of the core's `Vector` follow the same seeds: games after `reset(seed=s)` are those of an env
         that starts with s.
@@ -163,7 +163,7 @@ class PettingZooGame(Rendered):
     # --- copies ---------------------------------------------------------------------------------------------
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the window; the game in progress as its `State`, which every game can save."""
+        """Return all but the window; the game in progress as its `State`, which every game can save."""
         fields = {**self.__dict__, "_window": None}
         if "_solo" in fields:
             fields["_solo"] = self._solo.state()
@@ -175,7 +175,7 @@ class PettingZooGame(Rendered):
             self._solo = self.game.solo(fields["_solo"])
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """As `copy.deepcopy` would, but sharing what never changes: the rules and the `State`."""
+        """Copy as `copy.deepcopy` would, but share what never changes: the rules and the `State`."""
         fields = self.__getstate__()
         for shared in (self.game, fields.get("_solo"), self._nothing_legal):
             memo[id(shared)] = shared
@@ -187,7 +187,7 @@ class PettingZooGame(Rendered):
     # --- actions --------------------------------------------------------------------------------------------
 
     def _as_mask(self, legal: npt.NDArray[np.bool_]) -> Mask:
-        """The core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""
+        """Return the core's bool [A] as PettingZoo has it: int8, in a tuple if there are several components."""
         mask = legal.view(np.int8).copy()
         if len(self._components) == 1:
             return mask
@@ -195,7 +195,7 @@ class PettingZooGame(Rendered):
 
 
 def box_of(space: Space) -> spaces.Box:
-    """As Gymnasium has it."""
+    """Return the space as Gymnasium has it."""
     dtype = torch.empty((), dtype=space.dtype).numpy().dtype
     return spaces.Box(space.low, space.high, space.shape, dtype.type)
 
@@ -211,6 +211,6 @@ def _observation_space(game: Game) -> spaces.Dict:
 
 
 def action_space_of(game: Game) -> spaces.Space[Any]:
-    """`Discrete`, or `MultiDiscrete` where an action has several components."""
+    """Return a `Discrete` space, or a `MultiDiscrete` one where an action has several components."""
     nvec = game.info.action_nvec
     return spaces.Discrete(nvec[0]) if len(nvec) == 1 else spaces.MultiDiscrete(list(nvec))

@@ -42,7 +42,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """A new game; arguments and errors as in `AECGame.reset`."""
+        """Begin a new game; arguments and errors are those of `AECGame.reset`."""
         self._start(seed, options)
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":
@@ -53,7 +53,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], Infos]:
-        """All players act; after the last step of a game `agents` is empty, and steps give nothing.
+        """Let all players act; after the last step of a game `agents` is empty, and steps do nothing.
 
         Raises:
             ValueError: not one action of each agent, or one not made of whole numbers; nothing changes.
@@ -109,7 +109,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         return np.array(rows, np.int64), faults
 
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
-        """The components of an action."""
+        """Return the components of an action."""
         count, given = len(self._components), np.asarray(action)
         if given.dtype.kind not in "iu" or given.shape != ((count,) if count > 1 else ()):
             kind = "a whole number" if count == 1 else f"{count} whole numbers"
@@ -119,5 +119,5 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
 
 
 def make_parallel(*, id: str, render_mode: str | None = None, **parameters: Any) -> ParallelGame:
-    """The environment of the simultaneous game called `id` (entry point of PettingZoo's registry)."""
+    """Make the environment of the simultaneous game called `id` (entry point of PettingZoo's registry)."""
     return ParallelGame(make(id, **parameters), render_mode)

@@ -87,7 +87,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """A new game.
+        """Begin a new game.
 
         Args:
             seed: of the game, 0 to 2**31 - 1; None takes the one that follows the last game's. The runner's number
@@ -105,7 +105,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         return {mover: self._flat(env.observe(mover))}, {mover: env.infos[mover]}
 
     def step(self, action_dict: Mapping[str, Any]) -> Returns:
-        """Those who observed act; "__all__" in the ends says whether the game is over."""
+        """Let those who observed act; "__all__" in the ends says whether the game is over."""
         for agent, action in action_dict.items():
             if agent not in self.action_spaces or not self.action_spaces[agent].contains(action):
                 raise ValueError(f"{self.game.id}: {action!r} of {agent!r} is no action of {self.action_space}")
@@ -127,11 +127,11 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         return seen, rewards, terminated, truncated, infos
 
     def core_state(self) -> State:
-        """The game as the core's batch of one: for scores, outcomes, records."""
+        """Return the game as the core's batch of one: for scores, outcomes, records."""
         return self._env.core_state()
 
     def render(self) -> Any:
-        """What "render_mode" says; see `PettingZooGame`."""
+        """Return what "render_mode" says; see `PettingZooGame`."""
         return self._env.render()
 
     def close(self) -> None:
@@ -148,7 +148,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
     def _turn(
         self, env: AECGame, mover: str, action: Any
     ) -> tuple[dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
-        """One player's action; rewards, ends and infos of all seats."""
+        """Play one player's action; return rewards, ends and infos of all seats."""
         players = self.possible_agents
         try:
             env.step(action)
@@ -165,7 +165,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         return spaces.Dict({"observation": observation["observation"], "action_mask": mask})
 
     def _flat(self, seen: Observation) -> Observation:
-        """With the masks of an action's components as one."""
+        """Return an observation with the masks of an action's components as one."""
         mask = seen["action_mask"]
         return {**seen, "action_mask": np.concatenate(mask) if isinstance(mask, tuple) else mask}
 
@@ -194,13 +194,13 @@ def _register(entry: GameSpec) -> None:
 
 
 def _created(config: Mapping[str, Any], id: str) -> RLlibGame:
-    """The environment for RLlib's `env_config`, which keeps the runner's number."""
+    """Make the environment for RLlib's `env_config`, which keeps the runner's number."""
     named = {**config, "game": id}
     return RLlibGame(config.copy_with_overrides(named) if isinstance(config, EnvContext) else named)
 
 
 class _Masked:
-    """What an RL module of the PPO family does with observations of an `RLlibGame`.
+    """The part of RL modules of the PPO family that reads observations of an `RLlibGame`.
 
     The planes go into RLlib's own networks as `model_config` asks: as one vector into dense layers
     ("fcnet_hiddens"), or, with "conv_filters", as an image [H, W, C] into convolutions. Logits of illegal actions
@@ -226,7 +226,7 @@ class _Masked:
         super().__init__(observation_space=inside, **kwargs)  # type: ignore[call-arg]  # of RLlib's module
 
     def setup(self) -> None:
-        """Build the networks. What comes in is the whole observation again."""
+        """Build the networks; what comes in is the whole observation again."""
         super().setup()  # type: ignore[misc]  # of RLlib's module
         self.observation_space = self._whole
 
@@ -237,12 +237,12 @@ class _Masked:
         return self._mask(super()._forward_train(self._inside(batch), **kwargs), batch)  # type: ignore[misc]  # same
 
     def compute_values(self, batch: dict[str, Any], embeddings: Any = None) -> Tensor:
-        """Float [B] or [B, T], RLlib's `ValueFunctionAPI`."""
+        """Return the values, float [B] or [B, T]: RLlib's `ValueFunctionAPI`."""
         values: Tensor = super().compute_values(self._inside(batch), embeddings)  # type: ignore[misc]  # same
         return values
 
     def _inside(self, batch: dict[str, Any]) -> dict[str, Any]:
-        """The batch with observations as the networks take them; the caller's is left alone."""
+        """Return the batch with observations as the networks take them; the caller's is left alone."""
         planes = batch[Columns.OBS]["observation"].float()
         start = planes.ndim - len(self._planes.shape)  # after the batch, and the time of recurrent networks
         planes = planes.movedim(start, -1) if self._image else planes.flatten(start)

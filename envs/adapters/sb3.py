@@ -52,19 +52,19 @@ class SubEnv:
         return int(self._env.vector.player[self._index])
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Bool [A], the learner's legal actions; components of an action one after the other."""
+        """Return the learner's legal actions: bool [A]; components of an action one after the other."""
         mask: npt.NDArray[np.bool_] = self._env.vector.action_mask[self._index].numpy(force=True).copy()
         return mask
 
     def render(self) -> npt.NDArray[np.uint8] | None:
-        """uint8 [H, W, 3] if the environment's `render_mode` is "rgb_array"."""
+        """Return uint8 [H, W, 3] if the environment's `render_mode` is "rgb_array", else None."""
         if self._env.render_mode != "rgb_array":
             return None
         return picture_of(self._env.game, self._env.vector.state[self._index])
 
 
 class SeatVecEnv(LearnerGames, VecEnv):
-    """`num_envs` games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
+    """A batch of games for one learner, by `SeatVector`; works with MaskablePPO of sb3-contrib as it is.
 
     Env i plays the games of Gymnasium's `SeatEnv` with seed s + i. The infos of an env are empty but where its game
     ended ("terminal_observation", "episode" {"r", "l", "t"}, "TimeLimit.truncated", "outcome", "score", "player") or
@@ -111,7 +111,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
     # --- playing ----------------------------------------------------------------------------------------------
 
     def reset(self) -> npt.NDArray[Any]:
-        """New games, of the seeds given to `seed`, else of those that follow."""
+        """Begin new games, of the seeds given to `seed`, else of those that follow."""
         for options in self._options:
             no_options(self.game, options)
         observation = self._begin(None if self._seeds[0] is None else self._seeds)
@@ -144,12 +144,12 @@ class SeatVecEnv(LearnerGames, VecEnv):
         return self._observation(), moved.rewards.numpy(force=True), done.numpy(force=True), infos
 
     def close(self) -> None:
-        """Nothing is to be closed."""
+        """Do nothing: there is nothing to close."""
 
     # --- single envs -----------------------------------------------------------------------------------------
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """An attribute of each of some envs, or of all; see `SubEnv`."""
+        """Return an attribute of each of some envs, or of all; see `SubEnv`."""
         return [getattr(env, attr_name) for env in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -164,11 +164,11 @@ class SeatVecEnv(LearnerGames, VecEnv):
         return [getattr(env, method_name)(*method_args, **method_kwargs) for env in self._chosen(indices)]
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
-        """No env is wrapped in anything."""
+        """Return False for each env: none is wrapped in anything."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> Sequence[npt.NDArray[np.uint8] | None]:
-        """A picture of every env; `render` puts them side by side."""
+        """Return a picture of every env; `render` puts them side by side."""
         return [env.render() for env in self._envs]
 
     def _chosen(self, indices: Any) -> list[SubEnv]:

@@ -28,7 +28,7 @@ AGENTS = "agents"  # the group of all players in games in which all act at once
 
 
 class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
-    """`num_envs` games side by side, for all seats: self-play, or a policy a seat.
+    """A batch of games for all seats: self-play, or a policy a seat.
 
     Where players act in turn, the entries are those of the player to act:
 
@@ -97,7 +97,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         return self.game.draw_batch(self._state)._repr_html_()
 
     def to(self, device: torch.device | str) -> Self:
-        """The environment itself, moved to another device with its games."""
+        """Move the environment to another device with its games, and return it."""
         super().to(device)
         self._next_seeds, self._state = self._next_seeds.to(self.device), self._state.to(self.device)
         return self
@@ -132,7 +132,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self.done_spec = Composite({end: Categorical(2, [*batch, 1], device, torch.bool) for end in ends}, shape=batch)
 
     def _set_seed(self, seed: int | None) -> None:
-        """Envs that are reset from now on play the games of `core.seeds(seed, B)` and those that follow.
+        """Let envs that are reset from now on play the games of `core.seeds(seed, B)` and those that follow.
 
         A `Vector` with the same seed plays the same games; None takes a random one.
         """
@@ -140,7 +140,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self._next_seeds = chance.seeds(seed, self.batch_size[0], self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDictBase:
-        """New games in the envs of `_reset`, bool [B, 1], or in all."""
+        """Begin new games in the envs of `_reset`, bool [B, 1], or in all."""
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         if chosen is None:
             chosen = torch.ones(self.batch_size, dtype=torch.bool, device=self.device)
@@ -151,7 +151,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         return self._seen()
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
-        """A step in every env, or in those of `_step`, bool [B] or [B, 1]; the others are left as they are."""
+        """Step every env, or those of `_step`, bool [B] or [B, 1]; the others are left as they are."""
         game, state = self.game, self._state
         actions = tensordict.get(self.action_key).clone()  # states may keep them
         chosen = tensordict.get("_step", None)
@@ -167,7 +167,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         return stepped
 
     def _seen(self) -> TensorDict:
-        """What the players see and which games are over; the action spec gets the mask.
+        """Return what the players see and which games are over; the action spec gets the mask.
 
         The tensors are not the state's own: TorchRL's transforms may write into them.
         """

@@ -1,4 +1,4 @@
-"""What environments of one game show: text, pixels, SVG for notebooks, and a window for `render_mode="human"`.
+"""Rendering of environments of one game: text, pixels, SVG for notebooks, and a window for people.
 
 The window is pygame's, which is imported when a window is asked for.
 """
@@ -28,7 +28,7 @@ def picture_of(game: Game, state: State) -> npt.NDArray[np.uint8]:
 
 
 class Window:
-    """Shows pictures one after the other; opens with the first one.
+    """A window that shows pictures one after the other; it opens with the first one.
 
     Raises:
         ImportError: pygame, or Pillow, which paints the pictures, is not installed.

@@ -18,11 +18,11 @@ def width_for(worlds: int, device: torch.device) -> int:
 
 
 def steady(worlds: int) -> bool:
-    """Whether a batch is likely to come again and again in the same size, so that it is worth code of its own."""
+    """Return True if a batch is likely to come again in the same size, so that it is worth code of its own."""
     return worlds > 0 and worlds % WIDTHS[-1] == 0
 
 
 def padded(planes: Tensor, width: int) -> Tensor:
-    """Planes [..., n] of up to `width` worlds as [..., width], contiguous, with empty worlds."""
+    """Return planes [..., n] of up to `width` worlds as [..., width], contiguous, filled up with empty worlds."""
     missing = width - planes.shape[-1]
     return torch.nn.functional.pad(planes, (0, missing)).contiguous() if missing else planes.contiguous()

@@ -101,12 +101,12 @@ class ClothOfGold(Game[ClothState]):
 
     @cached_property
     def grid(self) -> Grid:
-        """How worlds are packed."""
+        """The packing of worlds into words."""
         return Grid(self.height, self.width, wrap=False)
 
     @property
     def cells(self) -> int:
-        """`H * W`."""
+        """The number of cells, `H * W`."""
         return self.height * self.width
 
     @property
@@ -168,7 +168,7 @@ class ClothOfGold(Game[ClothState]):
         )
 
     def _scattered(self, seeds: Tensor) -> Tensor:
-        """Neutral cells, int64 [B, S, N]."""
+        """Return neutral cells, int64 [B, S, N]."""
         cells = torch.arange(self.cells, device=seeds.device)
         lots = chance.draw(seeds[:, None], _NEUTRALS, cells) & 0xFFFFFFFF
         neutral = lots < round(self.neutral_density * (1 << 32))
@@ -185,7 +185,7 @@ class ClothOfGold(Game[ClothState]):
         return self._shaped(state, after)
 
     def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
-        """A whole turn at once: the position after the mover has placed units and ended its turn.
+        """Play a whole turn at once: the mover places units and ends its turn.
 
         It is what the actions lead to one after the other, with the rewards of all of them; nothing checks that they
         are legal.
@@ -222,7 +222,7 @@ class ClothOfGold(Game[ClothState]):
         return over, (round == self.max_rounds) & (over ^ True)
 
     def _shaped(self, before: ClothState, after: ClothState) -> ClothState:
-        """With the dense part of the reward, if there is one."""
+        """Return the games with the dense part of the reward, if there is one."""
         if not self.shaping:
             return after
         change = (after.live - before.live).double() * (self.shaping / self.cells)
@@ -240,22 +240,22 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def board(self, state: ClothState) -> Tensor:
-        """int8 [B, H, W]: 0 empty, 1 a's unit, 2 b's, 3 neutral, 4 killed."""
+        """Return the cells, int8 [B, H, W]: 0 empty, 1 a's unit, 2 b's, 3 neutral, 4 killed."""
         planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1)
         kinds = torch.arange(1, 5, dtype=torch.int8, device=state.device)
         return (self._unpacked(planes) * kinds[:, None, None]).sum(1, dtype=torch.int8)
 
     def territories(self, state: ClothState) -> Tensor:
-        """Bool [B, 2, H, W], both players'; contested cells belong to both."""
+        """Return both players' territory, bool [B, 2, H, W]; contested cells belong to both."""
         return self._unpacked(state.territory)
 
     def _unpacked(self, planes: Tensor) -> Tensor:
-        """Bool [B, k, H, W] of [B, k, S, N]."""
+        """Return [B, k, S, N] as bool [B, k, H, W]."""
         return self.grid.unpack(planes.movedim(0, -1))
 
     @override
     def observe(self, state: ClothState, player: Tensor | int) -> Tensor:
-        """int16 [B, 11, H, W], a plane for each of `observation.BOARDS` and of `observation.NUMBERS`.
+        """Return a plane for each of `observation.BOARDS` and of `observation.NUMBERS`: int16 [B, 11, H, W].
 
         Cells: own units, the opponent's, neutral, killed, placed by the mover in this turn, own territory, the
         opponent's. Everywhere the same: units that the mover may still place, the round, one's own score of the last
@@ -272,12 +272,12 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def outcome(self, state: ClothState) -> Tensor:
-        """See `Game`; who leads has won, and both have lost where nobody does."""
+        """Return who has won: the player who leads; both have lost where nobody does."""
         return torch.where(state.done[:, None], rounds.outcomes(state.scores[:, 0]), DRAW).to(torch.int8)
 
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
-        """`score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
+        """Return `score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
         row = rounds.tally(self.grid, state)
         return super().infos(state, player) | {
             "units": row[:, :2],
@@ -289,7 +289,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def summary(self, state: ClothState) -> dict[str, Any]:
-        """`rounds`: lists by round of `units` and `territory` (pairs, a's and b's), `contested` and `killed` cells.
+        """Return `rounds`: lists by round of `units` and `territory` (pairs), `contested` and `killed` cells.
 
         Entry 0 tells of the initial placement, zeros without one; then every round that has been played.
         """
@@ -312,14 +312,14 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def action_to_string(self, action: int) -> str:
-        """`r12c34` for the cell in row 12 and column 34, `end` for the end of the turn."""
+        """Return `r12c34` for the cell in row 12 and column 34, `end` for the end of the turn."""
         if not 0 <= action <= self.end_turn:
             raise GameError(self.id, f"expected an action from 0 to {self.end_turn}, got {action}")
         return notation.action_to_string(action, self.height, self.width)
 
     @override
     def string_to_action(self, text: str) -> int:
-        """The inverse of `action_to_string`."""
+        """Return the action of a text by `action_to_string`."""
         action = notation.string_to_action(text, self.height, self.width)
         if action is None:
             last = self.action_to_string(self.cells - 1)
@@ -328,7 +328,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def state_to_string(self, state: ClothState) -> str:
-        """One line, see `notation`; without the numbers of earlier rounds."""
+        """Return one line, see `notation`; without the numbers of earlier rounds."""
         stage: notation.Stage = "over" if state.terminated[0] else "cut" if state.truncated[0] else "move"
         placed = self._unpacked(state.placed[:1, None])[0, 0].nonzero().tolist()
         return notation.position_to_string(
@@ -346,7 +346,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> ClothState:
-        """The inverse of `state_to_string`; earlier rounds are zeros in `ClothState.rounds`.
+        """Return the state of a line by `state_to_string`; earlier rounds are zeros in `ClothState.rounds`.
 
         Raises:
             ValueError: no such line, or numbers that this game cannot come to.
@@ -381,7 +381,7 @@ class ClothOfGold(Game[ClothState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """What the line tells, if this game can hold it."""
+        """Return what the line says, if this game can hold it."""
         position = notation.string_to_position(text, self.height, self.width)
         if position is None:
             raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
@@ -414,7 +414,7 @@ class ClothOfGold(Game[ClothState]):
 
     @override
     def frames(self, before: ClothState, after: ClothState) -> Iterator[Picture]:
-        """See `Game`; where a round has ended, some of its generations."""
+        """Yield a placement as one picture, and the end of a round as some of its generations."""
         from . import scenes
 
         return scenes.frames(self, before, after)

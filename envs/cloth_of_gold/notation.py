@@ -36,7 +36,7 @@ _LINE = re.compile(
 
 
 class Position(NamedTuple):
-    """What a line tells.
+    """The parts of a line.
 
     player: seat to move, 0 or 1; of a finished game the seat that moved last.
     round, acts: as in `ClothState`.
@@ -58,12 +58,12 @@ class Position(NamedTuple):
 
 
 def action_to_string(action: int, height: int, width: int) -> str:
-    """`r12c34` for the action row * width + column, `end` for height * width."""
+    """Return `r12c34` for the action row * width + column, `end` for height * width."""
     return _END_TURN if action == height * width else _cell_to_string(*divmod(action, width))
 
 
 def string_to_action(text: str, height: int, width: int) -> int | None:
-    """The inverse of `action_to_string`; None if the text names no action or a cell off the board."""
+    """Return the action of a text by `action_to_string`; None if it names no action or a cell off the board."""
     if text == _END_TURN:
         return height * width
     row, col = _string_to_cell(text) or (height, width)
@@ -80,7 +80,7 @@ def _string_to_cell(text: str) -> tuple[int, int] | None:
 
 
 def position_to_string(position: Position) -> str:
-    """One line."""
+    """Return a position as one line."""
     placed = ",".join(_cell_to_string(row, col) for row, col in sorted(position.placed)) or "-"
     return (
         f"{position.stage}:{_PLAYERS[position.player]} turn:{position.turn} round:{position.round} "
@@ -89,7 +89,7 @@ def position_to_string(position: Position) -> str:
 
 
 def string_to_position(text: str, height: int, width: int) -> Position | None:
-    """The inverse of `position_to_string`.
+    """Return the position of a line by `position_to_string`.
 
     None if the text is no position, larger than `height` x `width`, or says that a unit was placed where none of the
     player's stands.

@@ -1,4 +1,4 @@
-"""What a player of Cloth of Gold sees, in one layout for batches and for single games."""
+"""The layout of a player's observation of Cloth of Gold, for batches and for single games."""
 
 from __future__ import annotations
 

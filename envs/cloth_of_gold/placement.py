@@ -22,12 +22,12 @@ __all__ = ["act", "bits_of", "legal_actions", "legal_cells", "place"]
 
 
 def legal_cells(grid: Grid, state: ClothState) -> Tensor:
-    """int64 [B, S, N], bitboards of the cells where the mover may place its next unit, whatever its number."""
+    """Return bitboards of the cells where the mover may place its next unit, whatever its number: int64 [B, S, N]."""
     return _legal_cells(grid, state).movedim(-1, 0)
 
 
 def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
-    """The same as [S, N, B]."""
+    """Return the same as [S, N, B]."""
     player = state.current_player
     homeless = state.live.gather(1, player[:, None]).squeeze(1) == 0
     planes = (*state.units.unbind(1), *state.territory.unbind(1), state.neutral, state.killed)
@@ -49,12 +49,12 @@ def _legal_cells(grid: Grid, state: ClothState) -> Tensor:
 
 
 def _words(flags: Tensor) -> Tensor:
-    """All bits of a word for true, none for false."""
+    """Return all bits of a word for true, none for false."""
     return -flags.long()
 
 
 def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
-    """Bool [B, H * W + 1]: the cells, by rows, and the end of the turn.
+    """Return the cells, by rows, and the end of the turn: bool [B, H * W + 1].
 
     A cell that holds a unit placed in this turn takes it back; see `rules.choices`.
     """
@@ -81,7 +81,7 @@ def legal_actions(grid: Grid, state: ClothState, max_units: int) -> Tensor:
 
 @table
 def _places(grid: Grid, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The word that holds each column, int64 [W], and its bit there, int64 [W, 1]."""
+    """Return the word that holds each column, int64 [W], and its bit there, int64 [W, 1]."""
     col = torch.arange(grid.cols, device=device)
     return col // grid.widths[0], (col % grid.widths[0]).unsqueeze(1)
 
@@ -124,7 +124,7 @@ def act(grid: Grid, state: ClothState, radius: int, cell: Tensor, acting: Tensor
 
 
 def bits_of(grid: Grid, cells: Tensor) -> Tensor:
-    """int64 [B, S, N], bitboards of the cells named by int64 [B, K], each once; -1 names none."""
+    """Return bitboards of the cells named by int64 [B, K], each once: int64 [B, S, N]; -1 names none."""
     bits = cells.new_zeros(len(cells), *grid.shape)
     env_ids, _ = torch.meshgrid(*(torch.arange(size, device=cells.device) for size in cells.shape), indexing="ij")
     row, col = cells.clamp(min=0) // grid.cols, cells.clamp(min=0) % grid.cols

@@ -164,14 +164,14 @@ def _draw_world(view: View, size: float) -> Iterator[Shape]:
 
 
 def _runs(mask: Mask) -> Iterator[tuple[int, int, int]]:
-    """Row, first column and length of all runs of true cells in the rows of [R, C]."""
+    """Yield row, first column and length of all runs of true cells in the rows of [R, C]."""
     steps = np.diff(np.pad(mask, ((0, 0), (1, 1))).astype(np.int8), axis=1)
     (rows, starts), (_, ends) = (np.nonzero(steps == step) for step in (1, -1))
     yield from zip(rows.tolist(), starts.tolist(), (ends - starts).tolist(), strict=True)
 
 
 def _draw_hatching(mask: Mask, size: float) -> Iterator[Shape]:
-    """Lines from lower left to upper right, some 9 units of the picture apart, from edge to edge of the true cells."""
+    """Yield lines from lower left to upper right, about 9 units of the picture apart, over the true cells."""
     parts = max(1, round(size / _HATCH_STEP))  # lines a cell
     step = max(1, round(_HATCH_STEP / size))  # cells a line
     mask = mask.repeat(parts, 0).repeat(parts, 1)
@@ -192,7 +192,7 @@ def _draw_grid(height: int, width: int, size: float) -> Iterator[Shape]:
 
 
 def _draw_edges(territory: Mask, size: float) -> Iterator[Shape]:
-    """Where each territory ends, between cells: a's unbroken, b's in dashes, a whole number of them a cell."""
+    """Yield the edges of territories, between cells: a's unbroken, b's in dashes, a whole number of them a cell."""
     piece, thick = 0.5 / max(1, round(size / 10)), _EDGE_WIDTH / size
     ends: tuple[Point, Point]
     for mask, colour, dash in zip(territory, _EDGE, (None, (piece, piece)), strict=True):
@@ -237,7 +237,7 @@ def _draw_cells(cells: Cells, size: float) -> Iterator[Shape]:
 
 
 def _sample(x: float, y: float, kind: int, of: Sequence[int] = (), placed: bool = False) -> Inset:
-    """A small world as a sign of what words beside it mean, its left edge at x and its middle at y.
+    """Return a small world as a sign of what words beside it mean, its left edge at x and its middle at y.
 
     A cell; or a cell, which may be empty, in the midst of somebody's territory.
     """
@@ -300,7 +300,7 @@ def text(view: View) -> str:
 
 
 def _blocks(codes: Cells, high: int, wide: int) -> npt.NDArray[np.str_]:
-    """The sign of each block of `high` x `wide` cells; blocks at the right and lower edges may be smaller."""
+    """Return the sign of each block of `high` x `wide` cells; blocks at the right and lower edges may be smaller."""
     rest = [(0, -size % part) for size, part in zip(codes.shape, (high, wide), strict=True)]
     padded = np.pad(codes, rest, constant_values=-1)
     parts = padded.reshape(padded.shape[0] // high, high, padded.shape[1] // wide, wide)

@@ -24,7 +24,7 @@ __all__ = ["end_turns", "tally"]
 
 
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
-    """The mover's turn ends in some games (bool [B]); where it was player_b's, the round does."""
+    """End the mover's turn in some games (bool [B]); where it was player_b's, the round ends too."""
     player = torch.where(ending, 1 - state.current_player, state.current_player)
     closing = (ending & (player == 0)).nonzero().squeeze(1)
     after = state.replace(
@@ -37,7 +37,7 @@ def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothStat
 
 
 def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
-    """The games after their generations, scored and judged; after the initial placement there are none."""
+    """Return the games after their generations, scored and judged; after the initial placement there are none."""
     playing = (state.round > 0).nonzero().squeeze(1)
     if len(playing):
         state = state.put(playing, _lived(game, state[playing]))
@@ -73,12 +73,12 @@ def _lived(game: ClothOfGold, state: ClothState) -> ClothState:
 
 
 def outcomes(lead: Tensor) -> Tensor:
-    """[..., 2], the result for both players of a finished game by a's lead: 1 and -1, or both -1 where it is level."""
+    """Return the result for both players by a's lead, [..., 2]: 1 and -1, or both -1 where it is level."""
     return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
 
 
 def tally(grid: Grid, state: ClothState) -> Tensor:
-    """int32 [B, 6], a row of `ClothState.rounds` for the positions as they are."""
+    """Return a row of `ClothState.rounds` for the positions as they are: int32 [B, 6]."""
     fields = state.territory.unbind(1)
     planes = torch.stack((*fields, fields[0] & fields[1], state.killed)).movedim(1, -1)
     return torch.cat((state.live, count(planes).t().int()), 1)

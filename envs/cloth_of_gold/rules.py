@@ -48,21 +48,21 @@ PERIOD = 24
 
 
 class Board(Protocol[W]):
-    """What rules ask of a host."""
+    """The operations that rules need of a host."""
 
     def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
-        """Live neighbours modulo 2 ** bits as bit planes, ones first."""
+        """Return live neighbours modulo 2 ** bits as bit planes, ones first."""
 
     def dilate(self, boards: W, footprint: Footprint) -> W:
-        """Every live cell spread to the cells around it."""
+        """Spread every live cell to the cells around it."""
 
     def trim(self, boards: W) -> W:
-        """The cells of the board alone."""
+        """Return the cells of the board alone."""
 
 
 @cache
 def disk(radius: int) -> Footprint:
-    """All cells at a Euclidean distance less than `radius`.
+    """Return all cells at a Euclidean distance less than `radius`.
 
     A unit adds 2.0 to its owner's field there, and territory is where the field is more than 1.0: a single unit is
     enough, so territory is the union of the disks.
@@ -72,7 +72,7 @@ def disk(radius: int) -> Footprint:
 
 
 def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool) -> tuple[W, W, W, W]:
-    """The next generation of a's, b's, neutral and killed cells.
+    """Return the next generation of a's, b's, neutral and killed cells.
 
     An empty cell with three live neighbours takes the side that has more of them; a unit with two or three lives
     unless the other side has more of them, then it is killed; a neutral cell with two or three takes the side that
@@ -106,7 +106,7 @@ def generation(board: Board[W], a: W, b: W, neutral: W, killed: W, births: bool)
 
 
 def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, W]:
-    """`generation` of a's, b's and killed cells in worlds without neutral ones, with a third less to count."""
+    """Return `generation` of a's, b's and killed cells in worlds without neutral ones, with a third less to count."""
     live = a | b
     ones, twos, fours = board.neighbour_counts(live)
     a1, more_a = board.neighbour_counts(a, 2)
@@ -121,7 +121,7 @@ def two_sided_generation(board: Board[W], a: W, b: W, killed: W) -> tuple[W, W, 
 
 
 def placeable(board: Board[W], own: W, other: W, rest: W, territories: tuple[W, W], homeless: W) -> W:
-    """Where a player may place a unit.
+    """Return where a player may place a unit.
 
     On an empty cell, at a distance of more than 1 from the opponent's units, in one's own territory that is not the
     opponent's as well; for a player without a unit territory plays no part.
@@ -155,7 +155,7 @@ def choices(left: N, acts: N, max_units: int, nowhere: N) -> tuple[N, N, N]:
 
 
 def verdict(before: N, lead: N) -> tuple[N, N, N]:
-    """Whether a has won, b has won, and both have lost, by a's lead in units in the last round and in this one.
+    """Return whether a has won, b has won, and both have lost, by a's lead in units in the last round and in this one.
 
     Both lose at 0:0; a side that is ahead wins unless its lead has grown.
     """
@@ -164,6 +164,6 @@ def verdict(before: N, lead: N) -> tuple[N, N, N]:
 
 
 def verdict_extinction(units_a: N, units_b: N) -> tuple[N, N, N]:
-    """The same by units left, with `win_rule` "extinction": a side without any has lost."""
+    """Return the same by units left, with `win_rule` "extinction": a side without any has lost."""
     none_a, none_b = units_a == 0, units_b == 0
     return none_b & (units_a != 0), none_a & (units_b != 0), none_a & none_b

@@ -57,7 +57,7 @@ def _generations(game: ClothOfGold, before: ClothState, last: View) -> Iterator[
 
 
 def _changed(game: ClothOfGold, before: ClothState, after: ClothState) -> rendering.Place | None:
-    """The cell on which a unit was placed or taken back, None at the end of a turn."""
+    """Return the cell on which a unit was placed or taken back, None at the end of a turn."""
     if int(after.acts) != int(before.acts) + 1:
         return None
     placed = (game.board(before) != game.board(after))[0].nonzero()

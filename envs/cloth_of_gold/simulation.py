@@ -30,7 +30,7 @@ FEW = 12  # so many worlds take as long as integers as in a batch without a comp
 def simulate(
     grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto"
 ) -> Tensor:
-    """The worlds after some generations.
+    """Play some generations and return the worlds.
 
     Worlds that come back to themselves within 24 generations, as still lifes and most oscillators do, are not played
     on: the end is known.
@@ -63,7 +63,7 @@ def simulate(
 
 @torch.no_grad()
 def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, *, compile: Compile = "auto") -> Tensor:
-    """`simulate`, without looking for worlds that repeat."""
+    """Play some generations without looking for worlds that repeat."""
     if planes.shape[-1] == 0 or generations == 0:
         return planes.clone()
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
@@ -83,7 +83,7 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
 
 
 def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
-    """Some generations of up to `width` worlds, [k, S, N, n] of the same shape, which may be overwritten."""
+    """Play some generations of up to `width` worlds, [k, S, N, n] of the same shape, which may be overwritten."""
     now = padded(planes, width)
     then = torch.empty_like(now)
     for _ in range(generations):
@@ -93,7 +93,7 @@ def _run(step: Kernel, planes: Tensor, width: int, generations: int) -> Tensor:
 
 
 def _kernel(grid: Grid, planes: Tensor, births: bool, compile: Compile, calls: int) -> Kernel:
-    """One generation of planes [k, S, N, width] into others; k is 3 in worlds without neutral cells."""
+    """Return the kernel of one generation of planes [k, S, N, width]; k is 3 in worlds without neutral cells."""
 
     def two_sided(a: Tensor, b: Tensor, killed: Tensor, *then: Tensor) -> None:
         for plane, out in zip(rules.two_sided_generation(grid, a, b, killed), then, strict=True):
@@ -108,7 +108,7 @@ def _kernel(grid: Grid, planes: Tensor, births: bool, compile: Compile, calls: i
 
 
 def _as_integers(grid: Grid, planes: Tensor, generations: int, births: bool) -> Tensor:
-    """The same, one world after the other."""
+    """Play the same, one world after the other."""
     board = IntGrid(grid.rows, grid.cols)
     worlds = []
     for cells in grid.unpack(planes).numpy():

@@ -43,7 +43,7 @@ class ClothSolo(Solo):
         self._rounds: list[list[int]] = state.rounds[0].tolist()
 
     def _packed(self, planes: Tensor) -> list[int]:
-        """Integers of bitboards [k, S, N]."""
+        """Return integers of bitboards [k, S, N]."""
         cells = self._game.grid.unpack(planes.unsqueeze(-1))[0].numpy(force=True)
         return list(map(self.grid.pack, cells))
 
@@ -92,7 +92,7 @@ class ClothSolo(Solo):
             self._end_round()
 
     def _end_round(self) -> None:
-        """Generations, scores and the verdict; after the initial placement there are no generations."""
+        """Play the generations and score the round; after the initial placement there are no generations."""
         game = self._game
         if self._round > 0:
             self._live()
@@ -108,7 +108,7 @@ class ClothSolo(Solo):
             self._round += 1
 
     def _live(self) -> None:
-        """The generations of a round; worlds that repeat are not played on."""
+        """Play the generations of a round; worlds that repeat are not played on."""
         left, seen = self._game.generations, [-1] * 4
         while left:
             if left % rules.PERIOD == 0:
@@ -123,7 +123,7 @@ class ClothSolo(Solo):
         return [*self._units, self._neutral, self._killed]
 
     def generation(self) -> None:
-        """The next generation of the world, and nothing else."""
+        """Play the next generation of the world, and nothing else."""
         a, b = self._units
         if self._neutral:
             births = self._game.neutral_births
@@ -133,14 +133,14 @@ class ClothSolo(Solo):
         self._units = [a, b]
 
     def _sizes(self) -> list[int]:
-        """Territory of both, and contested cells."""
+        """Return territory of both, and contested cells."""
         a, b = self._territory
         return [a.bit_count(), b.bit_count(), (a & b).bit_count()]
 
     # --- what may be done -----------------------------------------------------------------------------------------
 
     def _cells(self) -> int:
-        """Where the mover may place its next unit, whatever its number."""
+        """Return where the mover may place its next unit, whatever its number."""
         player = self.current_player
         own, other = self._units[player], self._units[1 - player]
         home = (self._territory[player], self._territory[1 - player])
@@ -160,7 +160,7 @@ class ClothSolo(Solo):
         return legal
 
     def why_illegal(self, action: int) -> str:
-        """Why an action in the right range is illegal now."""
+        """Return why an action in the right range is illegal now."""
         game, player = self._game, self.current_player
         if action == game.end_turn:
             return "a turn must place a unit where it can"
@@ -208,12 +208,12 @@ class ClothSolo(Solo):
         return cells
 
     def territories(self) -> npt.NDArray[np.bool_]:
-        """Bool [2, H, W], both players' as they are now."""
+        """Return both players' territory as it is now, bool [2, H, W]."""
         fields: npt.NDArray[np.bool_] = self.grid.unpack(*map(self._reach, self._units)) == 1
         return fields
 
     def placed(self) -> npt.NDArray[np.bool_]:
-        """Bool [H, W], units that the mover has placed in this turn."""
+        """Return units that the mover has placed in this turn: bool [H, W]."""
         cells: npt.NDArray[np.bool_] = self.grid.unpack(self._placed)[0] == 1
         return cells
 

@@ -22,7 +22,7 @@ _LARGEST_COMPILED = 16  # radius; the sums over rows of larger disks take minute
 
 
 def territory(grid: Grid, units: Tensor, radius: int, *, compile: Compile = "auto") -> Tensor:
-    """Bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
+    """Return bitboards [..., S, N, B] of the territory of units, bitboards of the same shape."""
 
     def reach(units: Tensor, out: Tensor) -> None:
         out.copy_(grid.dilate(units, disk(radius)))
@@ -63,7 +63,7 @@ def add_disks(grid: Grid, fields: Tensor, radius: int, row: Tensor, col: Tensor)
 
 @table
 def _spans(grid: Grid, radius: int, device: torch.device) -> Tensor:
-    """int64 [cols, D, N]: the rows of the disk around a cell of each column, D = 2 * radius - 1 from above."""
+    """Return the rows of the disk around a cell of each column, D = 2 * radius - 1 from above: int64 [cols, D, N]."""
     cells = torch.zeros(2 * radius - 1, grid.cols, grid.cols, dtype=torch.bool, device=device)
     col = torch.arange(grid.cols, device=device)
     for down, right in disk(radius).offsets:

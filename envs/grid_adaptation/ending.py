@@ -1,4 +1,4 @@
-"""What a match of Grid Adaptation is worth in the end: tokens, garnets, the vote, the Elimination Candidate.
+"""The worth of a match of Grid Adaptation in the end: tokens, garnets, the vote, the Elimination Candidate.
 
 Letters: `P` players, `B` matches, innermost as in `stages`.
 """
@@ -29,7 +29,7 @@ _LOT = chance.USER + 1  # purpose of draws
 
 
 def tokens(points: Tensor) -> Tensor:
-    """int64 [P, B], Tokens of Life for points, [P, B]: 2 for the only first, 1 for two or three, 0 for more."""
+    """Return Tokens of Life for points, int64 [P, B]: 2 for the only first, 1 for two or three, 0 for more."""
     first = points == points.amax(0)
     count = first.long().sum(0)
     each = torch.where(count == 1, 2, torch.where(count <= 3, 1, 0))
@@ -37,30 +37,30 @@ def tokens(points: Tensor) -> Tensor:
 
 
 def earned_garnets(points: Tensor) -> Tensor:
-    """int64 [P, B] for points, [P, B]: 1 at 200 and 1 more for every further 50."""
+    """Return garnets for points, int64 [P, B]: 1 at 200 and 1 more for every further 50."""
     above = points.long() - GARNETS_FROM
     return torch.where(above >= 0, 1 + quotient(above, GARNETS_EACH), 0)
 
 
 def fewest(points: Tensor) -> Tensor:
-    """Bool [P, B], who has the fewest points, of [P, B]."""
+    """Return who has the fewest points, bool [P, B]."""
     return points == points.amin(0)
 
 
 def voters(tied: Tensor, won: Tensor) -> Tensor:
-    """Bool [P, B], who votes among the tied, bool [P, B]: all who won a Token, int64 [P, B], if somebody is tied."""
+    """Return who votes among the tied, bool [P, B]: all who won a Token, int64 [P, B], if somebody is tied."""
     return (won > 0) & (tied.long().sum(0) > 0)
 
 
 def ballot(tied: Tensor) -> Tensor:
-    """Bool [P, P, B], for whom each player may vote: the tied, bool [P, B], oneself only if nobody else is."""
+    """Return for whom each player may vote, bool [P, P, B]: the tied, oneself only if nobody else is."""
     own = torch.eye(len(tied), dtype=torch.bool, device=tied.device)[:, :, None]
     others = tied & ~own
     return torch.where(others.any(1, keepdim=True), others, tied)
 
 
 def most_voted(tied: Tensor, votes: Tensor, won: Tensor, garnets: Tensor) -> Tensor:
-    """Bool [P, B], who of the tied most voted for; of several, those whose voters hold most garnets.
+    """Return who of the tied most voted for: bool [P, B]; of several, those whose voters hold most garnets.
 
     Args:
         tied: bool [P, B].
@@ -77,7 +77,7 @@ def most_voted(tied: Tensor, votes: Tensor, won: Tensor, garnets: Tensor) -> Ten
 
 
 def by_lot(among: Tensor, seed: Tensor) -> Tensor:
-    """int64 [B], one of bool [P, B] with equal chances; the only one, if there is one.
+    """Return one of bool [P, B] with equal chances, int64 [B].
 
     Args:
         among: bool [P, B].

@@ -91,7 +91,7 @@ class GridAdaptation(Game[GridState]):
 
     @cached_property
     def grid(self) -> PackedGrid:
-        """How boards are packed."""
+        """The packing of boards into words."""
         return PackedGrid(self.size, self.size)
 
     @property
@@ -147,7 +147,7 @@ class GridAdaptation(Game[GridState]):
         return matches.restart(self, state, done)
 
     def flips_now(self, round: Tensor) -> Tensor:
-        """Bool [B], whether a digit may be flipped in a round, int64 [B]."""
+        """Return whether a digit may be flipped in a round, int64 [B]: bool [B]."""
         now = torch.zeros_like(round, dtype=torch.bool)
         for number in self.flip_rounds:
             if number <= self.rounds:
@@ -156,11 +156,11 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def is_last_turn(self, state: GridState) -> Tensor:
-        """See `Game`; after the vote nothing follows."""
+        """Return where the vote is due: nothing follows it."""
         return (state.round > self.rounds) & ~state.done
 
     def free_spaces(self, state: GridState) -> Tensor:
-        """Bool [B, N], the spaces without a tile, the same for all players and much smaller than their masks.
+        """Return the spaces without a tile, the same for all players and much smaller than their masks: bool [B, N].
 
         None in the voting step.
         """
@@ -189,14 +189,14 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def board(self, state: GridState) -> Tensor:
-        """int8 [B, H, W]: -1 where there is no tile, else its sequence."""
+        """Return the tiles, int8 [B, H, W]: -1 where there is none, else its sequence."""
         tiles, *digits = self.grid.unpack(state.planes.movedim(0, -1)).unbind(1)
         sequence = sum(digit.to(torch.int8) * value for digit, value in zip(digits, rules.DIGITS, strict=True))
         return torch.where(tiles, sequence, -1).to(torch.int8)
 
     @override
     def observe(self, state: GridState, player: Tensor | int) -> Tensor:
-        """int16 [B, C, H, W], the planes of `observation.PLANES` and two for each player.
+        """Return the planes of `observation.PLANES` and two for each player: int16 [B, C, H, W].
 
         The board is public; sequence, reserves, garnets and points are one's own. Everybody's points, and who is tied
         for the fewest, are shown to those who vote, and to all when the match is over.
@@ -230,7 +230,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def outcome(self, state: GridState) -> Tensor:
-        """See `Game`; who won a Token has won, the Elimination Candidate has lost, for the others it is a draw."""
+        """Return that who won a Token has won, the Elimination Candidate has lost, and the others have a draw."""
         seats = torch.arange(self.players, device=state.device)
         result = torch.where(state.tokens > 0, WIN, DRAW)
         result = torch.where(seats == state.candidate[:, None], LOSS, result)
@@ -238,7 +238,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def infos(self, state: GridState, player: int) -> dict[str, Tensor]:
-        """The player's `score`, `sequence`, `reserves`, `garnets`, [B]; and what the match came to, when it is over.
+        """Return the player's `score`, `sequence`, `reserves`, `garnets`, [B], and the results of a finished match.
 
         `points`, `tokens` and `final_garnets` of all players, [B, P], and the Elimination `candidate`'s seat, [B]: -1
         until then.
@@ -254,7 +254,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def summary(self, state: GridState) -> dict[str, Any]:
-        """Of everybody: `sequence` in the end, `tokens`, `garnets`; and the seat of the Elimination `candidate`."""
+        """Return everybody's last `sequence`, `tokens` and `garnets`, and the seat of the `candidate`."""
         return {
             "sequence": state.sequence[0].tolist(),
             "tokens": state.tokens[0].tolist(),
@@ -272,7 +272,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def action_to_string(self, action: int) -> str:
-        """`r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`, see `notation`.
+        """Return `r7c7,r7c8,r8c7+r2c2/flip:100/buy/vote:3`, see `notation`.
 
         Args:
             action: the number of the action among all combinations of its components, the last one varying fastest.
@@ -281,7 +281,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def string_to_action(self, text: str) -> int:
-        """The inverse of `action_to_string`."""
+        """Return the action of a text by `action_to_string`."""
         action = notation.string_to_action(text, self.info.action_nvec)
         if action is None:
             raise GameError(
@@ -293,12 +293,12 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def choice_to_string(self, component: int, choice: int) -> str:
-        """One component's choice by itself."""
+        """Return one component's choice by itself."""
         return notation.choice_to_string(component, choice, self.info.action_nvec)
 
     @override
     def state_to_string(self, state: GridState) -> str:
-        """One line with all that the players hold, see `notation`."""
+        """Return one line with all that the players hold, see `notation`."""
         number = int(state.round[0])
         stage: notation.Stage = "over" if state.done[0] else "vote" if number > self.rounds else "play"
         lists = {
@@ -320,7 +320,7 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> GridState:
-        """The inverse of `state_to_string`, but for which tiles were placed last.
+        """Return the state of a line by `state_to_string`, without which tiles were placed last.
 
         Raises:
             ValueError: no such line, or numbers that this match cannot come to.
@@ -348,7 +348,7 @@ class GridAdaptation(Game[GridState]):
         )
 
     def _position(self, text: str, example: str) -> Position:
-        """What the line tells, if this match can hold it."""
+        """Return what the line says, if this match can hold it."""
         position = notation.string_to_position(text, self.size, self.players)
         if position is None:
             raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
@@ -368,14 +368,14 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def draw(self, state: GridState) -> Picture:
-        """See `Game`; with births and deaths of the last round where the position before is known, as in animations."""
+        """Draw the first match; births and deaths are shown where the position before is known, as by `frames`."""
         from . import rendering, scenes
 
         return rendering.draw(scenes.view(self, state))
 
     @override
     def frames(self, before: GridState, after: GridState) -> Iterator[Picture]:
-        """See `Game`; a round as two pictures, the tiles placed and the generation."""
+        """Yield a round as one picture, with the tiles placed and what the generation changed."""
         from . import scenes
 
         return scenes.frames(self, before, after)

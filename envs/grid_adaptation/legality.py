@@ -1,4 +1,4 @@
-"""What players of Grid Adaptation may do, by component.
+"""Legal actions of players of Grid Adaptation, by component.
 
 Letters: `B` matches, `P` players, `N` spaces.
 """
@@ -21,14 +21,14 @@ __all__ = ["free_spaces", "mask", "random_actions", "reason"]
 
 
 def free_spaces(game: GridAdaptation, state: GridState) -> Tensor:
-    """Bool [B, N], spaces without a tile; none in the voting step."""
+    """Return spaces without a tile: bool [B, N]; none in the voting step."""
     free = torch.empty((game.spaces, len(state)), dtype=torch.bool, device=state.device)
     stages.run(game, stages.shown, [stages.innermost(state.planes[:, 0]), state.round.contiguous()], [free])
     return free.t()
 
 
 def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> Tensor:
-    """Bool [B, P, A], the components one after the other; each has a legal choice.
+    """Return the mask, bool [B, P, A], the components one after the other; each has a legal choice.
 
     Args:
         game: the rules.
@@ -65,13 +65,13 @@ def mask(game: GridAdaptation, state: GridState, out: Tensor | None = None) -> T
 
 
 def _full(game: GridAdaptation, state: GridState) -> Tensor:
-    """Bool [B], where no space can be named."""
+    """Return where no space can be named: bool [B]."""
     tiles = stages.innermost(state.planes[:, 0])
     return (tiles == game.grid.cells(tiles.device)).all(0) | (state.round > game.rounds)
 
 
 def _parts(game: GridAdaptation) -> Iterator[slice]:
-    """Where in a mask the tiles of a round stand, the reserve tile, the flip, the purchase, and the vote."""
+    """Yield the parts of a mask: the tiles of a round, the reserve tile, the flip, the purchase, and the vote."""
     start = 0
     spaces, *others = game.info.action_nvec[MOST_TILES - 1 :]
     for width in (MOST_TILES * spaces, *others):
@@ -80,7 +80,7 @@ def _parts(game: GridAdaptation) -> Iterator[slice]:
 
 
 def random_actions(game: GridAdaptation, state: GridState, bits: Tensor) -> Tensor:
-    """Uniformly random legal actions, int64 [B, P, 7], for bits of the same shape; without the masks."""
+    """Return uniformly random legal actions, int64 [B, P, 7], for bits of the same shape; without the masks."""
     tiles, lots = stages.innermost(state.planes[:, 0]), stages.innermost(bits)
     round, *purse = map(stages.innermost, (state.round, state.reserves, state.bought, state.garnets))
     free, counts, actions = torch.empty_like(tiles), torch.empty_like(tiles), torch.empty_like(lots)
@@ -99,7 +99,7 @@ def random_actions(game: GridAdaptation, state: GridState, bits: Tensor) -> Tens
 
 
 def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
-    """int64 [P, B] for matches in the voting step and bits [P, B]."""
+    """Return random votes of matches in the voting step, int64 [P, B], for bits [P, B]."""
     allowed = ending.ballot(tied)
     place = (bits * allowed.sum(1)) >> 31
     vote = (allowed.cumsum(1) <= place[:, None]).sum(1)
@@ -107,12 +107,12 @@ def _random_votes(tied: Tensor, tokens: Tensor, bits: Tensor) -> Tensor:
 
 
 def _votes(tied: Tensor, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Who votes in the voting step, bool [B, P], and for whom each may, bool [B, P, P]; arguments are [B, P]."""
+    """Return who votes in the voting step, bool [B, P], and for whom each may, bool [B, P, P]; arguments are [B, P]."""
     return ending.voters(tied.t(), tokens.t()).t(), ending.ballot(tied.t()).movedim(2, 0)
 
 
 def reason(game: GridAdaptation, state: GridState, seat: int, component: int, choice: int) -> str:
-    """Why a choice in the right range is illegal in the match of a batch of one."""
+    """Return why a choice in the right range is illegal in the match of a batch of one."""
     number, name = int(state.round), COMPONENTS[component]
     if component == VOTE:
         return _why_not_vote(game, state, seat, choice)

@@ -31,7 +31,7 @@ _OF_PLAYERS = ("rewards", "scores", "reserves", "bought", "garnets", "tied", "to
 
 
 def begin(game: GridAdaptation, seeds: Tensor) -> GridState:
-    """New matches for seeds, int64 [B]."""
+    """Return new matches for seeds, int64 [B]."""
     shapes: dict[str, tuple[int, ...]] = dict.fromkeys(_OF_PLAYERS, (game.players,))
     shapes |= {"planes": (4, game.grid.words), "placed": (game.grid.words,), "public": (8,)}
     fields = {}
@@ -43,7 +43,7 @@ def begin(game: GridAdaptation, seeds: Tensor) -> GridState:
 
 
 def _dealt(game: GridAdaptation, seeds: Tensor) -> Tensor:
-    """Sequences [B, P]: different for every player, each order as likely (bias below 2^-16)."""
+    """Return sequences [B, P]: different for every player, each order as likely (bias below 2^-16)."""
     orders = _orders(seeds.device)
     lots = chance.draw(seeds, _DEAL, torch.zeros_like(seeds))
     return orders[chance.uniform_int(lots, len(orders)), : game.players]
@@ -51,12 +51,12 @@ def _dealt(game: GridAdaptation, seeds: Tensor) -> Tensor:
 
 @table
 def _orders(device: torch.device) -> Tensor:
-    """int64 [8!, 8], the eight sequences in every order."""
+    """Return the eight sequences in every order: int64 [8!, 8]."""
     return torch.tensor(list(itertools.permutations(range(8))), device=device)
 
 
 def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
-    """See `Game._restart`."""
+    """Begin new matches where bool [B] holds; see `Game._restart`."""
     env_ids = done.nonzero().squeeze(1)
     inner = _inner(state)
     fields = [inner[name] for name in first_values(game)]
@@ -68,7 +68,7 @@ def restart(game: GridAdaptation, state: GridState, done: Tensor) -> GridState:
 
 
 def step(game: GridAdaptation, state: GridState, actions: Tensor) -> GridState:
-    """A round, or the vote; actions are int64 [B, P, 7]."""
+    """Play a round, or the vote; actions are int64 [B, P, 7]."""
     inner, choices = _inner(state), stages.innermost(actions.long())
     round = inner["round"]
     holdings = ("sequence", "reserves", "bought", "garnets")
@@ -99,7 +99,7 @@ def _outer(state: GridState, fields: Fields) -> GridState:
 
 
 def _boards(game: GridAdaptation, before: Fields, orders: Tensor, placed: Tensor) -> Tensor:
-    """Planes [4, N, B] after a round; writes into `placed` where tiles have landed."""
+    """Return planes [4, N, B] after a round; writes into `placed` where tiles have landed."""
     planes = before["planes"]
     named = planes.new_empty(game.players, *planes.shape[1:])
     laid, lived = torch.empty_like(planes), torch.empty_like(planes)
@@ -111,7 +111,7 @@ def _boards(game: GridAdaptation, before: Fields, orders: Tensor, placed: Tensor
 
 
 def _verdict(game: GridAdaptation, fields: Fields, votes: Tensor) -> Fields:
-    """What changes when the last round has been played, or the votes, int64 [P, B], cast; else only the round.
+    """Return the fields that change when the last round or the votes, int64 [P, B], have been played.
 
     `fields` are those after the step, but for the round, which has just been played.
     """

@@ -56,7 +56,7 @@ _LINE = re.compile(
 
 
 class Position(NamedTuple):
-    """What a line tells; lists by seat unless said otherwise.
+    """The parts of a line; lists are by seat unless said otherwise.
 
     stage: "play", "vote" in the voting step, "over" after the end.
     turn: steps played.
@@ -89,7 +89,7 @@ class Position(NamedTuple):
 
 
 def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
-    """A choice of one component by itself: `r7c7`, `+r2c2`, `flip:100`, `buy`, `vote:3`, or `none`.
+    """Return a choice of one component by itself: `r7c7`, `+r2c2`, `flip:100`, `buy`, `vote:3`, or `none`.
 
     Args:
         component: 0 to 2 a tile, 3 the reserve tile, 4 the flip, 5 the purchase, 6 the vote.
@@ -107,7 +107,7 @@ def choice_to_string(component: int, choice: int, nvec: Sequence[int]) -> str:
 
 
 def _space_to_string(choice: int, choices: int) -> str:
-    """`r7c7`; the last one of the choices is none."""
+    """Return `r7c7`; the last one of the choices is none."""
     if choice == choices - 1:
         return _NONE
     row, col = divmod(choice, math.isqrt(choices - 1))
@@ -115,7 +115,7 @@ def _space_to_string(choice: int, choices: int) -> str:
 
 
 def _string_to_space(text: str | None, choices: int) -> int | None:
-    """The inverse of `_space_to_string`; what is left out is none. None for a space off the board."""
+    """Return the space of a text; what is left out is none. None for a space off the board."""
     if text is None or text == _NONE:
         return choices - 1
     size = math.isqrt(choices - 1)
@@ -124,7 +124,7 @@ def _string_to_space(text: str | None, choices: int) -> int | None:
 
 
 def action_to_string(action: int, nvec: Sequence[int]) -> str:
-    """An action's name.
+    """Return an action's name.
 
     Args:
         action: among all combinations of components, the last one varying fastest.
@@ -143,7 +143,7 @@ def action_to_string(action: int, nvec: Sequence[int]) -> str:
 
 
 def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
-    """The inverse of `action_to_string`; None if the text names no action, a space off the board or no seat."""
+    """Return the action of a text by `action_to_string`; None if it names none, or a space off the board."""
     found = _ACTION.fullmatch(text)
     if found is None:
         return None
@@ -166,7 +166,7 @@ def string_to_action(text: str, nvec: Sequence[int]) -> int | None:
 
 
 def position_to_string(position: Position) -> str:
-    """One line."""
+    """Return a position as one line."""
     runs = board_to_string([[tile + 1 for tile in row] for row in position.board])
     lists = {
         "sequences": ",".join(f"{sequence:03b}" for sequence in position.sequence),
@@ -184,7 +184,7 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def string_to_position(text: str, size: int, players: int) -> Position | None:
-    """The inverse of `position_to_string`.
+    """Return the position of a line by `position_to_string`.
 
     None if the text is no position, has tiles off a board of `size` x `size`, or tells of other than `players` players
     and eight sequences.

@@ -1,4 +1,4 @@
-"""What a player of Grid Adaptation sees, in one layout for batches and for single games."""
+"""The layout of a player's observation of Grid Adaptation, for batches and for single games."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ LARGEST = (1 << 15) - 1  # of an int16; larger numbers are shown as this
 
 
 def num_planes(players: int) -> int:
-    """With each player's points, and who is tied: zeros for all but voters until the match is over."""
+    """Return the number of planes, with each player's points and who is tied."""
     return len(PLANES) + 2 * players

@@ -60,12 +60,12 @@ class Row(NamedTuple):
 
 
 def bits(sequence: int) -> str:
-    """`101` for 5."""
+    """Return `101` for 5."""
     return f"{sequence:03b}"
 
 
 def _mixed(sequence: int) -> str:
-    """The stone under the inks of all digits that are 1: linear light is multiplied, as by filters."""
+    """Return the stone under the inks of all digits that are 1: linear light is multiplied, as by filters."""
     layers = [_STONE, *(ink for ink, digit in zip(_INKS, bits(sequence), strict=True) if digit == "1")]
     channels = (((int(layer[i : i + 2], 16) / 255) ** 2.2 for layer in layers) for i in (1, 3, 5))
     return "#" + "".join(f"{round(255 * float(np.prod(list(light))) ** (1 / 2.2)):02x}" for light in channels)
@@ -189,7 +189,7 @@ def _draw_board(view: View, size: float) -> Iterator[Shape]:
 
 
 def _draw_tile(x: float, y: float, sequence: int, born: bool) -> Iterator[Shape]:
-    """A square, or a ringed disc, with a bar for each 1 and a dot for each 0."""
+    """Yield a square, or a ringed disc, with a bar for each 1 and a dot for each 0."""
     fill = COLOURS[sequence]
     if born:
         yield Circle(x + 0.5, y + 0.5, 0.43, fill, _RING, 0.09)
@@ -205,13 +205,13 @@ def _draw_tile(x: float, y: float, sequence: int, born: bool) -> Iterator[Shape]
 
 
 def _light(colour: str) -> float:
-    """Luminance from 0 to 1, roughly."""
+    """Return the luminance of a colour from 0 to 1, roughly."""
     weights = zip((1, 3, 5), (0.21, 0.72, 0.07), strict=True)
     return sum(share * float((int(colour[i : i + 2], 16) / 255) ** 2.2) for i, share in weights)
 
 
 def _draw_ghost(x: float, y: float, sequence: int) -> Iterator[Shape]:
-    """A pale square with a cross; white where the sequence is not known (-1)."""
+    """Yield a pale square with a cross; white where the sequence is not known (-1)."""
     fill = _BOARD if sequence < 0 else mix(COLOURS[sequence], _BOARD, 0.68)
     yield Rectangle(x + 0.14, y + 0.14, 0.72, 0.72, fill)
     for slope in (1, -1):
@@ -223,12 +223,12 @@ def _draw_ghost(x: float, y: float, sequence: int) -> Iterator[Shape]:
 
 
 def _sample(x: float, y: float, shapes: Iterator[Shape]) -> Inset:
-    """A single cell as a sign of what words beside it mean, its left edge at x and its middle at y."""
+    """Return a single cell as a sign of what words beside it mean, its left edge at x and its middle at y."""
     return Inset(x, y - _SIGN / 2, Picture(1, 1, None, tuple(shapes)), _SIGN)
 
 
 def _draw_public(public: Sequence[int] | None, left: float) -> Iterator[Shape]:
-    """A line a sequence: its tile, its digits, and a bar as long as its points."""
+    """Yield a line a sequence: its tile, its digits, and a bar as long as its points."""
     heading, most = _TITLES[0], max(1, *(public or (0,)))
     yield Text(left, _TOP + 4, heading, 13, _PALE)
     for sequence in range(len(COLOURS)):
@@ -251,7 +251,7 @@ _SIGNS = {
 
 
 def _draw_changes(counts: dict[str, int], left: float) -> Iterator[Shape]:
-    """What stands on the board, and what became of it in this round, a sign and a number each."""
+    """Yield what stands on the board, and what became of it in this round, a sign and a number each."""
     y = _TOP + 40 + _ROW * len(COLOURS)
     for place, (word, count) in enumerate(counts.items()):
         x = left + place * _PANEL / 4
@@ -283,7 +283,7 @@ def _draw_table(table: Sequence[Row], left: float) -> Iterator[Shape]:
 
 
 def _numbers(row: Row) -> list[str]:
-    """As `_COLUMNS` are called."""
+    """Return the numbers of a row in the order of `_COLUMNS`."""
     values = {**row._asdict(), "tokens": "-" if row.tokens is None else row.tokens}
     return [str(values[heading]) for heading, _ in _COLUMNS]
 

@@ -24,17 +24,17 @@ FIRST_PRICE = 2
 
 
 class Board(Protocol[W]):
-    """What rules ask of a host."""
+    """The operations that rules need of a host."""
 
     def neighbour_counts(self, boards: W, bits: int = 3) -> tuple[W, ...]:
-        """Live neighbours modulo 2 ** bits as bit planes, ones first."""
+        """Return live neighbours modulo 2 ** bits as bit planes, ones first."""
 
     def trim(self, boards: W) -> W:
-        """The cells of the board alone."""
+        """Return the cells of the board alone."""
 
 
 def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[W]]:
-    """The next generation: a tile with two or three neighbours stays, an empty space with three gets one.
+    """Return the next generation: a tile with two or three neighbours stays, an empty space with three gets one.
 
     Each digit of a new tile is the one that most of its three parents have.
 
@@ -51,7 +51,7 @@ def generation(board: Board[W], tiles: W, digits: Sequence[W]) -> tuple[W, list[
 
 
 def landing(free: W, named: Sequence[W]) -> W:
-    """Where tiles land: on the free spaces that exactly one player has named.
+    """Return where tiles land: on the free spaces that exactly one player has named.
 
     Args:
         free: spaces without a tile.
@@ -69,18 +69,18 @@ def landing(free: W, named: Sequence[W]) -> W:
 
 
 def land(free: W, named: Sequence[W]) -> list[W]:
-    """The tiles that each player gets of the spaces that all have named."""
+    """Return the tiles that each player gets of the spaces that all have named."""
     alone = landing(free, named)
     return [spaces & alone for spaces in named]
 
 
 def flipped(sequence: N, flip: N) -> N:
-    """A sequence after a flip: 0 leaves it, k turns the digit of value 2 ** (k - 1)."""
+    """Return a sequence after a flip: 0 leaves it, k turns the digit of value 2 ** (k - 1)."""
     return sequence ^ ((1 << flip) >> 1)
 
 
 def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:
-    """What each of the eight sequences earns: 3 less the Hamming distance for every tile.
+    """Return what each of the eight sequences earns: 3 less the Hamming distance for every tile.
 
     Args:
         tiles: how many there are.
@@ -93,10 +93,10 @@ def bits_matched(tiles: N, ones: Sequence[N]) -> list[N]:
 
 
 def quotient(number: N, divisor: int) -> N:
-    """Of a number from 0 to 300,000 and one from 1 to 50, rounded down; the compiler does not vectorize division."""
+    """Return a number from 0 to 300,000 over one from 1 to 50, rounded down, without division."""
     return number * ((1 << 24) // divisor + 1) >> 24
 
 
 def price(bought: N) -> N:
-    """Garnets for the next extra tile of a player who has bought so many: 2, 4, 8, ..."""
+    """Return the garnets for the next extra tile of a player who has bought so many: 2, 4, 8, ..."""
     return FIRST_PRICE << bought

@@ -34,7 +34,7 @@ Flags = npt.NDArray[np.bool_]
 
 @cache
 def _grid(size: int) -> tuple[IntGrid, list[int]]:
-    """The board, and its single spaces by their numbers as choices; "none" is the last."""
+    """Return the board, and its single spaces by their numbers as choices; "none" is the last."""
     grid = IntGrid(size, size)
     return grid, [grid.bit(row, col) for row in range(size) for col in range(size)] + [0]
 
@@ -60,7 +60,7 @@ class GridSolo(Solo):
         self._prepare()
 
     def _prepare(self) -> None:
-        """What the position decides for more than one question about it."""
+        """Work out what more than one question about the position needs."""
         self._done, self._voting = self.terminated or self.truncated, self._round > self._game.rounds
         self._flips = not self._voting and self._round in self._game.flip_rounds
         self._votes = self._open_votes()
@@ -84,7 +84,7 @@ class GridSolo(Solo):
         self._prepare()
 
     def _play(self, choices: list[list[int]]) -> None:
-        """A round."""
+        """Play a round."""
         tiles, *digits = self._planes
         named = [self._named(seat, action) for seat, action in enumerate(choices)]
         self._placed = 0
@@ -105,7 +105,7 @@ class GridSolo(Solo):
             self.rewards = (points - (points.sum() - points) / (self._game.players - 1)).tolist()
 
     def _named(self, seat: int, action: list[int]) -> int:
-        """The spaces that a player names, after its flip and its purchase; what it takes is spent."""
+        """Return the spaces that a player names, after its flip and its purchase; what it takes is spent."""
         if self._flips:
             self._sequence[seat] = rules.flipped(self._sequence[seat], action[FLIP])
         reserve, cost = action[RESERVE] < self._game.spaces, rules.price(self._bought[seat])
@@ -122,11 +122,11 @@ class GridSolo(Solo):
         return spaces
 
     def _tiles(self) -> int:
-        """How many tiles everybody names a space for in this round."""
+        """Return how many tiles everybody names a space for in this round."""
         return self._game.first_tiles if self._round == 1 else 1
 
     def _count(self) -> None:
-        """What the points are worth after the last round; with a vote the match goes on."""
+        """Count the points after the last round; with a vote the match goes on."""
         points = self._column(self.scores)
         tokens, earned = ending.tokens(points), ending.earned_garnets(points).flatten().tolist()
         self._tokens = tokens.flatten().tolist()
@@ -144,7 +144,7 @@ class GridSolo(Solo):
         self._end(ending.most_voted(tied, cast, tokens, garnets))
 
     def _end(self, among: Tensor) -> None:
-        """The Elimination Candidate is one of bool [P, 1]."""
+        """End the match; the Elimination Candidate is one of bool [P, 1]."""
         seats = among.flatten().nonzero().flatten().tolist()  # a lot among one would take as long as a round
         candidate = seats[0] if len(seats) == 1 else int(ending.by_lot(among, one(self._seed)))
         self._candidate, self.terminated = candidate, True
@@ -156,13 +156,13 @@ class GridSolo(Solo):
 
     @staticmethod
     def _column(values: list[Any]) -> Tensor:
-        """What players have, as `ending` takes it: [P, 1]."""
+        """Return what players have, as `ending` takes it: [P, 1]."""
         return torch.tensor(values).unsqueeze(1)
 
     # --- what may be done -----------------------------------------------------------------------------------------
 
     def _open_votes(self) -> Flags:
-        """Bool [P, P + 1], the mask of the vote."""
+        """Return the mask of the vote: bool [P, P + 1]."""
         players = self._game.players
         votes = np.zeros((players, players + 1), dtype=bool)
         if self._voting:
@@ -173,7 +173,7 @@ class GridSolo(Solo):
         return votes
 
     def _pay(self) -> list[bool]:
-        """Of every player, whether it can buy a tile now."""
+        """Return for every player whether it can buy a tile now."""
         wallets = zip(self._garnets, self._bought, strict=True)
         return [not self._voting and garnets >= rules.price(bought) for garnets, bought in wallets]
 
@@ -217,7 +217,7 @@ class GridSolo(Solo):
         return seen
 
     def _public_planes(self) -> npt.NDArray[np.int16]:
-        """An observation without what not all may know."""
+        """Return an observation without what not all may know."""
         planes = np.zeros(self._game.info.observation.shape, dtype=np.int16)
         planes[: observation.BOARDS] = self._cells
         numbers = (self._round, self._flips and not self._done, self._voting and not self._done, *self._public)
@@ -225,7 +225,7 @@ class GridSolo(Solo):
         return planes
 
     def _mine(self, seat: int) -> list[int]:
-        """The numbers of the planes `OWN`."""
+        """Return the numbers of the planes `OWN`."""
         digits, price = _ONES[self._sequence[seat]], rules.price(self._bought[seat])
         return [*digits, self._reserves[seat], self._garnets[seat], price, int(self.scores[seat])]
 

@@ -58,7 +58,7 @@ def run(game: GridAdaptation, stage: Stage, inputs: Sequence[Tensor], outputs: S
 
 
 def innermost(field: Tensor) -> Tensor:
-    """[..., B] of [B, ...], with the matches next to each other in memory."""
+    """Return [B, ...] as [..., B], with the matches next to each other in memory."""
     return field.movedim(0, -1).contiguous()
 
 
@@ -74,7 +74,7 @@ def submitted(
     garnets: Tensor,
     actions: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Sequences, reserves, tiles bought, garnets and orders, [P, B] each, after actions [P, 7, B]."""
+    """Return sequences, reserves, tiles bought, garnets and orders, [P, B] each, after actions [P, 7, B]."""
     *tiles, reserve, flip, buy, _ = actions.unbind(1)
     sequence = rules.flipped(sequence, torch.where(game.flips_now(round), flip, 0))
     # Spaces from a limit on mean "none"; conditions are joined by nesting, since the compiler is slow at `&` of flags.
@@ -94,7 +94,7 @@ def submitted(
 
 
 def _place(game: GridAdaptation, space: Tensor) -> Tensor:
-    """Of a space by its number, row * size + column."""
+    """Return the place of a space by its number, row * size + column."""
     row = rules.quotient(space, game.size)
     word = rules.quotient(row, game.grid.rows_a_word)
     return space + row + word * (WORD - game.grid.rows_a_word * game.grid.stride)  # a row has one bit more
@@ -104,7 +104,7 @@ def _place(game: GridAdaptation, space: Tensor) -> Tensor:
 
 
 def shown(game: GridAdaptation, tiles: Tensor, round: Tensor) -> tuple[Tensor]:
-    """Bool [spaces, B], which spaces can be named on a board [N, B]; none in the voting step."""
+    """Return which spaces can be named on a board [N, B]: bool [spaces, B]; none in the voting step."""
     word, bit = _spaces(game.grid, tiles.device)
     taken = (tiles.index_select(0, word) >> bit) & 1
     return (torch.where(round <= game.rounds, taken, 1) == 0,)
@@ -112,7 +112,7 @@ def shown(game: GridAdaptation, tiles: Tensor, round: Tensor) -> tuple[Tensor]:
 
 @table
 def _spaces(grid: PackedGrid, device: torch.device) -> tuple[Tensor, Tensor]:
-    """The word that holds each space, int64 [spaces], and its bit there, int64 [spaces, 1]."""
+    """Return the word that holds each space, int64 [spaces], and its bit there, int64 [spaces, 1]."""
     space = torch.arange(grid.rows * grid.cols, device=device)
     row = space // grid.cols
     word = row // grid.rows_a_word
@@ -123,7 +123,7 @@ def _spaces(grid: PackedGrid, device: torch.device) -> tuple[Tensor, Tensor]:
 
 
 def vacant(game: GridAdaptation, tiles: Tensor, round: Tensor) -> tuple[Tensor, Tensor]:
-    """Boards [N, B] of the spaces that can be named, none in the voting step; and how many each word has."""
+    """Return boards [N, B] of the spaces that can be named, none in the voting step; and how many each word has."""
     free = game.grid.trim(~tiles) & torch.where(round <= game.rounds, -1, 0)
     return free, popcount(free)
 
@@ -137,7 +137,7 @@ def offered(
     garnets: Tensor,
     bits: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Spaces for the reserve tile, flips and purchases, [P, B], for bits [P, 7, B]; choices are each as likely."""
+    """Return spaces for the reserve tile, flips and purchases, [P, B], for bits [P, 7, B], all equally likely."""
     pays = may_pay(game, round, bought, garnets)
     total = functools.reduce(operator.add, counts.unbind(0))
     reserve = torch.where(reserves > 0, total, torch.where(pays, total, 0))
@@ -148,7 +148,7 @@ def offered(
 def drawn(
     game: GridAdaptation, free: Tensor, counts: Tensor, round: Tensor, reserve: Tensor, bits: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Spaces of the four tiles, each as likely, for bits [P, 7, B] and the spaces for the reserve tile, [P, B].
+    """Return spaces of the four tiles, each as likely, for bits [P, 7, B] and the spaces for the reserve tile, [P, B].
 
     Returns:
         [P, 4, B] both: the word with the space; and the word's number times `WORD` plus how many free spaces stand
@@ -170,14 +170,14 @@ def drawn(
 
 
 def located(game: GridAdaptation, word: Tensor, found: Tensor) -> tuple[Tensor]:
-    """Spaces by their numbers, `game.spaces` for "none"; arguments are those that `drawn` gives."""
+    """Return spaces by their numbers, `game.spaces` for "none"; arguments are those that `drawn` gives."""
     row = (found >> _IN_WORD) * game.grid.rows_a_word
     cell = bit_of_rank(word, found & (WORD - 1)) + row * game.grid.stride
     return (torch.where(found == NOWHERE, game.spaces, cell - rules.quotient(cell, game.grid.stride)),)
 
 
 def may_pay(game: GridAdaptation, round: Tensor, bought: Tensor, garnets: Tensor) -> Tensor:
-    """Bool [P, B], who can pay for the next extra tile."""
+    """Return who can pay for the next extra tile: bool [P, B]."""
     return torch.where(round <= game.rounds, garnets, -1) >= rules.price(bought)
 
 
@@ -185,7 +185,7 @@ def may_pay(game: GridAdaptation, round: Tensor, bought: Tensor, garnets: Tensor
 
 
 def named(game: GridAdaptation, orders: Tensor) -> tuple[Tensor]:
-    """Boards [P, N, B] of the spaces that players name with orders [P, B]."""
+    """Return boards [P, N, B] of the spaces that players name with orders [P, B]."""
     word = _words(game.grid.words, orders.device)
     boards = []
     for slot in range(4):
@@ -196,17 +196,17 @@ def named(game: GridAdaptation, orders: Tensor) -> tuple[Tensor]:
 
 @table
 def _words(words: int, device: torch.device) -> Tensor:
-    """int64 [N, 1], 0 to N - 1."""
+    """Return the numbers of words, 0 to N - 1: int64 [N, 1]."""
     return torch.arange(words, device=device).unsqueeze(1)
 
 
 def landing(game: GridAdaptation, tiles: Tensor, own: Tensor) -> tuple[Tensor]:
-    """The board [N, B] of tiles that come to those of [N, B], of spaces named [P, N, B]."""
+    """Return the board [N, B] of tiles that come to those of [N, B], of spaces named [P, N, B]."""
     return (rules.landing(game.grid.trim(~tiles), own.unbind(0)),)
 
 
 def laid(game: GridAdaptation, planes: Tensor, own: Tensor, placed: Tensor, orders: Tensor) -> list[Tensor]:
-    """Tiles, and digits one by one, [N, B] each, with the new tiles on planes [4, N, B]."""
+    """Return tiles, and digits one by one, [N, B] each, with the new tiles on planes [4, N, B]."""
     new = own & placed  # nowhere two players', so that a sum joins them
     digits = [
         plane | (new & _mask(orders >> SEQUENCE, value)[:, None]).sum(0)
@@ -216,19 +216,19 @@ def laid(game: GridAdaptation, planes: Tensor, own: Tensor, placed: Tensor, orde
 
 
 def _mask(sequence: Tensor, value: int) -> Tensor:
-    """All bits of a word where a sequence has the digit of this value, else none."""
+    """Return all bits of a word where a sequence has the digit of this value, else none."""
     return -((sequence >> value.bit_length() - 1) & 1)
 
 
 def lived(game: GridAdaptation, round: Tensor, *planes: Tensor) -> list[Tensor]:
-    """Tiles and digits, [N, B] each, after a generation; in the voting step nothing moves."""
+    """Return tiles and digits, [N, B] each, after a generation; in the voting step nothing moves."""
     tiles, digits = rules.generation(game.grid, planes[0], planes[1:])
     moves = torch.where(round <= game.rounds, -1, 0)
     return [(after & moves) | (before & ~moves) for before, after in zip(planes, (tiles, *digits), strict=True)]
 
 
 def counted(game: GridAdaptation, planes: Tensor) -> tuple[Tensor]:
-    """Tiles, and those with each digit, int64 [4, B], of planes [4, N, B]."""
+    """Return tiles, and those with each digit, int64 [4, B], of planes [4, N, B]."""
     return (game.grid.count(planes),)
 
 
@@ -236,7 +236,7 @@ def counted(game: GridAdaptation, planes: Tensor) -> tuple[Tensor]:
 
 
 def scored(game: GridAdaptation, counts: Tensor, round: Tensor, public: Tensor, sequence: Tensor) -> tuple[Tensor, ...]:
-    """Public scores [8, B], and what everybody gains, int64 [P, B]: nothing in the voting step."""
+    """Return public scores [8, B] and what everybody gains, int64 [P, B]: nothing in the voting step."""
     tiles, *ones = counts.unbind(0)
     playing = round <= game.rounds
     earned = torch.stack(rules.bits_matched(tiles, ones))
@@ -248,7 +248,7 @@ def scored(game: GridAdaptation, counts: Tensor, round: Tensor, public: Tensor, 
 
 
 def rewarded(game: GridAdaptation, scores: Tensor, gained: Tensor) -> tuple[Tensor, ...]:
-    """Points so far and rewards by score, float32 [P, B]: the points of the round less the mean of the others'."""
+    """Return points so far and rewards by score, float32 [P, B]: points of the round less the others' mean."""
     points = gained.to(torch.float32)
     return scores + points, points - (points.sum(0) - points) / (game.players - 1)
 
@@ -259,7 +259,7 @@ def rewarded(game: GridAdaptation, scores: Tensor, gained: Tensor) -> tuple[Tens
 def ended(
     game: GridAdaptation, scores: Tensor, round: Tensor, garnets: Tensor, tokens: Tensor, tied: Tensor
 ) -> tuple[Tensor, ...]:
-    """What follows the last round, and that nothing follows the vote; after other rounds there is the next one.
+    """Return the fields after the last round, after the vote, or before the next round.
 
     Args:
         game: the rules.
@@ -287,7 +287,7 @@ def ended(
 
 
 def settled(game: GridAdaptation, done: Tensor, tokens: Tensor, garnets: Tensor, candidate: Tensor) -> tuple[Tensor]:
-    """Rewards by outcome, float32 [P, B], of matches that are over, bool [B]."""
+    """Return rewards by outcome, float32 [P, B], of matches that are over, bool [B]."""
     seats = torch.arange(game.players, device=done.device)[:, None]
     lost = (seats == candidate).long()
     worth = (tokens - lost) + game.garnet_value * (garnets - game.starting_garnets).to(torch.float32)
@@ -298,6 +298,6 @@ def settled(game: GridAdaptation, done: Tensor, tokens: Tensor, garnets: Tensor,
 
 
 def renewed(game: GridAdaptation, done: Tensor, *fields: Tensor) -> list[Tensor]:
-    """Fields with their first values in matches that are over, int64 [B], 1 or 0."""
+    """Return fields with their first values in matches that are over, int64 [B], 1 or 0."""
     first = first_values(game).values()
     return [torch.where(done == 1, value, field) for value, field in zip(first, fields, strict=True)]

@@ -56,7 +56,7 @@ class GridState(State):
 
 
 def first_values(game: GridAdaptation) -> dict[str, float]:
-    """What fields hold when a match begins, the same everywhere in a field; seeds and sequences are by chance."""
+    """Return the first values of fields; seeds and sequences, which chance decides, have none."""
     first = dict.fromkeys(("turn", "current_player", "planes", "placed", "bought", "public", "tokens"), 0)
     held = {"reserves": game.reserves, "garnets": game.starting_garnets}
     flags = dict.fromkeys(("terminated", "truncated", "tied"), False)

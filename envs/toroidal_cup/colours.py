@@ -38,13 +38,13 @@ class Rule:
     compile: Compile
 
     def pack(self, board: Tensor) -> Tensor:
-        """Planes of boards [B, H, W] of team numbers."""
+        """Return planes of boards [B, H, W] of team numbers."""
         numbers = torch.arange(1, self.teams, dtype=board.dtype, device=board.device)
         planes = torch.cat((board.ne(0).unsqueeze(1), board.unsqueeze(1) == numbers[:, None, None]), 1)
         return self.grid.pack(planes)
 
     def unpack(self, planes: Tensor) -> Tensor:
-        """int8 [B, H, W] of team numbers; the inverse of `pack`."""
+        """Return boards of team numbers, int8 [B, H, W]; the inverse of `pack`."""
         cells = self.grid.unpack(planes).to(torch.int8)
         board = cells[:, 0] * self.teams
         for number in range(1, self.teams):
@@ -52,7 +52,7 @@ class Rule:
         return board
 
     def step(self, planes: Tensor, calls: int) -> Kernel:
-        """Planes to the next generation's, as a kernel of [*planes, *next planes]."""
+        """Return the kernel of the next generation, of [*planes, *next planes]."""
         grid, teams, keep = self.grid, self.teams, self.survivors == "keep"
 
         def generation(*tensors: Tensor) -> None:
@@ -68,7 +68,7 @@ class Rule:
         return kernel(generation, examples, compile=self.compile, calls=calls)
 
     def counter(self, planes: Tensor, calls: int) -> Kernel:
-        """The live cells of planes, as a kernel of [planes, int64 [k, L]]."""
+        """Return the kernel that counts live cells, of [planes, int64 [k, L]]."""
 
         def live_cells(planes: Tensor, counts: Tensor) -> None:
             counts.copy_(count(planes))
@@ -77,6 +77,6 @@ class Rule:
         return kernel(live_cells, [planes, counts], compile=self.compile, calls=calls)
 
     def by_team(self, counts: Tensor) -> Tensor:
-        """Live cells of each team, [..., L, k], of those of each plane [..., k, L]."""
+        """Return live cells of each team, [..., L, k], of those of each plane [..., k, L]."""
         others = counts[..., 1:, :]
         return torch.cat((others, counts[..., :1, :] - others.sum(-2, keepdim=True)), -2).transpose(-1, -2)

@@ -1,4 +1,4 @@
-"""Which pattern is played and which shapes each team gets, as functions of the envs' seeds.
+"""The pattern that is played and the shapes each team gets, as functions of the envs' seeds.
 
 Letters: `B` games, `P` teams, `S` shapes of a team at most, `F` patterns, `K` stamps.
 """
@@ -28,19 +28,19 @@ _PATTERN, _NUMBER, _STAMP = range(chance.USER, chance.USER + 3)
 
 
 def stamps_of(patterns: Sequence[str]) -> tuple[str, ...]:
-    """The stamps of the patterns, each once."""
+    """Return the stamps of the patterns, each once."""
     return tuple(dict.fromkeys(stamp for name in patterns for stamp in PLACEABLE[name].stamps))
 
 
 def most_shapes(pattern: str, limit: int | None) -> int:
-    """How many shapes a team gets at most."""
+    """Return how many shapes a team gets at most."""
     most = PLACEABLE[pattern].counts[-1]
     return most if limit is None else min(most, limit)
 
 
 @table
 def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """What `deal` looks up, int64.
+    """Return the tables of `deal`, int64.
 
     Returns:
         How many numbers each draw of a pattern has [F, D], and which [F, D, M]; how many stamps a pattern has [F],
@@ -66,7 +66,7 @@ def _tables(patterns: tuple[str, ...], device: torch.device) -> tuple[Tensor, Te
 
 @table
 def _dealt(most: int, teams: int, device: torch.device) -> Tensor:
-    """int64 [P * S]: the places of team 0's shapes in the order of dealing, first to last, then team 1's and so on."""
+    """Return the places of team 0's shapes in the order of dealing, then team 1's and so on: int64 [P * S]."""
     return torch.from_numpy(np.argsort(snake(teams * most, teams), kind="stable")).to(device)
 
 

@@ -23,19 +23,19 @@ _KEPT = WINDOW + 2 * BLOCK  # shares that the three averages before any generati
 
 
 def leaders(counts: Tensor) -> Tensor:
-    """The number, from 1, of the team with the most live cells, 0 where teams are level: int64 [...] of [..., k]."""
+    """Return the number, from 1, of the team with the most live cells, 0 where teams are level: int64 [...]."""
     most, team = counts.max(-1)
     level = counts.eq(most.unsqueeze(-1)).sum(-1) > 1
     return torch.where(level, 0, team + 1)
 
 
 def shares(counts: Tensor) -> Tensor:
-    """The victory percentage: the leader's share of the live cells, float64 [...] of [..., k]; 0 if none is live."""
+    """Return the victory percentage, the leader's share of the live cells, float64 [...]; 0 if none is live."""
     return counts.amax(-1).double() * 100 / counts.sum(-1).clamp(min=1)
 
 
 class EndRule:
-    """Watches `num_slots` games, a block of generations at a time.
+    """The end rule of many games, which looks at a block of generations at a time.
 
     A game may begin in a slot at any block: what a game before it left in the history is never looked at, since
     nothing ends before generation 243.
@@ -50,7 +50,7 @@ class EndRule:
         self._shares = self._shares[:, slots]
 
     def done(self, counts: Tensor, ages: Tensor) -> Tensor:
-        """Which generations of the next block fulfil the rule, bool [T, W].
+        """Return which generations of the next block fulfil the rule, bool [T, W].
 
         Args:
             counts: int64 [T, W, k], live cells of each team.
@@ -62,7 +62,7 @@ class EndRule:
         return ripe & ((counts > 0).sum(-1).eq(1) | self._settled(ripe))
 
     def _settled(self, ripe: Tensor) -> Tensor:
-        """Whether the average has stopped changing, bool [T, W]; only looked at where `ripe`."""
+        """Return whether the average has stopped changing, bool [T, W]; only looked at where `ripe`."""
         now, before = self._shares[-BLOCK - 1 :], self._shares[-BLOCK - 1 - WINDOW : -WINDOW]
         change = (now - before).abs() / WINDOW  # of the average, whose running sum would drift
         small = change <= self._tolerance * 100  # no average is more, so this is needed; and rare

@@ -102,12 +102,12 @@ class ToroidalCup(Game[CupState]):
 
     @cached_property
     def patterns(self) -> tuple[str, ...]:
-        """What `CupState.pattern` counts."""
+        """The patterns that `CupState.pattern` counts."""
         return tuple(PLACEABLE) if self.pattern == RANDOM else (self.pattern,)
 
     @cached_property
     def stamps(self) -> tuple[str, ...]:
-        """What `CupState.queue` counts."""
+        """The stamps that `CupState.queue` counts."""
         return dealing.stamps_of(self.patterns)
 
     @cached_property
@@ -167,7 +167,7 @@ class ToroidalCup(Game[CupState]):
         return self._run(after, ((queue[:, 0, 0] < 0) & ~state.done).nonzero().squeeze(1))
 
     def _placed(self, start: Tensor, stamp: Tensor, actions: Tensor) -> Tensor:
-        """The arrangements with one more shape a team; stamps and actions int64 [B, P]."""
+        """Return the arrangements with one more shape a team; stamps and actions int64 [B, P]."""
         seat = torch.arange(self.teams, device=start.device)[:, None]
         row, col = placement.footprint(self.lattice, self.stamps, stamp, actions)  # [B, P, L]
         flat = row * self.cols + (seat * self.lattice.band + col) % self.cols
@@ -175,7 +175,7 @@ class ToroidalCup(Game[CupState]):
         return start.flatten(1).scatter(1, flat.flatten(1), number.flatten(1)).view_as(start)
 
     def _run(self, state: CupState, env_ids: Tensor) -> CupState:
-        """Life from the start to the end in some envs (int64)."""
+        """Play Life from the start to the end in some envs (int64)."""
         if not len(env_ids):
             return state
         result = self.life(state.start[env_ids])
@@ -215,23 +215,23 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def is_last_turn(self, state: CupState) -> Tensor:
-        """See `Game`; the last shapes are in hand, and Life follows."""
+        """Return where the last shapes are in hand, and Life follows."""
         return (state.queue[:, 0, 1:2] < 0).all(1) & ~state.done
 
     def _bands(self, state: CupState) -> Tensor:
-        """Bool [B * P, rows, band]: every team's live cells in its own band."""
+        """Return every team's live cells in its own band: bool [B * P, rows, band]."""
         band, numbers = self.lattice.band, torch.arange(1, self.teams + 1, dtype=torch.int8, device=state.device)
         inside = state.start[:, :, : self.teams * band].reshape(len(state), self.rows, self.teams, band)
         return (inside == numbers[:, None]).transpose(1, 2).flatten(0, 1)
 
     @override
     def board(self, state: CupState) -> Tensor:
-        """int8 [B, rows, cols]: 0 empty, else the team's number."""
+        """Return the cells, int8 [B, rows, cols]: 0 empty, else the team's number."""
         return state.board.clone()
 
     @override
     def observe(self, state: CupState, player: Tensor | int) -> Tensor:
-        """int8 [B, P + 2, rows, cols], the columns rolled so that one's own band comes first.
+        """Return the planes of a team, int8 [B, P + 2, rows, cols], rolled so that its own band comes first.
 
         A plane of live cells for each team, one's own first, then in the order of seats; the shape to place, in
         orientation 0 in the middle of one's band; everywhere how many shapes are left. What the others are about to
@@ -241,7 +241,7 @@ class ToroidalCup(Game[CupState]):
         return observation.planes(state.board, state.queue, seat, self._drawings(state.device), self.lattice.band)
 
     def stamp_seen(self, seen: Tensor) -> Tensor:
-        """int64 [B]: the shape to place in observations [B, P + 2, rows, cols], for agents, who see nothing else.
+        """Return the shape to place in observations, int64 [B], for agents, who see nothing else.
 
         An index of `stamps`; `len(stamps)` where nothing is left.
         """
@@ -252,12 +252,12 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def outcome(self, state: CupState) -> Tensor:
-        """See `Game`; a team that leads wins and all others lose, a level lead is a draw of all."""
+        """Return that a team that leads has won and all others have lost; a level lead is a draw of all."""
         return torch.where(state.done[:, None], _outcomes(state.scores), DRAW).to(torch.int8)
 
     @override
     def infos(self, state: CupState, player: int) -> dict[str, Tensor]:
-        """Of every game: `score` [B], all teams' `scores` [B, P], `generations` [B], `victory` [B, P].
+        """Return `score` [B], all teams' `scores` [B, P], `generations` [B] and `victory` [B, P].
 
         `victory` is each team's share of the live cells in percent, 0 where there is none.
         """
@@ -281,14 +281,14 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def action_to_string(self, action: int) -> str:
-        """`r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
+        """Return `r6c10/3`: row and column of the shape's centre in one's own band, and the orientation."""
         if not 0 <= action < self.lattice.actions:
             raise GameError(self.id, f"expected an action from 0 to {self.lattice.actions - 1}, got {action}")
         return notation.placement_to_string(*self.lattice.centre(action))
 
     @override
     def string_to_action(self, text: str) -> int:
-        """The inverse of `action_to_string`."""
+        """Return the action of a text by `action_to_string`."""
         placed = notation.string_to_placement(text)
         action = None if placed is None else self.lattice.action(*placed)
         if action is None:
@@ -302,14 +302,14 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def state_to_string(self, state: CupState) -> str:
-        """Pattern, turn, arrangement and shapes to come, as `notation` says; the end of Life follows from them."""
+        """Return pattern, turn, arrangement and shapes to come as `notation` says; the end follows from them."""
         queues = [[self.stamps[index] for index in queue if index >= 0] for queue in state.queue[0].tolist()]
         pattern = self.patterns[int(state.pattern[0])]
         return notation.position_to_string(Position(pattern, int(state.turn[0]), state.start[0].tolist(), queues))
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> CupState:
-        """The inverse of `state_to_string`; where no shape is to come, Life runs to its end.
+        """Return the state of a line by `state_to_string`; where no shape is to come, Life runs to its end.
 
         Raises:
             ValueError: no such line, too many shapes, cells of a team outside its band, or an arrangement that might
@@ -346,7 +346,7 @@ class ToroidalCup(Game[CupState]):
         return state.replace(rewards=torch.zeros_like(state.rewards))
 
     def _position(self, text: str, example: str) -> Position:
-        """What the line tells, if this game can hold it."""
+        """Return what the line says, if this game can hold it."""
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
             raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
@@ -366,14 +366,14 @@ class ToroidalCup(Game[CupState]):
 
     @override
     def draw(self, state: CupState) -> Picture:
-        """See `Game`; after the end with each team's share of the live cells from generation to generation."""
+        """Draw the first game; after the end with each team's share of the live cells over time."""
         from . import rendering, scenes
 
         return rendering.draw(scenes.view(self, state))
 
     @override
     def frames(self, before: CupState, after: CupState) -> Iterator[Picture]:
-        """See `Game`; where Life has run, up to `rendering.FRAMES` of its generations."""
+        """Yield a placement as one picture, and where Life has run up to `rendering.FRAMES` generations."""
         from . import scenes
 
         return scenes.frames(self, before, after)
@@ -386,7 +386,7 @@ class ToroidalCup(Game[CupState]):
 
 
 def _outcomes(scores: Tensor) -> Tensor:
-    """[B, P], WIN for the only leader of finished games and LOSS for the others; DRAW for all if none leads alone."""
+    """Return WIN for the only leader and LOSS for the others, or DRAW for all if none leads alone: [B, P]."""
     leader = leaders(scores)[:, None]
     number = torch.arange(1, scores.shape[1] + 1, device=scores.device)
     return torch.where(leader == 0, DRAW, torch.where(leader == number, WIN, LOSS))

@@ -22,7 +22,7 @@ _SHAPES = re.compile(r"([a-z][a-z0-9]*)(?:\*([1-9][0-9]{0,3}))?")
 
 
 class Position(NamedTuple):
-    """What a line tells: the arrangement as rows of cells, 0 empty, else the team's number; names by team."""
+    """The parts of a line: rows of cells, 0 empty, else the team's number; names by team."""
 
     pattern: str
     turn: int
@@ -31,13 +31,13 @@ class Position(NamedTuple):
 
 
 def position_to_string(position: Position) -> str:
-    """One line."""
+    """Return a position as one line."""
     queues = "/".join(map(_queue_to_string, position.queues))
     return f"{position.pattern} {position.turn} {board_to_string(position.start)} {queues}"
 
 
 def string_to_position(text: str, rows: int, cols: int) -> Position | None:
-    """The inverse of `position_to_string`; None if the text is no position or larger than `rows` x `cols`."""
+    """Return the position of a line; None if the text is none or larger than `rows` x `cols`."""
     parts = text.split()
     if len(parts) != 4 or not re.fullmatch("[0-9]{1,4}", parts[1]):
         return None
@@ -49,7 +49,7 @@ def string_to_position(text: str, rows: int, cols: int) -> Position | None:
 
 
 def _queue_to_string(names: Sequence[str]) -> str:
-    """`rabbit*2,rpentomino` for three shapes."""
+    """Return `rabbit*2,rpentomino` for three shapes."""
     runs = [(name, len(list(run))) for name, run in groupby(names)]
     return ",".join(f"{name}*{count}" if count > 1 else name for name, count in runs) or "-"
 
@@ -65,11 +65,11 @@ def _string_to_queue(text: str) -> list[str] | None:
 
 
 def placement_to_string(row: int, col: int, orientation: int) -> str:
-    """`r6c10/3`: the centre at row 6 and column 10 of one's own band, the shape in orientation 3."""
+    """Return `r6c10/3`: the centre at row 6 and column 10 of one's own band, the shape in orientation 3."""
     return f"r{row}c{col}/{orientation}"
 
 
 def string_to_placement(text: str) -> tuple[int, int, int] | None:
-    """Row, column and orientation of a text by `placement_to_string`; None if it is none."""
+    """Return row, column and orientation of a text by `placement_to_string`; None if it is none."""
     found = _PLACEMENT.fullmatch(text)
     return None if found is None else (int(found[1]), int(found[2]), int(found[3]))

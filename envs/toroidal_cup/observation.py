@@ -1,4 +1,4 @@
-"""What a team sees, rolled so that its own band comes first.
+"""The observation of a team, rolled so that its own band comes first.
 
 Letters: `B` games, `P` teams, `K` stamps.
 """
@@ -16,13 +16,13 @@ __all__ = ["drawings", "num_planes", "planes", "stamp_seen"]
 
 
 def num_planes(teams: int) -> int:
-    """A plane of live cells for each team, the shape to place, how many shapes are left."""
+    """Return the number of planes: one for each team, the shape to place, how many shapes are left."""
     return teams + 2
 
 
 @table
 def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: torch.device) -> Tensor:
-    """int8 [K + 1, rows, cols]: every stamp as it is shown, in the middle of the first band; the last one is empty."""
+    """Return every stamp as it is shown, in the middle of the first band: int8 [K + 1, rows, cols]."""
     planes = torch.zeros(len(stamps) + 1, rows, cols, dtype=torch.int8)
     row, col = cells(stamps, torch.device("cpu"))[:, 0].unbind(2)
     planes[torch.arange(len(stamps))[:, None], (rows // 2 + row) % rows, (band // 2 + col) % cols] = 1
@@ -30,7 +30,7 @@ def drawings(stamps: tuple[str, ...], rows: int, cols: int, band: int, device: t
 
 
 def planes(board: Tensor, queue: Tensor, seat: Tensor, shown: Tensor, band: int) -> Tensor:
-    """int8 [B, P + 2, rows, cols], of the games' `board` and `queue` (see `CupState`).
+    """Return the observation of the games' `board` and `queue`, int8 [B, P + 2, rows, cols].
 
     Args:
         board: int8 [B, rows, cols].
@@ -53,7 +53,7 @@ def planes(board: Tensor, queue: Tensor, seat: Tensor, shown: Tensor, band: int)
 
 
 def stamp_seen(seen: Tensor, shown: Tensor) -> Tensor:
-    """int64 [B]: which of the `drawings` stands in the plane of the shape to place, of observations by `planes`."""
+    """Return which of the `drawings` stands in the plane of the shape to place: int64 [B]."""
     plane, kinds = seen[:, -2].flatten(1).float(), shown.flatten(1).float()
     common = plane @ kinds.t()
     same = (common == plane.sum(1, keepdim=True)) & (common == kinds.sum(1))

@@ -1,4 +1,4 @@
-"""Where a team may place a shape: the lattice of its band, eight orientations, what would overlap.
+"""The places for a team's shapes: the lattice of its band, eight orientations, what would overlap.
 
 Letters: `N` boards of one team, `A` actions (8 a position), `K` stamps, `L` live cells of the largest one.
 
@@ -43,18 +43,18 @@ class Lattice:
 
     @property
     def actions(self) -> int:
-        """`A`."""
+        """The number of actions, `A`."""
         return self.down * self.across * ORIENTATIONS
 
     def centre(self, action: int) -> tuple[int, int, int]:
-        """Row and column, in the band, and orientation of an action."""
+        """Return row and column, in the band, and orientation of an action."""
         position, orientation = divmod(action, ORIENTATIONS)
         first = self.stride // 2
         row, col = divmod(position, self.across)
         return first + row * self.stride, first + col * self.stride, orientation
 
     def action(self, row: int, col: int, orientation: int) -> int | None:
-        """The inverse of `centre`; None off the lattice."""
+        """Return the inverse of `centre`; None off the lattice."""
         down, row = divmod(row - self.stride // 2, self.stride)
         across, col = divmod(col - self.stride // 2, self.stride)
         inside = 0 <= down < self.down and 0 <= across < self.across and 0 <= orientation < ORIENTATIONS
@@ -65,7 +65,7 @@ class Lattice:
 
 @table
 def cells(stamps: tuple[str, ...], device: torch.device) -> Tensor:
-    """int64 [K, 8, L, 2]: row and column of every live cell from the centre; the last one repeated to fill up."""
+    """Return row and column of every live cell from the centre, filled up with the last one: int64 [K, 8, L, 2]."""
     around = [[np.stack(offsets(name, orientation), 1) for orientation in range(ORIENTATIONS)] for name in stamps]
     longest = max(len(turned[0]) for turned in around)
     filled = [[np.pad(one, ((0, longest - len(one)), (0, 0)), "edge") for one in turned] for turned in around]
@@ -74,12 +74,12 @@ def cells(stamps: tuple[str, ...], device: torch.device) -> Tensor:
 
 @table
 def sizes(stamps: tuple[str, ...], device: torch.device) -> Tensor:
-    """float32 [K]: live cells of the stamps."""
+    """Return live cells of the stamps: float32 [K]."""
     return torch.tensor([float(len(offsets(name, 0)[0])) for name in stamps], device=device)
 
 
 def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: Tensor) -> tuple[Tensor, Tensor]:
-    """The cells of placed shapes.
+    """Return the cells of placed shapes.
 
     Args:
         lattice: of the band.
@@ -100,7 +100,7 @@ def footprint(lattice: Lattice, stamps: tuple[str, ...], stamp: Tensor, action: 
 
 @table
 def fits(lattice: Lattice, stamps: tuple[str, ...], device: torch.device) -> Tensor:
-    """Bool [K, A]: which actions keep a shape in an empty band, and off itself where the rows wrap."""
+    """Return which actions keep a shape in an empty band, and off itself where the rows wrap: bool [K, A]."""
     side = cells(stamps, torch.device("cpu"))[:, None, :, :, 1]  # [K, 1, 8, L]
     col = lattice.stride // 2 + lattice.stride * torch.arange(lattice.across)[:, None]
     inside = (col + side.amin(3) >= 0) & (col + side.amax(3) < lattice.band)  # [K, across, 8], in every row
@@ -115,7 +115,7 @@ def _meets_itself_not(name: str, orientation: int, rows: int) -> bool:
 
 @table
 def _kernels(name: str, device: torch.device) -> Tensor:
-    """float32 [8, 1, D, D]: the orientations of a stamp, centres at (D // 2, D // 2)."""
+    """Return the orientations of a stamp, centres at (D // 2, D // 2): float32 [8, 1, D, D]."""
     row, col = cells((name,), torch.device("cpu"))[0].unbind(2)
     reach = int(torch.stack((row, col)).abs().max())
     kernels = torch.zeros(ORIENTATIONS, 1, 2 * reach + 1, 2 * reach + 1)
@@ -124,7 +124,7 @@ def _kernels(name: str, device: torch.device) -> Tensor:
 
 
 def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
-    """Bool [N, A]: where a stamp would meet live cells of `own`, bool [N, rows, band]; the sides do not wrap."""
+    """Return where a stamp would meet live cells of `own`, bool [N, rows, band]: bool [N, A]; the sides do not wrap."""
     kernels = _kernels(name, own.device)
     size = kernels.shape[2]
     first = lattice.stride // 2 - size // 2
@@ -137,7 +137,7 @@ def _meets(lattice: Lattice, own: Tensor, name: str) -> Tensor:
 
 
 def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor) -> Tensor:
-    """The masks of bands.
+    """Return the masks of bands.
 
     Args:
         lattice: of the bands.
@@ -159,7 +159,7 @@ def legal(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, stamp: Tensor)
 
 @lru_cache(maxsize=64)
 def blocked_at_most(lattice: Lattice, stamps: tuple[str, ...]) -> tuple[tuple[int, ...], ...]:
-    """[K][K]: how many actions of the second stamp a placed shape of the first can make illegal, at most.
+    """Return how many actions of a stamp, the second index, one of the first can make illegal at most.
 
     The most over all orientations and rows of the first, in a band so wide that its sides leave no position out: in
     any real band it is as many or fewer.
@@ -168,7 +168,7 @@ def blocked_at_most(lattice: Lattice, stamps: tuple[str, ...]) -> tuple[tuple[in
 
 
 def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
-    """One entry of `blocked_at_most`.
+    """Return one entry of `blocked_at_most`.
 
     Two shapes meet if their positions are as far apart as a cell of the first is from a cell of the second, each seen
     from its own centre: so the distinct differences of their cells are counted, not the boards on which they lie.
@@ -188,7 +188,7 @@ def _meets_at_most(lattice: Lattice, first: str, second: str) -> int:
 
 
 def always_room(lattice: Lattice, stamps: tuple[str, ...], own: Tensor, names: Sequence[str]) -> bool:
-    """Whether each of some shapes will find a place, wherever the ones before it are put.
+    """Return True if each of some shapes will find a place, wherever the ones before it are put.
 
     Counts what is open to a shape now, and how much of it the ones before can block at most; so it may be False where
     a closer look would find room, but never True where there may be none. It stays True when the first is placed.

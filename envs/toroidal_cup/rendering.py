@@ -81,7 +81,7 @@ class View:
 
 
 def draw(view: View) -> Picture:
-    """One moment as a drawing; all moments of a game have the same size."""
+    """Return one moment as a drawing; all moments of a game have the same size."""
     rows, cols = view.board.shape
     cell = min(14, max(3, _WIDTH // cols))
     wide, high = float(cols * cell), float(rows * cell)
@@ -98,7 +98,7 @@ def draw(view: View) -> Picture:
 
 
 def _columns(view: View, wide: float) -> Iterator[tuple[int, float, float]]:
-    """Every team with the left edge and the width of its share of the picture."""
+    """Yield every team with the left edge and the width of its share of the picture."""
     each = wide / len(view.names)
     for team in range(len(view.names)):
         yield team, _MARGIN + team * each, each
@@ -109,7 +109,7 @@ def _percent(part: int, whole: int) -> str:
 
 
 def _standing(view: View, team: int, scores: Sequence[int]) -> str:
-    """`team_1: 242 cells, 47.7 %, loses`."""
+    """Return `team_1: 242 cells, 47.7 %, loses`."""
     result = f", {view.results[team]}" if view.results[team] else ""
     return f"{view.names[team]}: {scores[team]} cells, {_percent(scores[team], sum(scores))}{result}"
 
@@ -123,7 +123,7 @@ def _score_line(view: View, wide: float) -> Iterator[Shape]:
 
 
 def _draw_cells(cells: npt.NDArray[Any], gap: float, colours: Sequence[str] = COLOURS) -> Iterator[Shape]:
-    """In units of one cell, 0 empty, else the team's number; `gap` between cells, or a bar for a run of one team."""
+    """Yield cells in units of one, 0 empty, else the team's number; bars for runs of a team where `gap` is 0."""
     for y, row in enumerate(cells.tolist()):
         x = 0
         for owner, run in groupby(row):
@@ -137,7 +137,7 @@ def _draw_cells(cells: npt.NDArray[Any], gap: float, colours: Sequence[str] = CO
 
 
 def _draw_bands(view: View) -> Iterator[Shape]:
-    """In units of one cell: a tint of its colour behind every team's band."""
+    """Yield a tint of its colour behind every team's band, in units of one cell."""
     for team in range(len(view.names) if view.band else 0):
         yield Rectangle(team * view.band, 0, view.band, view.board.shape[0], mix(COLOURS[team], _BOARD, 0.9))
 
@@ -162,7 +162,7 @@ def _draw_queues(view: View, top: float, wide: float) -> Iterator[Shape]:
 
 
 def _draw_stamp(name: str, x: float, top: float, colour: str, first: bool) -> Inset:
-    """A shape to place, the next one larger and in full colour."""
+    """Return a shape to place, the next one larger and in full colour."""
     cells = grid(name)
     rows, cols = cells.shape
     scale = min(14.0 if first else 8.0, (_PANEL - 26) / rows)
@@ -174,7 +174,7 @@ def _draw_stamp(name: str, x: float, top: float, colour: str, first: bool) -> In
 
 
 def _draw_shares(view: View, top: float, wide: float) -> Iterator[Shape]:
-    """Each team's share of the live cells, stacked, the first team at the bottom; empty boards leave a gap."""
+    """Yield each team's share of the live cells, stacked, the first team at the bottom; empty boards leave a gap."""
     assert view.counts is not None  # the caller has looked
     left, width, high = _MARGIN + _AXIS, wide - _AXIS, _PANEL - 20
     bottom, last = top + high, max(1, view.last)
@@ -217,7 +217,7 @@ def _draw_axes(left: float, top: float, width: float, high: float, last: int) ->
 
 
 def _tick(last: int) -> int:
-    """A round number of generations between ticks, some eight of them."""
+    """Return a round number of generations between ticks, some eight of them."""
     size: int = 10 ** (len(str(last)) - 1)
     return next(step for step in (size // 10, size // 5, size // 2, size, 2 * size) if step and last / step <= 9)
 
@@ -226,7 +226,7 @@ def _tick(last: int) -> int:
 
 
 def end_of(result: Result, names: Sequence[str], title: str) -> View:
-    """The end of a game from any start.
+    """Return the end of a game from any start.
 
     Args:
         result: of one game, with its trajectory.
@@ -252,7 +252,7 @@ def ending(generations: int, truncated: bool) -> str:
 
 
 def moment(end: View, title: str, generation: int, board: Cells) -> View:
-    """A generation of the game whose end is `end`; the board is of it."""
+    """Return a generation of the game whose end is `end`; the board is of it."""
     assert end.counts is not None  # as Life has run
     return dataclasses.replace(
         end,
@@ -264,7 +264,7 @@ def moment(end: View, title: str, generation: int, board: Cells) -> View:
 
 
 def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) -> Iterator[Picture]:
-    """Life from the start to `end` in up to `FRAMES` pictures and a last one.
+    """Yield Life from the start to `end` in up to `FRAMES` pictures and a last one.
 
     Args:
         end: with counts.
@@ -279,7 +279,7 @@ def life_frames(end: View, title: str, life: Callable[[Sequence[int]], Result]) 
 
 
 def text(view: View) -> str:
-    """The board for a terminal: a digit (the team) or a dot a cell, wide boards a block of cells a sign.
+    """Return the board for a terminal: a digit (the team) or a dot a cell, wide boards a block of cells a sign.
 
     A block shows the team that has most of it, a dot if it is empty, `+` if two have as many.
     """
@@ -301,6 +301,6 @@ def text(view: View) -> str:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """`rabbit, 2 x rpentomino` for three shapes."""
+    """Return `rabbit, 2 x rpentomino` for three shapes."""
     runs = [(name, len(list(run))) for name, run in groupby(names)]
     return ", ".join(f"{count} x {name}" if count > 1 else name for name, count in runs)

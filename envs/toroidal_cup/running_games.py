@@ -51,7 +51,7 @@ class Slots:
         self._allocate(self.planes[..., slots].contiguous())
 
     def may_narrow(self, width: int) -> bool:
-        """Whether fewer slots are faster: not if these run compiled and those would not."""
+        """Return True if fewer slots are faster: not if these run compiled and those would not."""
         return not self.compiled or self.rule.step(self.planes.new_zeros(*self.planes.shape[:-1], width), 0).compiled
 
     def advance(self, calls: int) -> Tensor:
@@ -68,7 +68,7 @@ class Slots:
 
 
 class Photographer:
-    """Makes boards of generations inside of a block: from the block's start, many at a time, a while later."""
+    """A maker of boards of generations inside of a block, from the block's start, many at a time."""
 
     def __init__(self, rule: Rule, width: int) -> None:
         self.rule, self.width = rule, width
@@ -101,7 +101,7 @@ class Photographer:
         self.waiting = []
 
     def _advance(self, planes: Tensor, wait: Tensor) -> Tensor:
-        """int8 [n, H, W] of each of n <= width boards, as many generations later as it waits."""
+        """Return each of n <= width boards, as many generations later as it waits: int8 [n, H, W]."""
         now = torch.nn.functional.pad(planes, (0, self.width - planes.shape[-1]))
         then, ready = torch.zeros_like(now), planes.clone()
         step = self.rule.step(now, BLOCK)
@@ -114,14 +114,14 @@ class Photographer:
 
 
 class Trajectory:
-    """Live cells of every generation."""
+    """The live cells of every generation."""
 
     def __init__(self, board: Tensor, teams: int) -> None:
         numbers = torch.arange(1, teams + 1, device=board.device)
         self.counts = (board.flatten(1).unsqueeze(1) == numbers[:, None]).sum(-1, dtype=torch.int32).unsqueeze(1)
 
     def add(self, games: Tensor, ages: Tensor, counts: Tensor) -> None:
-        """The block after `ages` [n] of `games` [n]: live cells [T, n, k]."""
+        """Add the block after `ages` [n] of `games` [n]: live cells [T, n, k]."""
         missing = int(ages.max()) + BLOCK + 1 - self.counts.shape[1]
         if missing > 0:
             more = self.counts.new_zeros(len(self.counts), max(missing, self.counts.shape[1]), self.counts.shape[2])
@@ -130,7 +130,7 @@ class Trajectory:
         self.counts[games.unsqueeze(1), block] = counts.transpose(0, 1).to(torch.int32)
 
     def cut(self, generations: Tensor) -> Tensor:
-        """int32 [B, G + 1, k]; games that were over repeat their last counts."""
+        """Return the counts, int32 [B, G + 1, k]; games that were over repeat their last counts."""
         longest = int(generations.max()) if len(generations) else 0
         at = torch.arange(longest + 1, device=generations.device).minimum(generations.unsqueeze(1))
         return self.counts.gather(1, at.unsqueeze(-1).expand(-1, -1, self.counts.shape[2]))

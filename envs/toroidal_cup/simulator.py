@@ -43,7 +43,7 @@ USUAL_GENERATIONS = 2_000  # of a game of the Cup, to judge whether compiling pa
 
 @dataclass(frozen=True)
 class Result:
-    """How games ended.
+    """The ends of games.
 
     scores:      int64 [B, k], live cells.
     generations: int64 [B], at which the game ended.
@@ -65,7 +65,7 @@ class Result:
 
 
 class Options(TypedDict, total=False):
-    """How games are played from their starts.
+    """Options of how games are played from their starts.
 
     Attributes:
         max_generations: games that go on are truncated then; `MAX_GENERATIONS` by default.
@@ -111,7 +111,7 @@ def simulate(
 
 
 def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: int = COLS) -> Tensor:
-    """int8 [B, H, W] of lists of cells as `simulate` takes them: 0 empty, else the team's number."""
+    """Return boards of lists of cells as `simulate` takes them, int8 [B, H, W]: 0 empty, else the team's number."""
     grid = Grid(rows, cols)
     flat = torch.zeros(len(starts), grid.rows * grid.cols, dtype=torch.int8)
     for game, teams in enumerate(starts):
@@ -140,7 +140,7 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
 
 
 def _cells(team: Iterable[int], whose: str) -> Tensor:
-    """int64 [n]."""
+    """Return a team's cells, int64 [n]."""
     cells = np.asarray(list(team) if isinstance(team, Iterable) else team)
     if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
         raise ValueError(
@@ -234,7 +234,7 @@ class _Match:
         )
 
     def _refill(self) -> None:
-        """Games from the queue into empty slots; without any left, into fewer slots."""
+        """Put games from the queue into empty slots; without any left, move games into fewer slots."""
         slots = self.slots
         empty = (slots.game < 0).nonzero().squeeze(1)[: len(self.board) - self.entered]
         if len(empty):

@@ -1,4 +1,4 @@
-"""A Torus board with what an analysis says of its free cells. Game by Mark Steere.
+"""A Torus board with an analysis of its free cells. Game by Mark Steere.
 
 The share of the search is a colour of the cell, from sand to vermillion, darker where there is more. Numbers stand in
 the cells; the moves of the line are small stones with their places in it. Below the board a legend says so.
@@ -50,12 +50,12 @@ def draw_annotated(view: View, notes: Notes) -> Picture:
 
 
 def _shade(ground: str, share: float, most: float) -> str:
-    """The square root, so that small shares can be seen beside large ones."""
+    """Return the colour of a share; by its square root, so that small shares can be seen beside large ones."""
     return mix(ground, _MOST, min(1.0, share / most) ** 0.5 if most > 0 else 0.0)
 
 
 def _draw_numbers(notes: Notes, size: int) -> Iterator[Shape]:
-    """In the middle of the cell, or its lower half where there is a stone of the line above it."""
+    """Yield numbers in the middle of cells, or in their lower half where there is a stone of the line above."""
     best = max(notes.shares, key=lambda cell: notes.shares[cell], default=-1)
     for cell, number in notes.numbers.items():
         x, y = spot(cell, size)
@@ -83,12 +83,12 @@ def _stone(x: float, y: float, radius: float, digit: str, player: int) -> Iterat
 
 
 def _numbered(notes: Notes) -> dict[int, tuple[int, int]]:
-    """The first moves of the line by cell: their places from 1, and who makes them."""
+    """Return the first moves of the line by cell: their places from 1, and who makes them."""
     return {cell: (place, player) for place, (cell, player) in enumerate(notes.line[:LINE], 1)}
 
 
 def _draw_legend(notes: Notes, most: float, width: float, top: float) -> Iterator[Shape]:
-    """Swatches with shares; the numbers and the stones of the line in words."""
+    """Yield swatches with shares; the numbers and the stones of the line in words."""
     x, y = _LEFT, top + 12
     for part in _SWATCHES if most > 0 else ():
         percent = 100 * part * most

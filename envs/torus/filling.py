@@ -1,4 +1,4 @@
-"""How random games of Torus end, without playing them.
+"""The ends of random games of Torus, without playing them.
 
 A full board fulfils exactly one side's goal, and a goal once reached stays reached. So a game that goes on at random
 is won by the side whose goal the board fulfils when its free cells are filled at random, half of them by each side.
@@ -39,7 +39,7 @@ _ROUNDS = 4  # of spreading labels between two looks at whether any has changed
 
 
 def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
+    """Return who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
 
     Args:
         stones: integers [X, N], 0 free, 1 Black, 2 White.
@@ -59,7 +59,7 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
 
 
 def _filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
-    """Full boards, [X, N]: of the free cells those of the lowest lots are the mover's, every choice as likely."""
+    """Return full boards, [X, N]: the free cells of the lowest lots are the mover's, every choice as likely."""
     free, places = stones == 0, torch.arange(stones.shape[1], dtype=torch.int32, device=stones.device)
     order = ((lots << _PLACE_BITS) + places).masked_fill(~free, torch.iinfo(torch.int32).max)  # no two are equal
     half = (free.sum(1, keepdim=True) + 1) >> 1
@@ -69,14 +69,14 @@ def _filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
 
 
 def _sorted(numbers: Tensor) -> Tensor:
-    """Numbers in ascending order along the last axis; of integers on CPU by NumPy, in a tenth of the time."""
+    """Return numbers in ascending order along the last axis; of integers on CPU by NumPy, in a tenth of the time."""
     if numbers.device.type == "cpu":
         return torch.from_numpy(np.sort(numbers.numpy()))
     return numbers.sort().values
 
 
 def _winners(board: Tensor) -> Tensor:
-    """`winners` of full boards, [N, X]."""
+    """Return `winners` of full boards, [N, X]."""
     cells, games = board.shape
     links, labels = board.new_empty((_LINKS, cells // 2, games)), board.new_empty((cells // 2, games))
     _run(_connect, board, links, labels)
@@ -96,7 +96,7 @@ def _run(function: Callable[..., None], *arguments: Tensor) -> None:
 
 
 def _connect(board: Tensor, links: Tensor, labels: Tensor) -> None:
-    """What links add to a label from the other end, and a label of its own for each octagon."""
+    """Write what links add to a label from the other end, and a label of its own for each octagon."""
     ends, between, turns = _links(isqrt(len(labels)), board.device)
     colours = board[: len(labels)]
     same = (board[ends].view(links.shape) == colours) & (board[between].view(links.shape) == colours)
@@ -105,13 +105,13 @@ def _connect(board: Tensor, links: Tensor, labels: Tensor) -> None:
 
 
 def _propagate(links: Tensor, labels: Tensor, after: Tensor) -> None:
-    """Each octagon takes over a label that it is linked with, if that names an earlier cell than its own."""
+    """Let each octagon take over a label that it is linked with, if that names an earlier cell than its own."""
     best = (labels[_links(isqrt(len(labels)), labels.device)[0]].view(links.shape) + links).amin(0)
     after.copy_(torch.where(best < torch.floor(labels), best, labels))
 
 
 def _find_winner(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -> None:
-    """The winner, int32 [X], of a full board whose groups are labelled.
+    """Write the winner, int32 [X], of a full board whose groups are labelled.
 
     Two ways from the first octagon of a group that meet with different offsets are a cycle, a simple one, since no
     octagon is on both but in their common beginning. Any two cycles of a board are parallel, unless one side has all.
@@ -128,7 +128,7 @@ def _find_winner(board: Tensor, links: Tensor, labels: Tensor, winner: Tensor) -
 
 @table
 def _links(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """The links of all octagons: their other ends and what lies between, both int64 [8 O], and turns, [8, O, 1].
+    """Return the links of all octagons: their other ends and what lies between, both int64 [8 O], and turns, [8, O, 1].
 
     Where two octagons touch, the other end stands for what lies between.
     """

@@ -133,14 +133,14 @@ class Torus(Game[TorusState]):
 
     @override
     def defending_actions(self, state: TorusState) -> Tensor:
-        """See `Game`; a cell that wins for the opponent does so until it is taken."""
+        """Return the cells that keep the opponent from winning; a winning cell stays one until it is taken."""
         cells = self.winning_actions(state, 1 - state.current_player)
         count = cells.sum(1, keepdim=True)
         return self.legal_actions(state) & ((count == 0) | (cells & (count == 1)))
 
     @override
     def random_outcome(self, state: TorusState, generator: torch.Generator) -> Tensor:
-        """See `Game`; the board is filled and judged (`filling`), which takes a fraction of the time."""
+        """Fill the board at random and see who has won (`filling`), in a fraction of the time of playouts."""
         shape, device = state.codes.shape, generator.device
         lots = torch.randint(filling.LOTS, shape, generator=generator, device=device, dtype=torch.int32)
         winner = filling.winners(state.codes & rules.COLOUR, state.current_player, lots.to(state.device))
@@ -148,12 +148,12 @@ class Torus(Game[TorusState]):
 
     @override
     def board(self, state: TorusState) -> Tensor:
-        """int8 [B, N]: 0 free, 1 Black, 2 White."""
+        """Return the cells, int8 [B, N]: 0 free, 1 Black, 2 White."""
         return (state.codes & rules.COLOUR).to(torch.int8)
 
     @override
     def observe(self, state: TorusState, player: Tensor | int) -> Tensor:
-        """int8 [B, 5, n, n]: own octagons, own squares, the opponent's of both, and 1 everywhere for Black.
+        """Return own octagons, own squares, the opponent's, and 1 everywhere for Black: int8 [B, 5, n, n].
 
         The square of row r, column c lies at the lower right corner of that octagon; a convolution with circular
         padding sees the torus.
@@ -167,19 +167,19 @@ class Torus(Game[TorusState]):
 
     @override
     def outcome(self, state: TorusState) -> Tensor:
-        """See `Game`; never a draw."""
+        """Return who has won; never a draw."""
         result = torch.where(state.scores > 0, WIN, LOSS)
         return torch.where(state.done[:, None], result, DRAW).to(torch.int8)
 
     @property
     @override
     def symmetries(self) -> int:
-        """See `Game`: translations, and quarter turns that swap the colours."""
+        """The number of translations, and of quarter turns, which swap the colours."""
         return symmetry.num_symmetries(self.size)
 
     @override
     def transform(self, observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-        """See `Game` and `symmetry`."""
+        """Return what is seen after symmetries; see `symmetry`."""
         return symmetry.transformed(observation, actions, which)
 
     @override
@@ -188,22 +188,22 @@ class Torus(Game[TorusState]):
 
     @override
     def action_to_string(self, action: int) -> str:
-        """`c4` for an octagon, `c4+` for the square at its lower right corner."""
+        """Return `c4` for an octagon, `c4+` for the square at its lower right corner."""
         return cell_to_name(action, self.size)
 
     @override
     def string_to_action(self, text: str) -> int:
-        """The inverse of `action_to_string`."""
+        """Return the cell of a name by `action_to_string`."""
         return name_to_cell(text, self.size)
 
     @override
     def state_to_string(self, state: TorusState) -> str:
-        """Rows of octagons, rows of squares, who moves: `x.o/.../..x .../.o./... b` (x Black, o White, . free)."""
+        """Return rows of octagons, rows of squares, and who moves: `x.o/.../..x .../.o./... b`."""
         return notation.position_to_string(self.board(state)[0].tolist(), int(state.current_player), self.size)
 
     @override
     def string_to_state(self, text: str, seed: int = 0) -> TorusState:
-        """The inverse of `state_to_string`; stones and mover may be any, and a side that has won has won."""
+        """Return the state of a line by `state_to_string`; a side that has won has won."""
         cells, player = notation.string_to_position(text, self.size)
         solo = self.solo(self.init(torch.tensor([seed])))
         for cell, colour in enumerate(cells):
@@ -240,7 +240,7 @@ class Torus(Game[TorusState]):
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:
-    """Whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
+    """Return whether the mover has won, bool [B], and the losing class to keep, int32 [B]; all arguments [B]."""
     if torch.compiler.is_compiling():
         kept = rules.keep(cycles, losing, torch.where)
         return reduce(torch.logical_or, (rules.wins(cycle, kept, colour, torch.where) for cycle in cycles)), kept
@@ -259,7 +259,7 @@ def _relabel(
     groups: Sequence[Tensor],
     shifts: Sequence[Tensor],
 ) -> Tensor:
-    """The codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
+    """Return the codes of all cells after a stone of `code` [B] on `place` [B] has joined groups (`rules.join`)."""
     if torch.compiler.is_compiling():  # one pass over all rows, fused
         moved = codes
         for group, shift in zip(groups, shifts, strict=True):
@@ -276,7 +276,7 @@ def _relabel(
 
 
 def _where(condition: Tensor, yes: Tensor, no: Tensor | int) -> Tensor:
-    """`torch.where` for integers, quicker where `no` is 0 and there is no compiler to make it so."""
+    """Return `torch.where` for integers, quicker where `no` is 0 and there is no compiler to make it so."""
     if isinstance(no, int) and no == 0 and not torch.compiler.is_compiling():
         return condition * yes
     return torch.where(condition, yes, no)

@@ -36,13 +36,13 @@ class Edge(NamedTuple):
 
 
 def num_cells(size: int) -> int:
-    """Cells of the board: `size`^2 octagons and as many squares."""
+    """Return the number of cells: `size`^2 octagons and as many squares."""
     return 2 * size * size
 
 
 @cache
 def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
-    """Clockwise neighbours of every cell, eight of an octagon and four of a square.
+    """Return clockwise neighbours of every cell, eight of an octagon and four of a square.
 
     At size 2 a cell can be met twice, across two edges that wind differently; both are listed.
     """
@@ -62,7 +62,7 @@ def neighbours(size: int) -> tuple[tuple[Edge, ...], ...]:
 
 
 def cell_to_name(cell: int, size: int) -> str:
-    """`c4` for the octagon in column c, row 4; `c4+` for the square at its lower right corner."""
+    """Return `c4` for the octagon in column c, row 4; `c4+` for the square at its lower right corner."""
     if not 0 <= cell < num_cells(size):
         raise ValueError(f"expected a cell from 0 to {num_cells(size) - 1} (size {size}), got {cell}")
     square, place = divmod(cell, size * size)
@@ -71,7 +71,7 @@ def cell_to_name(cell: int, size: int) -> str:
 
 
 def name_to_cell(name: str, size: int) -> int:
-    """The cell called `name`; the inverse of `cell_to_name`."""
+    """Return the cell called `name`; the inverse of `cell_to_name`."""
     last = f"{chr(ord('a') + size - 1)}{size}"
     match = _NAME.fullmatch(name.strip().lower())
     if match is None:

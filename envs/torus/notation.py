@@ -11,14 +11,14 @@ _MOVERS = "bw"
 
 
 def position_to_string(cells: Sequence[int], player: int, size: int) -> str:
-    """`x.o/.../..x .../.o./... b` for cells (0 free, 1 Black, 2 White, by cell index) and the player to move."""
+    """Return `x.o/.../..x .../.o./... b` for cells (0 free, 1 Black, 2 White, by cell index) and the player to move."""
     marks = "".join(_STONES[cell] for cell in cells)
     rows = [marks[start : start + size] for start in range(0, len(marks), size)]
     return f"{'/'.join(rows[:size])} {'/'.join(rows[size:])} {_MOVERS[player]}"
 
 
 def string_to_position(text: str, size: int) -> tuple[list[int], int]:
-    """Cells and player of a line by `position_to_string`."""
+    """Return cells and player of a line by `position_to_string`."""
     example = position_to_string([0] * (2 * size * size), 0, size)
     parts = text.split()
     shape = [[len(row) for row in part.split("/")] for part in parts[:2]]

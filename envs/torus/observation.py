@@ -1,4 +1,4 @@
-"""What a player of Torus sees, written once for tensors and for NumPy arrays."""
+"""The observation of a player of Torus, written once for tensors and for NumPy arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PLANES = 5  # own octagons, own squares, the opponent's octagons, the opponent's
 
 
 def planes(board: Any, player: Any) -> tuple[Any, Any, Any]:
-    """Own stones, the opponent's stones, and whether the player is Black (the goals differ by colour).
+    """Return own stones, the opponent's stones, and whether the player is Black (the goals differ by colour).
 
     Args:
         board: integers [..., 2, n, n], octagons and squares; 0 free, 1 Black, 2 White.

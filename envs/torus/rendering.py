@@ -117,18 +117,18 @@ def draw(view: View) -> Picture:
 
 
 def spot(cell: int, size: int) -> Point:
-    """The centre of a cell on the drawn board, in cells: octagons are 1 across."""
+    """Return the centre of a cell on the drawn board, in cells: octagons are 1 across."""
     square, place = divmod(cell, size * size)
     return _ORIGIN + place % size + square / 2, _ORIGIN + place // size + square / 2
 
 
 def _in_sight(point: Point, size: int) -> bool:
-    """Whether any part of a cell with this centre is."""
+    """Return True if any part of a cell with this centre is in sight."""
     return all(-0.5 < at < size + 2 * _STRIP + 0.5 for at in point)
 
 
 def _copies(cell: int, size: int) -> Iterator[tuple[Point, bool]]:
-    """The centres of all copies of a cell that are in sight, each with whether it is the one on the board."""
+    """Yield the centres of all copies of a cell that are in sight, each with whether it is the one on the board."""
     x, y = spot(cell, size)
     for right, down in product((-1, 0, 1), repeat=2):
         point = x + right * size, y + down * size
@@ -146,7 +146,7 @@ def _outline(cell: int, centre: Point, size: int) -> tuple[Point, ...]:
 
 
 def _draw_cells(board: Sequence[int], size: int, fills: Mapping[int, str]) -> Iterator[Shape]:
-    """All cells: the repeated ones first, and free cells before stones, whose edges are darker."""
+    """Yield all cells: the repeated ones first, and free cells before stones, whose edges are darker."""
     seen = [(inside, owner, cell, centre) for cell, owner in enumerate(board) for centre, inside in _copies(cell, size)]
     for inside, owner, cell, centre in sorted(seen):
         fill = fills.get(cell, colour(cell, owner, size))
@@ -155,12 +155,12 @@ def _draw_cells(board: Sequence[int], size: int, fills: Mapping[int, str]) -> It
 
 
 def colour(cell: int, owner: int, size: int) -> str:
-    """Of a cell that nobody owns (0), or Black (1) or White (2)."""
+    """Return the colour of a cell that nobody owns (0), or Black (1) or White (2)."""
     return _FREE_SQUARE if owner == 0 and cell >= size * size else _FILL[owner]
 
 
 def _draw_seam(size: int) -> Iterator[Shape]:
-    """The border of the board along edges of cells; its lower and right sides repeat the upper and left ones.
+    """Yield the border of the board along edges of cells; its lower and right sides repeat the upper and left ones.
 
     Left of and above the board it leaves out the squares, which belong to the other end of the row.
     """
@@ -175,7 +175,7 @@ def _draw_seam(size: int) -> Iterator[Shape]:
 
 
 def _draw_path(path: Sequence[Step], size: int) -> Iterator[Shape]:
-    """The edges of the path's cells, and a line through their centres, wherever they are in sight."""
+    """Yield the edges of the path's cells, and a line through their centres, wherever they are in sight."""
     for cell in sorted({step[0] for step in path}):
         for centre, inside in _copies(cell, size):
             yield Polygon(_outline(cell, centre, size), None, _pale(_PATH, inside), 0.07)

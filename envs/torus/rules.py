@@ -54,7 +54,7 @@ Where = Callable[[X, X, X], X]
 
 
 def slots(size: int) -> list[list[tuple[int, int]]]:
-    """For each cell, eight pairs (neighbour, what to add to its code to see it in this cell's frame).
+    """Return for each cell eight pairs (neighbour, what to add to its code to see it in this cell's frame).
 
     They are four slots of two: an octagon, then the square clockwise beside it. Cells that follow each other
     around a cell touch, so a square between two octagons says something new only where both are not the
@@ -69,12 +69,12 @@ def slots(size: int) -> list[list[tuple[int, int]]]:
 
 
 def lone(cell: X, colour: X) -> X:
-    """The code of a stone that touches none of its colour: a group whose root it is."""
+    """Return the code of a stone that touches none of its colour: a group whose root it is."""
     return colour + 4 * cell
 
 
 def frame(octagon: X, square: X, colour: X, where: Where) -> X:
-    """What a slot says: the octagon's code if it is of `colour`, else the square's, else 0.
+    """Return what a slot says: the octagon's code if it is of `colour`, else the square's, else 0.
 
     Both codes are seen in the new stone's frame; the shift for that has been added to free cells and to the
     opponent's as well.
@@ -108,7 +108,7 @@ def join(frames: Sequence[X], stone: X, where: Where) -> tuple[X, list[X], list[
 
 
 def closed(frames: Sequence[X], groups: Sequence[X], where: Where) -> list[X]:
-    """Three cycle classes that a stone among its neighbours closes: offsets, 0 where none.
+    """Return three cycle classes that a stone among its neighbours closes: offsets, 0 where none.
 
     Args:
         frames: what the four slots say (`frame`).
@@ -127,13 +127,13 @@ def closed(frames: Sequence[X], groups: Sequence[X], where: Where) -> list[X]:
 
 
 def _windings(offset: X) -> tuple[X, X]:
-    """How often a closed path winds right and down."""
+    """Return how often a closed path winds right and down."""
     right = ((offset + _HALF) & (2 * _HALF - 1)) - _HALF
     return right, (offset - right) >> _DOWN_SHIFT
 
 
 def keep(cycles: Sequence[X], losing: X, where: Where) -> X:
-    """The class of the game's first cycle around the torus: `losing` if there is one, else the first new one.
+    """Return the class of the game's first cycle around the torus: `losing` if there is one, else the first new one.
 
     In a game that goes on it has not won for its owner.
 
@@ -145,7 +145,7 @@ def keep(cycles: Sequence[X], losing: X, where: Where) -> X:
 
 
 def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
-    """Does a new cycle win for `colour`?
+    """Return where a new cycle wins for `colour`.
 
     Black wins by a ring (right = 0, down != 0) or an r-helix (right * down > 0), White by a bracelet
     (down = 0, right != 0) or an l-helix (right * down < 0). A cycle of another kind belongs to its owner's goal
@@ -164,10 +164,10 @@ def wins(cycle: X, kept: X, colour: X, where: Where) -> X:
 
 
 def goal(right: X, down: X, colour: X, where: Where) -> X:
-    """Is a closed path that winds so often one of `colour`'s goals? The table of `wins`, row by row."""
+    """Return where a closed path that winds so often is one of `colour`'s goals: the table of `wins`, row by row."""
     return (where(colour == BLACK, down, right) != 0) & ((3 - 2 * colour) * right * down >= 0)
 
 
 def choose(condition: bool, yes: int, no: int) -> int:
-    """The `where` of plain integers."""
+    """Return `yes` or `no`: the `where` of plain integers."""
     return yes if condition else no

@@ -21,13 +21,13 @@ __all__ = ["num_symmetries", "sources", "transformed"]
 
 
 def num_symmetries(size: int) -> int:
-    """`S`."""
+    """Return the number of symmetries, `S`."""
     return 4 * size * size
 
 
 @table
 def sources(size: int, device: torch.device) -> Tensor:
-    """int64 [S, N]: the cell whose content each symmetry brings to a cell."""
+    """Return the cell whose content each symmetry brings to a cell: int64 [S, N]."""
     grid = torch.arange(size, device=device)
     row, col = (part.flatten() for part in torch.meshgrid(grid, grid, indexing="ij"))
     square = torch.arange(2, device=device).repeat_interleave(size * size)  # [N]
@@ -43,7 +43,7 @@ def sources(size: int, device: torch.device) -> Tensor:
 
 
 def transformed(observation: Tensor, actions: Tensor, which: Tensor) -> tuple[Tensor, Tensor]:
-    """What `Torus.observe` shows, [L, 5, n, n], and numbers by action, [L, ..., N], after symmetries int64 [L]."""
+    """Return observations, [L, 5, n, n], and numbers by action, [L, ..., N], after symmetries int64 [L]."""
     rows, size = len(which), observation.shape[-1]
     source = sources(size, observation.device)[which]  # [L, N]
     stones = observation[:, :4].reshape(rows, 2, -1).gather(2, source[:, None].expand(-1, 2, -1))

@@ -1,4 +1,4 @@
-"""Which free cells of Torus win at once, without playing them: all are judged side by side.
+"""The free cells of Torus that win at once, found without playing them, all at the same time.
 
 Letters: `X` games, `N = 2 n^2` cells.
 """
@@ -21,7 +21,7 @@ _WIDTHS = (64, 256)  # games judged together on CPU: few sizes, so that few grap
 
 
 def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
-    """Bool [X, N], free cells by which players, int64 [X], win if they are to move.
+    """Return free cells by which players, int64 [X], win if they are to move: bool [X, N].
 
     Args:
         codes: int32 [X, N], see `rules`; of games that go on.
@@ -40,7 +40,7 @@ def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
 
 
 def _winning(codes: Tensor, losing: Tensor, player: Tensor, width: int) -> Tensor:
-    """`winning_cells` of at most `width` games."""
+    """Return `winning_cells` of at most `width` games."""
     games, cells = codes.shape
     board = torch.nn.functional.pad(codes, (0, 0, 0, width - games))
     colour = torch.nn.functional.pad(player.int() + 1, (0, width - games))
@@ -65,7 +65,7 @@ def _closed(codes: Tensor, colour: Tensor, cycles: Tensor) -> None:
 
 @table
 def neighbour_codes(size: int, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """Neighbours, int64 [8, N], what to add to their codes, int32 [8, N] (see `rules.slots`), all cells, int32 [N].
+    """Return neighbours, int64 [8, N], what to add to their codes, int32 [8, N], and all cells, int32 [N].
 
     One table, since the compiler takes no two in a graph.
     """

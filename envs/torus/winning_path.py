@@ -42,7 +42,7 @@ def check_cells(cells: Cells, size: int) -> list[int]:
 
 
 def winning_class(path: Sequence[Step]) -> PathName:
-    """What a closed path is called in the rules, by the windings (h, v) of its last step.
+    """Return what a closed path is called in the rules, by the windings (h, v) of its last step.
 
     Raises:
         ValueError: the path is not closed, or closed without winding around the torus.
@@ -64,7 +64,7 @@ def _wins(right: int, down: int, winner: int) -> bool:
 
 
 def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:
-    """A closed path, of as few steps as there is, that wins for `winner` (0 Black, 1 White).
+    """Return a closed path, of as few steps as there is, that wins for `winner` (0 Black, 1 White).
 
     A cell may appear more than once, on different copies of the board (figure 6 of the rule sheet). Rings
     and r-helices are given downward, bracelets and l-helices to the right. Made for pictures: a search in
@@ -94,7 +94,7 @@ def winning_path(cells: Cells, *, size: int, winner: int) -> list[Step]:
 
 
 def _closed_path(edges: Sequence[Sequence[Edge]], start: int, winner: int, limit: int | None) -> list[Step]:
-    """A shortest winning path through `start` of at most `limit` steps, breadth first; empty if none is.
+    """Return a shortest winning path through `start` of at most `limit` steps, breadth first; empty if none is.
 
     Without a limit there has to be one: nothing else ends the search.
     """
@@ -122,7 +122,7 @@ def _closed_path(edges: Sequence[Sequence[Edge]], start: int, winner: int, limit
 
 
 def _winning_groups(board: Sequence[int], size: int, winner: int) -> set[int]:
-    """The winner's stones in all groups that hold a winning path.
+    """Return the winner's stones in all groups that hold a winning path.
 
     Each group is unrolled from one of its stones. An edge that leads to another copy of a stone than the
     unrolled one closes a path; all windings of the group are sums of such paths' windings. Two that are not

@@ -17,7 +17,7 @@ BIG_LINES = ((1, 3), (1, 3, 5, 7, 9))  # numbers of horizontal and of vertical l
 
 
 def solid_segments(generator: np.random.Generator) -> Teams:
-    """Segments of one team each, dealt by their length, with few gaps."""
+    """Draw segments of one team each, dealt by their length, with few gaps."""
     across, down = (int(generator.choice(numbers)) for numbers in BIG_LINES)
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 8))
     live = np.floor((1 - generator.uniform(0, 0.04)) * length)
@@ -27,7 +27,7 @@ def solid_segments(generator: np.random.Generator) -> Teams:
 
 
 def mixed_segments(generator: np.random.Generator) -> Teams:
-    """Segments whose cells belong to both teams, half and half, with few gaps."""
+    """Draw segments whose cells belong to both teams, half and half, with few gaps."""
     across, down = (int(generator.integers(1, most, endpoint=True)) for most in (3, 7))
     cells, piece, length = _pieces(_lines(generator, ROWS, across, 5), _lines(generator, COLS, down, 5))
     half = np.floor(0.5 * (1 - generator.uniform(0, 0.06)) * length)[piece]
@@ -36,7 +36,7 @@ def mixed_segments(generator: np.random.Generator) -> Teams:
 
 
 def _lines(generator: np.random.Generator, size: int, count: int, jitter: int) -> Ints:
-    """Rows or columns of lines, ascending, int64 [count]; with three rows two may fall on the same one."""
+    """Return rows or columns of lines, ascending, int64 [count]; with three rows two may fall on the same one."""
     even = np.arange(1, count + 1) * size // (count + 1) - 1
     return even + generator.integers(-jitter, jitter, count, endpoint=True)
 
@@ -65,7 +65,7 @@ def _rank(generator: np.random.Generator, piece: Ints, length: Ints) -> Ints:
 
 
 def lights(generator: np.random.Generator) -> Teams:
-    """A strip as wide as the board for each team, with blocks of 2 x 2 along it."""
+    """Return a strip as wide as the board for each team, with blocks of 2 x 2 along it."""
     thickness = int(generator.integers(1, 3, endpoint=True))
     centres = np.array([1, 2]) * ROWS // 3 + generator.integers(-4, 4, 2, endpoint=True)
     upper, lower = (_string(generator, int(centre) - thickness // 2, thickness) for centre in centres)
@@ -73,7 +73,7 @@ def lights(generator: np.random.Generator) -> Teams:
 
 
 def _string(generator: np.random.Generator, top: int, thickness: int) -> Ints:
-    """A strip and its blocks: flat cells, int64 [n]."""
+    """Return a strip and its blocks: flat cells, int64 [n]."""
     strip = np.arange(top * COLS, (top + thickness) * COLS)
     steps = generator.integers(10, 12, COLS // 6, endpoint=True) + generator.integers(-4, 4, COLS // 6, endpoint=True)
     steps[0] = generator.integers(4, 12, endpoint=True)

@@ -29,7 +29,7 @@ OSCILLATORS = ("airforce", "koksgalaxy", "dinnertable", "vring64", "harbor")
 
 @dataclass(frozen=True)
 class Pattern:
-    """What two teams start from.
+    """The arrangement that two teams start from.
 
     name: as `arrange` takes it. title: what the Cup calls the map. zones: its quadrants' names, 1 to 4.
     draw: the arrangement: flat cells of both teams, int64 [n] each, before `arrange` takes shared ones from both.
@@ -83,7 +83,7 @@ def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], li
 def _placed(
     rule: Callable[..., Teams], stamps: tuple[str, ...], draws: tuple[tuple[int, ...], ...], **numbers: int
 ) -> tuple[Draw, Shapes]:
-    """`Pattern.draw` and `Pattern.shapes` of shapes laid by a rule of `shapes.py`."""
+    """Return `Pattern.draw` and `Pattern.shapes` of shapes laid by a rule of `shapes.py`."""
     drawn = Shapes(stamps, draws)
     return partial(rule, shapes=drawn, **numbers), drawn
 

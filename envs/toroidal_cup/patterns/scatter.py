@@ -26,7 +26,7 @@ FORMULAS: dict[str, tuple[float, tuple[int, ...], Callable[[Ints, Ints], Ints]]]
 
 
 def gaussian(generator: np.random.Generator) -> Teams:
-    """Two clouds, left and right, each round a third of the columns; the teams' sides by coin."""
+    """Return two clouds, left and right, each round a third of the columns; the teams' sides by coin."""
     count = int(ROWS * COLS * generator.uniform(0.10, 0.18) // 2)
     spread_x = COLS // int(generator.integers(10, 16, endpoint=True))
     spread_y = ROWS // int(generator.integers(3, 8, endpoint=True))
@@ -35,7 +35,7 @@ def gaussian(generator: np.random.Generator) -> Teams:
 
 
 def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: int, spread_y: int) -> Ints:
-    """The first `count` distinct cells of normal points about a column and the middle row, int64 [count]."""
+    """Return the first `count` distinct cells of normal points about a column and the middle row, int64 [count]."""
     cells: dict[int, None] = {}
     while len(cells) < count:
         # Rounded toward zero, as the Cup does: row and column 0 also get what lies within one cell outside.
@@ -47,14 +47,14 @@ def _cloud(generator: np.random.Generator, count: int, centre: int, spread_x: in
 
 
 def uniform(generator: np.random.Generator) -> Teams:
-    """Distinct cells anywhere, half to each team."""
+    """Draw distinct cells anywhere, half to each team."""
     count = int(ROWS * COLS * 0.12)
     first, second = generator.choice(ROWS * COLS, (2, count // 2), replace=False)
     return first, second
 
 
 def partition(generator: np.random.Generator) -> Teams:
-    """Random cells on a checkerboard of blocks, equally many for each team."""
+    """Draw random cells on a checkerboard of blocks, equally many for each team."""
     count = int(ROWS * COLS * generator.uniform(0.10, 0.15)) // 2
     across, down = (int(generator.choice(numbers)) for numbers in BLOCKS)
     first, second = (generator.choice(zone, count, replace=False) for zone in checkerboard(across, down))
@@ -63,7 +63,7 @@ def partition(generator: np.random.Generator) -> Teams:
 
 @cache
 def checkerboard(across: int, down: int) -> Teams:
-    """The cells of blocks whose indices have equal parity, and the others.
+    """Return the cells of blocks whose indices have equal parity, and the others.
 
     Blocks are COLS // across wide; where that leaves a rest of the columns, it is a block of its own.
     """
@@ -73,7 +73,7 @@ def checkerboard(across: int, down: int) -> Teams:
 
 
 def math(generator: np.random.Generator) -> Teams:
-    """The cells of one formula, dealt."""
+    """Return the cells of one formula, dealt."""
     names = list(FORMULAS)
     name = names[generator.choice(len(names), p=[chance for chance, *_ in FORMULAS.values()])]
     cells = formula(name, int(generator.choice(FORMULAS[name][1])))
@@ -83,7 +83,7 @@ def math(generator: np.random.Generator) -> Teams:
 
 @cache
 def formula(name: str, modulus: int) -> Ints:
-    """The cells where a formula is prime, int64 [n]."""
+    """Return the cells where a formula is prime, int64 [n]."""
     y, x = np.indices((ROWS, COLS))
     primes = [p for p in range(2, modulus) if all(p % divisor for divisor in range(2, p))]
     return np.flatnonzero(np.isin(FORMULAS[name][2](x, y) % modulus, primes))

@@ -63,13 +63,13 @@ class Shapes:
 
 
 def snake(count: int, teams: int = 2) -> Ints:
-    """To which team each of `count` things is dealt, int64: 0, 1, 1, 0 over and over, 0, 1, 2, 2, 1, 0 for three."""
+    """Return to which team each of `count` things is dealt, int64: 0, 1, 1, 0 over and over for two teams."""
     there = np.arange(teams)
     return np.resize(np.concatenate((there, there[::-1])), count)
 
 
 def deal(generator: np.random.Generator, sizes: Ints) -> Ints:
-    """Teams 0 and 1 for things of these sizes (int64 [n]): shuffled, sorted by size descending, dealt by `snake`."""
+    """Deal things of these sizes (int64 [n]) to teams 0 and 1: shuffled, sorted by size descending, by `snake`."""
     order = generator.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
     team = np.empty(len(sizes), np.int64)
@@ -78,29 +78,29 @@ def deal(generator: np.random.Generator, sizes: Ints) -> Ints:
 
 
 def _jitter(generator: np.random.Generator, reach: int, size: int) -> Ints:
-    """Uniform numbers from -reach to reach."""
+    """Return uniform numbers from -reach to reach."""
     return generator.integers(-reach, reach, size, endpoint=True)
 
 
 def _flips(generator: np.random.Generator, size: int) -> Ints:
-    """Orientations by independent fair flips, horizontal and vertical."""
+    """Return orientations by independent fair flips, horizontal and vertical."""
     return 2 * generator.integers(ORIENTATIONS // 2, size=size)
 
 
 def _flips_and_rotation(generator: np.random.Generator, size: int) -> Ints:
-    """Orientations by fair flips and then one of four rotations: each of the eight in two of sixteen ways."""
+    """Return orientations by fair flips and then one of four rotations: each of the eight in two of sixteen ways."""
     return generator.integers(ORIENTATIONS, size=size)
 
 
 def _teams(names: Sequence[str], orientations: Ints, x: Ints, y: Ints, team: Ints) -> Teams:
-    """The cells of stamps that belong to teams 0 and 1; all arguments have one entry a stamp."""
+    """Return the cells of stamps that belong to teams 0 and 1; all arguments have one entry a stamp."""
     row, col, stamp = lay(names, orientations, x, y)
     cells, owner = row * COLS + col, team[stamp]
     return cells[owner == 0], cells[owner == 1]
 
 
 def sides(generator: np.random.Generator, shapes: Shapes, *, step: int, reach: int, jitter: int) -> Teams:
-    """A row of shapes a team, outwards from the middle: the i-th `step * i` columns off, or up to `reach` nearer."""
+    """Draw a row of shapes a team outwards from the middle, the i-th `step * i` columns off or a bit nearer."""
     (count,) = shapes.counts
     far = step * np.arange(1, count + 1)
     x = COLS // 2 + HALVES * generator.integers(far - reach, far, (2, count), endpoint=True)
@@ -110,7 +110,7 @@ def sides(generator: np.random.Generator, shapes: Shapes, *, step: int, reach: i
 
 
 def fifths(generator: np.random.Generator, shapes: Shapes, *, jitter: int) -> Teams:
-    """Four shapes, one about each line that cuts the columns into fifths; half of them to each team."""
+    """Return four shapes, one about each line that cuts the columns into fifths; half of them to each team."""
     (each,) = shapes.counts
     count = 2 * each
     x = np.arange(1, count + 1) * COLS // (count + 1) + _jitter(generator, jitter, count)
@@ -120,7 +120,7 @@ def fifths(generator: np.random.Generator, shapes: Shapes, *, jitter: int) -> Te
 
 
 def multums(generator: np.random.Generator, shapes: Shapes) -> Teams:
-    """A row of shapes on both sides of the middle, a quarter of them flipped, half to each team at random."""
+    """Return a row of shapes on both sides of the middle, a quarter of them flipped, half to each team at random."""
     (each,) = shapes.counts
     count = 2 * each
     x = COLS // 2 + (HALVES * MULTUM_STEP * np.arange(1, each + 1)).ravel() + _jitter(generator, 10, count)
@@ -131,7 +131,7 @@ def multums(generator: np.random.Generator, shapes: Shapes) -> Teams:
 
 
 def quadrants(generator: np.random.Generator, shapes: Shapes) -> Teams:
-    """A row of shapes in each quadrant; the quadrants are paired at random, a pair has the same number in both."""
+    """Draw a row of shapes in each quadrant; paired quadrants have the same number."""
     x, y = [], []
     corners = iter(generator.permutation(QUADRANTS))
     for numbers in shapes.draws:
@@ -146,7 +146,7 @@ def quadrants(generator: np.random.Generator, shapes: Shapes) -> Teams:
 
 
 def time_bombs(generator: np.random.Generator, *, oscillators: Sequence[str]) -> Teams:
-    """Six oscillators, kinds drawn from `oscillators`, and two time bombs, in one line."""
+    """Return six oscillators, kinds drawn from `oscillators`, and two time bombs, in one line."""
     x = TIME_BOMBS + _jitter(generator, 1, 8)
     y = ROWS // 2 + _jitter(generator, 1, 8)
     names = [oscillators[kind] for kind in generator.integers(len(oscillators), size=6)] + 2 * [TIME_BOMB]

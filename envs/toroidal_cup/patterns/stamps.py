@@ -233,7 +233,7 @@ MIRRORED = 4
 
 
 def look_up(kind: str, name: str, known: Mapping[str, Any]) -> Any:
-    """`known[name]`; a `ValueError` names the known ones and the likely one."""
+    """Return `known[name]`; a `ValueError` names the known ones and the likely one."""
     if name not in known:
         close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
         hint = f"; did you mean {close[0]!r}?" if close else ""
@@ -243,14 +243,14 @@ def look_up(kind: str, name: str, known: Mapping[str, Any]) -> Any:
 
 @cache
 def grid(name: str) -> Grid:
-    """A stamp as bool [h, w], read-only; a `ValueError` names the known ones."""
+    """Return a stamp as bool [h, w], read-only; a `ValueError` names the known ones."""
     array = np.array([[cell == "o" for cell in row] for row in look_up("stamp", name, STAMPS)])
     array.flags.writeable = False
     return array
 
 
 def orient(array: Grid, orientation: int) -> Grid:
-    """A stamp (bool [h, w]) in one of the `ORIENTATIONS`: 0 to 3 turned clockwise, 4 to 7 mirrored first."""
+    """Return a stamp (bool [h, w]) in one of the `ORIENTATIONS`: 0 to 3 turned clockwise, 4 to 7 mirrored first."""
     if not 0 <= orientation < ORIENTATIONS:
         raise ValueError(f"orientation must be 0 to {ORIENTATIONS - 1}, got {orientation!r}")
     return np.rot90(array[:, ::-1] if orientation >= MIRRORED else array, -orientation)
@@ -258,7 +258,7 @@ def orient(array: Grid, orientation: int) -> Grid:
 
 @cache
 def offsets(name: str, orientation: int) -> tuple[Ints, Ints]:
-    """Rows and columns of a stamp's live cells from its centre (h // 2, w // 2); int64 [n] each, to read only."""
+    """Return rows and columns of a stamp's live cells from its centre (h // 2, w // 2), int64 [n], to read only."""
     array = orient(grid(name), orientation)
     rows, cols = array.nonzero()
     return rows - array.shape[0] // 2, cols - array.shape[1] // 2
