@@ -1,4 +1,4 @@
-"""Chunks of games (`chunks`) as pieces of work for `workers`."""
+"""Chunks of games, and how workers play them."""
 
 from __future__ import annotations
 
@@ -12,28 +12,32 @@ from .match import play_games
 from .match_options import MatchOptions
 from .work_units import Parcel
 
-__all__ = ["ChunkWork", "Key", "Piece"]
+__all__ = ["Chunk", "ChunkWork", "Key"]
 
 Key: TypeAlias = tuple[str, int]
-"""Of a chunk: its match, and the number of its first opening."""
+"""The key of a chunk: its match, and the number of its first opening."""
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A chunk; its text names it in messages.
+class Chunk:
+    """Games that are played at the same time; its text names it in messages.
 
     Attributes:
-        key: of the chunk.
-        agents: names, sorted.
-        pairings: of the games.
+        agents: names, sorted; the seats of the pairings are numbers of them.
+        pairings: of the games, in the order of the file.
     """
 
-    key: Key
     agents: tuple[str, ...]
     pairings: tuple[Pairing, ...]
 
+    @property
+    def key(self) -> Key:
+        """Return the key of the chunk."""
+        return self.pairings[0].match, self.pairings[0].opening
+
     def __str__(self) -> str:
-        return f"{self.key[0]}, openings {self.key[1]} to {self.pairings[-1].opening}"
+        match, start = self.key
+        return f"{match}, openings {start} to {self.pairings[-1].opening}"
 
 
 @dataclass(frozen=True)
@@ -43,11 +47,11 @@ class ChunkWork:
     parcel: Parcel
     options: MatchOptions
 
-    def start(self) -> Callable[[Piece], list[Record]]:
-        """Load the agents; gives what plays a chunk (`match.play_games`)."""
+    def start(self) -> Callable[[Chunk], list[Record]]:
+        """Load the agents; return a function that plays a chunk (`match.play_games`)."""
         game, agents = self.parcel.unpack()
 
-        def play(piece: Piece) -> list[Record]:
-            return play_games(game, {name: agents[name] for name in piece.agents}, self.options, piece.pairings)
+        def play(chunk: Chunk) -> list[Record]:
+            return play_games(game, {name: agents[name] for name in chunk.agents}, self.options, chunk.pairings)
 
         return play

@@ -5,7 +5,7 @@
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
 equals a bigger one played at once, and the files are the same, byte for byte. Which chunks there are may also depend on
-the games before them (`Growth`). Round robins and free-for-all games use this module.
+the games before them (`UntilCertain`). Round robins and free-for-all games use this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
@@ -27,12 +27,13 @@ from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
 from cellgames.utils.version import __version__
 
-from .chunk_work import ChunkWork, Key, Piece
+from .chunk_work import Chunk, ChunkWork, Key
 from .match import derive, play_games
 from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from .until_certain import UntilCertain
 from .work_units import Parcel
 
-__all__ = ["RECORDS", "RUN", "Chunk", "ChunkedRun", "Growth", "Key", "Settings", "check_anchor", "refuse_changed"]
+__all__ = ["RECORDS", "RUN", "ChunkedRun", "Settings", "check_anchor", "refuse_changed"]
 
 RUN, RECORDS = "run.json", "games.jsonl"
 
@@ -100,33 +101,6 @@ class Settings:
         return json.dumps(self.to_data(), indent=2, ensure_ascii=False) + "\n"
 
 
-@dataclass(frozen=True)
-class Chunk:
-    """Games that are played at the same time.
-
-    Attributes:
-        agents: names, sorted; the seats of the pairings are numbers of them.
-        pairings: of the games, in the order of the file.
-    """
-
-    agents: tuple[str, ...]
-    pairings: tuple[Pairing, ...]
-
-
-class Growth(Protocol):
-    """The chunks after the plan, as a function of the games before them."""
-
-    def possible(self, key: Key) -> Chunk | None:
-        """Return the chunk of a key that may come after the plan, None if it cannot."""
-
-    def more(self, records: Sequence[Record]) -> Mapping[Key, Chunk]:
-        """Return the next chunks in the order of the file, none when the run is complete.
-
-        Args:
-            records: all games so far, in the order of the file.
-        """
-
-
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
     """Raise a `ValueError` unless the anchor is one of the agents."""
     if options.anchor is not None and options.anchor not in names:
@@ -178,7 +152,7 @@ class ChunkedRun:
         plan: Mapping[Key, Chunk],
         keep: Keep,
         *,
-        growth: Growth | None = None,
+        growth: UntilCertain | None = None,
         outdated: Iterable[str] = (),
         progress: bool = False,
         workers: Workers | None = None,
@@ -225,9 +199,8 @@ class ChunkedRun:
             left = sum(len(stage[key].pairings) for key in missing)
             label = self.game.id if stage is plan else f"{self.game.id}, games until the order is certain"
             with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
-                pieces = [Piece(key, stage[key].agents, stage[key].pairings) for key in missing]
-                for piece, records in play(pieces, finished):
-                    kept[piece.key] = records
+                for chunk, records in play([stage[key] for key in missing], finished):
+                    kept[chunk.key] = records
                     append(path, records)
                     keep(records)
             played += left
@@ -242,14 +215,14 @@ class ChunkedRun:
 
     def _player(
         self, workers: Workers | None
-    ) -> Callable[[Sequence[Piece], Callable[[int], None]], Iterable[tuple[Piece, list[Record]]]]:
+    ) -> Callable[[Sequence[Chunk], Callable[[int], None]], Iterable[tuple[Chunk, list[Record]]]]:
         """Return what plays chunks, here or by workers: it yields each with its games and counts finished games."""
         if workers is None:
 
-            def here(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
-                for piece in pieces:
-                    players = {name: self.players[name] for name in piece.agents}
-                    yield piece, play_games(self.game, players, self.options, piece.pairings, finished)
+            def here(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
+                for chunk in chunks:
+                    players = {name: self.players[name] for name in chunk.agents}
+                    yield chunk, play_games(self.game, players, self.options, chunk.pairings, finished)
 
             return here
         parcel = Parcel.pack(self.game, self.agents)
@@ -257,9 +230,9 @@ class ChunkedRun:
         refuse_changed(self.folder, self.settings.identities, parcel.identities)
         work = ChunkWork(parcel, self.options)
 
-        def there(pieces: Sequence[Piece], finished: Callable[[int], None]) -> Iterator[tuple[Piece, list[Record]]]:
-            for piece, records in completed(workers, work, pieces):
-                yield piece, records
+        def there(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
+            for chunk, records in completed(workers, work, chunks):
+                yield chunk, records
                 finished(len(records))
 
         return there

@@ -29,7 +29,8 @@ from cellgames.envs.core import Game
 from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
-from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, Settings, check_anchor
+from .chunk_work import Chunk, Key
+from .chunks import RECORDS, RUN, ChunkedRun, Settings, check_anchor
 from .match import derive, generator, load_agents
 from .match_options import FreeForAllOptions, MatchOptions
 

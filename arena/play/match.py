@@ -40,7 +40,6 @@ __all__ = [
     "match_id",
     "play_chunk",
     "play_games",
-    "record",
     "records_of",
 ]
 
@@ -197,27 +196,6 @@ def records_of(
                 summary=game.summary(played.state[env_id]) if has_summary and forfeits[env_id] is None else {},
             )
         )
-    return found
-
-
-def record(
-    game: Game,
-    played: loop.Played,
-    env_id: int,
-    *,
-    seed: int,
-    agents: tuple[str, ...],
-    opening: int,
-    pairing: Pairing | None = None,
-) -> Record:
-    """Return the record of one of the games that were played or forfeited; the keywords are the record's."""
-    one = loop.Played(
-        played.actions[:, env_id : env_id + 1],
-        played.turns[env_id : env_id + 1],
-        played.state[env_id],
-        {0: played.failures[env_id]} if env_id in played.failures else {},
-    )
-    (found,) = records_of(game, one, seeds=[seed], agents=[agents], openings=[opening], pairings=[pairing])
     return found
 
 

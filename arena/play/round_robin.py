@@ -30,7 +30,8 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
 from . import chunks
-from .chunks import RECORDS, RUN, Chunk, ChunkedRun, Key, check_anchor
+from .chunk_work import Chunk, Key
+from .chunks import RECORDS, RUN, ChunkedRun, check_anchor
 from .match import both_seats, derive, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
 from .until_certain import UntilCertain

@@ -15,7 +15,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.order import Adjacency, Evidence, adjacencies
 
-from .chunks import Chunk, Key
+from .chunk_work import Chunk, Key
 from .match import both_seats, match_id
 from .match_options import RoundRobinOptions
 
@@ -26,7 +26,7 @@ TIMES = 10
 
 
 class UntilCertain:
-    """The chunks after the first ones; a `chunks.Growth`.
+    """The chunks after the first ones, as a function of the games before them.
 
     Args:
         names: of the agents, sorted.
@@ -55,7 +55,7 @@ class UntilCertain:
         self._pairs = {match_id(*pair): pair for pair in combinations(self._names, 2)}
 
     def possible(self, key: Key) -> Chunk | None:
-        """See `chunks.Growth`."""
+        """Return the chunk of a key that may come after the first ones, None if it cannot."""
         match, start = key
         pair = self._pairs.get(match)
         within = self._first_games + 2 * start - self._options.games + self._per_chunk <= self.budget
@@ -64,7 +64,7 @@ class UntilCertain:
         return Chunk(pair, tuple(both_seats(*pair, range(start, start + self._options.chunk))))
 
     def more(self, records: Sequence[Record]) -> dict[Key, Chunk]:
-        """See `chunks.Growth`."""
+        """Return the next chunks in the order of the file, none when the run is complete."""
         evidence, chunks = self._evidence(records), dict[Key, Chunk]()
         room = (self.budget - len(records)) // self._per_chunk
         place = {name: k for k, name in enumerate(evidence.agents)}

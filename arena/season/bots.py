@@ -18,7 +18,7 @@ from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
-from cellgames.arena.play.match import counter, generator, record
+from cellgames.arena.play.match import counter, generator, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.play.work_units import Parcel
@@ -124,21 +124,9 @@ class BotUmpire:
             on_turn=None if finished is None else counter(finished),
             forfeits=True,
         )
-        forced = lengths(drawn)
-        return [
-            _played(
-                fixture,
-                record(
-                    self.game,
-                    played,
-                    env_id,
-                    seed=int(seeds[env_id]),
-                    agents=tuple(self._names[team] for team in fixture.teams),
-                    opening=forced[env_id],
-                ),
-            )
-            for env_id, fixture in enumerate(fixtures)
-        ]
+        agents = [tuple(self._names[team] for team in fixture.teams) for fixture in fixtures]
+        records = records_of(self.game, played, seeds=seeds.tolist(), agents=agents, openings=lengths(drawn))
+        return [_played(fixture, record) for fixture, record in zip(fixtures, records, strict=True)]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:
         """See `Umpire.read`."""

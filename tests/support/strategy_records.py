@@ -8,7 +8,7 @@ import torch
 
 from cellgames.agents import load
 from cellgames.agents.play_loop import moves, play
-from cellgames.arena.play.match import record
+from cellgames.arena.play.match import records_of
 from cellgames.arena.records.record_lines import Outcome, Record, Result, plain
 from cellgames.envs.core import Game, seeds
 
@@ -38,14 +38,5 @@ def played(game: Game, specs: Sequence[str], games: int, seed: int = 0) -> list[
     generators = [torch.Generator().manual_seed(seed + place) for place in range(len(agents))]
     found = play(game, agents, seats, env_ids, generators)
     assert all(moves(game, found, env_id) for env_id in range(games))
-    return [
-        record(
-            game,
-            found,
-            env_id,
-            seed=int(env_ids[env_id]),
-            agents=tuple(specs[seat] for seat in seats[env_id]),
-            opening=0,
-        )
-        for env_id in range(games)
-    ]
+    seated = [tuple(specs[seat] for seat in row) for row in seats.tolist()]
+    return records_of(game, found, seeds=env_ids.tolist(), agents=seated, openings=[0] * games)

@@ -12,7 +12,7 @@ from toy_games import TOYS
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.play_loop import play
-from cellgames.arena.play.match import generator, record
+from cellgames.arena.play.match import generator, records_of
 from cellgames.arena.records.record_lines import Record
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -44,4 +44,4 @@ def recorded(id: str, agents: Sequence[str] = (), *, seed: int = 3, **parameters
     seats = torch.tensor([[names.index(name) for name in specs]])
     generators = [generator("web", name, seed) for name in names]
     played = play(game, [load(name, game) for name in names], seats, torch.tensor([seed]), generators)
-    return record(game, played, 0, seed=seed, agents=specs, opening=0)
+    return records_of(game, played, seeds=[seed], agents=[specs], openings=[0])[0]

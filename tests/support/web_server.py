@@ -19,7 +19,7 @@ uvicorn = pytest.importorskip("uvicorn", reason="needs uvicorn: pip install cell
 import cellgames  # noqa: E402  # after the word on what is missing
 from cellgames.agents.loading import load  # noqa: E402
 from cellgames.agents.play_loop import play  # noqa: E402
-from cellgames.arena.play.match import generator, record  # noqa: E402
+from cellgames.arena.play.match import generator, records_of  # noqa: E402
 from cellgames.arena.records.record_lines import Record  # noqa: E402
 from cellgames.web.routes.server import create_app  # noqa: E402
 
@@ -53,4 +53,5 @@ def played(id: str, seed: int = 3, **parameters: Any) -> Record:
     game = cellgames.make(id, **parameters)
     seats = torch.zeros((1, game.info.num_players), dtype=torch.int64)
     done = play(game, [load("random", game)], seats, torch.tensor([seed]), [generator(seed)])
-    return record(game, done, 0, seed=seed, agents=("random",) * game.info.num_players, opening=0)
+    agents = ("random",) * game.info.num_players
+    return records_of(game, done, seeds=[seed], agents=[agents], openings=[0])[0]
