@@ -51,13 +51,7 @@ class SearchAgent(BaseAgent):
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
-        info = game.info
-        reasons = {
-            "all players act at once": info.simultaneous,
-            "information is hidden": not info.perfect_information,
-            "an action has several components": len(info.action_nvec) > 1,
-        }
-        if found := [reason for reason, holds in reasons.items() if holds]:
+        if found := game.info.search_obstacles:
             raise ValueError(
                 f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
                 f"{game.id} {' and '.join(found)}"

@@ -96,6 +96,16 @@ class GameInfo:
         components = len(self.action_nvec)
         return (self.num_players,) * self.simultaneous + (components,) * (components > 1)
 
+    @property
+    def search_obstacles(self) -> tuple[str, ...]:
+        """Reasons for which a search over positions cannot play the game; empty if it can."""
+        reasons = {
+            "all players act at once": self.simultaneous,
+            "information is hidden": not self.perfect_information,
+            "an action has several components": len(self.action_nvec) > 1,
+        }
+        return tuple(reason for reason, holds in reasons.items() if holds)
+
     def admits(self, mask: Tensor, chosen: Tensor) -> Tensor:
         """Return which components of `chosen`, integers [..., K], the mask, bool [..., A], allows: bool [..., K]."""
         choices = torch.tensor(self.action_nvec, device=chosen.device)

@@ -248,9 +248,9 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
 @pytest.mark.parametrize(
     ("id", "message"),
     [
-        ("grid-adaptation-v0", "is one simultaneous"),
-        ("toy-two-part-race-v0", "is one with actions of several components"),
-        ("cloth-of-gold-small-v0", "is one with rewards from -2 to 2"),
+        ("grid-adaptation-v0", "in grid-adaptation-v0 all players act at once and information is hidden"),
+        ("toy-two-part-race-v0", "in toy-two-part-race-v0 an action has several components"),
+        ("cloth-of-gold-small-v0", "in cloth-of-gold-small-v0 rewards go from -2 to 2"),
     ],
 )
 def test_games_that_it_cannot_search_are_refused(id: str, message: str, tmp_path: Path) -> None:

@@ -19,17 +19,20 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from typing_extensions import override
 
-from cellgames.agents.networks.networks import Network, Size, make_network
+from cellgames.agents.networks.networks import Network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import Group, divided
-from cellgames.training.ppo.advantages import Estimates, estimate
+from cellgames.training.distributed import divided
+from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.actors import make_play
-from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank, start_weights
+from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.rollouts import Play
+from cellgames.training.selfplay.updates import anneal, explained_variance, mean, score_against_others
 
 from .alphazero_arguments import AlphaZeroArguments
 from .replay_buffer import Positions, Replay
@@ -39,7 +42,10 @@ __all__ = ["AlphaZeroLearner"]
 
 
 class AlphaZeroLearner(Learner):
-    """See `Learner` and the module. Its agent plays by the policy alone, so that evaluations cost no search."""
+    """The learner of `alphazero`. Its agent plays by the policy alone, so that evaluations cost no search."""
+
+    arguments: AlphaZeroArguments
+    play: Play[Searched]
 
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "cross entropy of the network's policy and the searches', in nats; at best their entropy",
@@ -57,12 +63,7 @@ class AlphaZeroLearner(Learner):
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, AlphaZeroArguments)  # `ALGORITHMS` pairs them
         _check(game, arguments)
-        self.game, self.arguments, self.device = game, arguments, device
-        self.network = make_network(game, Size(arguments.channels, arguments.layers))
-        if arguments.start_from:
-            start_weights(self.network, Path(arguments.start_from))
-        self.network.to(device)
-        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        super().__init__(game, arguments, folder, device)
         self.play = make_play(_play, game, arguments, self.network, self.pool, device, self.warn)
         self.replay = Replay(game, arguments.buffer_size, device)
         self.optimizer = torch.optim.AdamW(
@@ -71,32 +72,17 @@ class AlphaZeroLearner(Learner):
             weight_decay=arguments.weight_decay,
             fused=device.type == "cuda",
         )
-        self.generator = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
+    @override
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
-        """See `Learner`; each process has a replay of its own."""
         assert isinstance(arguments, AlphaZeroArguments)
-        return divided(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))
+        return divided(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))  # of each
 
-    def join(self, group: Group) -> None:
-        """See `Learner`."""
-        super().join(group)
-        self.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
-
-    def start(self) -> None:
-        """See `Learner`."""
-        self.play.start()
-
-    def restart(self, seed: int) -> None:
-        """See `Learner`."""
-        self.play.restart(seed)
-
+    @override
     def iterate(self, progress: float) -> Iteration:
-        """See `Learner`."""
         h = self.arguments
-        for group in self.optimizer.param_groups:
-            group["lr"] = h.learning_rate * (1 - 0.9 * progress)
+        anneal(self.optimizer, h.learning_rate, progress)
         rollout = self.play.collect(h.num_steps)
         estimates = estimate(
             rollout.value, rollout.reward, rollout.player, rollout.done, gamma=h.gamma, gae_lambda=h.gae_lambda
@@ -110,16 +96,17 @@ class AlphaZeroLearner(Learner):
         steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
         metrics = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
         losses: list[float] = torch.stack(metrics).mean(0).tolist() if metrics else [math.nan] * 5
-        games = (_explained_variance(estimates, rows), *_results(rollout))
-        ended = rollout.ended
-        return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, (*losses, *games), strict=True)))
+        explained = explained_variance(*(part.flatten()[rows] for part in (estimates.advantage, estimates.target)))
+        ended, first = rollout.ended, rollout.reward[rollout.done][:, 0] > 0
+        values = (*losses, explained, score_against_others(ended), mean(first.float().tolist()))
+        return Iteration(len(rows), ended.games, ended.turns, dict(zip(self.METRICS, values, strict=True)))
 
     def _part(self) -> int:
-        """How much of a minibatch this process draws: all of it, or of several each its part, if it has any."""
+        """Return how many positions of a minibatch this process draws; 0 without any."""
         return len(range(self.group.rank, self.arguments.minibatch_size, self.group.world)) if len(self.replay) else 0
 
     def _minibatch(self) -> Positions:
-        """Positions out of the replay, each moved by a symmetry."""
+        """Draw positions from the replay, each moved by a random symmetry."""
         drawn = self.replay.sample(self._part(), self.generator)
         count = self.game.symmetries
         if count == 1:
@@ -130,11 +117,14 @@ class AlphaZeroLearner(Learner):
         return Positions(observation, moved[:, 0] > 0, moved[:, 1], drawn.value)
 
     def _learn(self, positions: Positions | None) -> Tensor:
-        """A step of the optimizer; the first five of `METRICS`, float [5]; see `Learner` on several processes."""
+        """Take a step of the optimizer, and return the first five of `METRICS`, float [5].
+
+        A process without positions takes the step of the others.
+        """
         weight = self.group.weight(0 if positions is None else len(positions.value), self.device)
         self.optimizer.zero_grad()
         metrics = torch.zeros(4, device=self.device)
-        if positions is not None:  # else the step is that of the others
+        if positions is not None:
             loss, metrics = self._losses(positions)
             (loss * weight).backward()
         self.group.average_gradients(self.network)
@@ -143,7 +133,7 @@ class AlphaZeroLearner(Learner):
         return torch.cat((metrics * weight, grad_norm[None])).detach()
 
     def _losses(self, positions: Positions) -> tuple[Tensor, Tensor]:
-        """What is to become less, and the first four of `METRICS`, float [4]."""
+        """Return the loss and the first four of `METRICS`, float [4]."""
         observation, mask, policy, target = positions
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.arguments.mixed_precision):
             logits, value, _ = self.network(observation)
@@ -155,33 +145,20 @@ class AlphaZeroLearner(Learner):
         metrics = torch.stack((policy_loss, value_loss, entropy, policy_loss - entropy))
         return policy_loss + self.arguments.vf_coef * value_loss, metrics
 
-    def close(self) -> None:
-        """See `Learner`."""
-        self.play.close()
-
+    @override
     def state_dict(self) -> dict[str, Any]:
-        """See `Learner`."""
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "generator": self.generator.get_state(),
-            "replay": self.replay.state_dict(),
-            "pool": self.pool.state_dict(),
-        }
+        return {**super().state_dict(), "replay": self.replay.state_dict()}
 
+    @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Learner`."""
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.generator.set_state(state["generator"].cpu())
+        super().load_state_dict(state)
         self.replay.load_state_dict(state["replay"])
-        self.pool.load_state_dict(state["pool"])
 
 
 def _play(
     game: Game, arguments: AlphaZeroArguments, network: Network, pool: Pool, num_envs: int, device: torch.device
 ) -> SearchPlay:
-    """What plays, in one process."""
+    """Return the games of one process."""
     search = GumbelSearch(
         game,
         NetworkEvaluator(network),
@@ -205,37 +182,10 @@ def _play(
 
 def _check(game: Game, arguments: AlphaZeroArguments) -> None:
     """Raise a `ValueError` unless the game can be searched, and its only rewards are results."""
-    info = game.info
-    kind = (
-        "simultaneous"
-        if info.simultaneous
-        else "with hidden information"
-        if not info.perfect_information
-        else "with actions of several components"
-        if len(info.action_nvec) > 1
-        else f"with rewards from {info.reward_range[0]:g} to {info.reward_range[1]:g}"
-        if info.reward_range != (-1.0, 1.0)
-        else ""
-    )
-    if kind:
+    low, high = game.info.reward_range
+    rewards = [] if (low, high) == (-1.0, 1.0) else [f"rewards go from {low:g} to {high:g}"]
+    if found := [*game.info.search_obstacles, *rewards]:
         raise ValueError(
             f"{arguments.algorithm} learns games in turns with perfect information, plain actions and rewards from -1 "
-            f"to 1; {game.id} is one {kind}; ppo learns every game"
+            f"to 1; in {game.id} {' and '.join(found)}; ppo learns every game"
         )
-
-
-def _explained_variance(estimates: Estimates, rows: Tensor) -> float:
-    """The share of the variance of targets that the searches' values explain, over some rows; NaN if there is none."""
-    if len(rows) < 2:
-        return math.nan
-    error, variance = (float(part.flatten()[rows].var()) for part in (estimates.advantage, estimates.target))
-    return 1 - error / variance if variance > 0 else math.nan
-
-
-def _results(rollout: Searched) -> tuple[float, float]:
-    """The last two of `METRICS`; NaN without games."""
-    met = [result for number, result in rollout.ended.results.items() if number >= 0]
-    games = sum(count for _, count in met)
-    score = sum(won for won, _ in met) / games if games else math.nan
-    first = rollout.reward[rollout.done][:, 0] > 0
-    return score, float(first.float().mean()) if len(first) else math.nan

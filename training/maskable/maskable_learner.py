@@ -11,14 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from cellgames.agents.networks.networks import Size
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
 from cellgames.training.ppo.ppo_learner import PPOLearner
-from cellgames.training.selfplay.learner import Iteration, Learner, start_weights
+from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import SELF
-from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.training.selfplay.updates import mean
 
 from .callbacks import SelfPlayCallback
 from .maskable_arguments import MaskableArguments
@@ -36,11 +37,11 @@ _LOGGED = {
     "clip_fraction": "clip_fraction",
     "explained_variance": "explained_variance",
 }
-"""What SB3 calls them; its entropy is negated."""
+"""SB3's names of the metrics; its entropy is negated."""
 
 
 class MaskableLearner(Learner):
-    """See `Learner` and `maskable`: what `MaskablePPO.learn` does, an iteration at a time."""
+    """The learner of `maskable-ppo`: it does what `MaskablePPO.learn` does, an iteration at a time."""
 
     METRICS: ClassVar[Mapping[str, str]] = {
         name: PPOLearner.METRICS[name] for name in (*_LOGGED, "others_score", "mean_return")
@@ -48,7 +49,7 @@ class MaskableLearner(Learner):
 
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
         assert isinstance(arguments, MaskableArguments)  # `ALGORITHMS` pairs them
-        self.arguments, self.sample = arguments, arguments.sample
+        self.sample = arguments.sample
         self._chance = _global_chance()
         size, rate = Size(arguments.channels, arguments.layers), arguments.learning_rate
         self.env = LearnerVecEnv(game, arguments.num_envs, seed=0, device=device)
@@ -69,21 +70,18 @@ class MaskableLearner(Learner):
             device=device,
         )
         assert isinstance(self.model.policy, BoardPolicy)
-        self.network = self.model.policy.network
-        if arguments.start_from:
-            start_weights(self.network, Path(arguments.start_from))
-        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        super().__init__(game, arguments, folder, device, network=self.model.policy.network)
         self.self_play = SelfPlayCallback(self.pool, arguments.opponents, snapshot_every=None, restart_every=None)
         self.model.set_logger(Logger(folder=None, output_formats=[]))
         self.model._setup_learn(arguments.total_steps, self.self_play)
 
+    @override
     def restart(self, seed: int) -> None:
-        """See `Learner`."""
         with self._apart():
             self.self_play.restart(seed)
 
+    @override
     def iterate(self, progress: float) -> Iteration:
-        """See `Learner`."""
         model, self_play = self.model, self.self_play
         model._current_progress_remaining = 1 - progress
         with self._apart():
@@ -94,21 +92,21 @@ class MaskableLearner(Learner):
         metrics["entropy"] *= -1
         model.logger.dump()  # forgets it
         others = [score for name, scores in self_play.results.items() if name != SELF for score in scores]
-        metrics |= {"others_score": _mean(others), "mean_return": _mean(self_play.returns)}
+        metrics |= {"others_score": mean(others), "mean_return": mean(self_play.returns)}
         return Iteration(model.n_steps * model.n_envs, len(self_play.turns), sum(self_play.turns), metrics)
 
+    @override
     def state_dict(self) -> dict[str, Any]:
-        """See `Learner`."""
         return {**model_state(self.model), "pool": self.pool.state_dict()}
 
+    @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """See `Learner`."""
         load_model_state(self.model, state)
         self.pool.load_state_dict(state["pool"])
 
     @contextlib.contextmanager
     def _apart(self) -> Iterator[None]:
-        """SB3 draws from the global generators of Python and numpy; nobody else's draws shall matter, nor these."""
+        """Use own states of the global generators of Python and numpy, from which SB3 draws, and restore the others."""
         outside = _global_chance()
         _set_global_chance(self._chance)
         try:
@@ -128,7 +126,7 @@ def _set_global_chance(state: tuple[Any, Any]) -> None:
 
 
 def _minibatch(arguments: Arguments) -> int:
-    """About what is asked for, so that minibatches are nearly of one size.
+    """Return a size of minibatches near the one asked for, so that all have nearly the same size.
 
     Raises:
         ValueError: one would be of a single action, whose advantage cannot be normalized.
@@ -141,7 +139,3 @@ def _minibatch(arguments: Arguments) -> int:
             f"got {arguments.minibatch_size}"
         )
     return size
-
-
-def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else math.nan

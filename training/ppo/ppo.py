@@ -7,9 +7,7 @@ implementation details of proximal policy optimization", 2022, that matter here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +16,7 @@ from torch.nn import functional
 from cellgames.agents.networks.networks import Network
 from cellgames.training.distributed import ALONE, Group
 from cellgames.training.selfplay.rollouts import Play, Rollout
+from cellgames.training.selfplay.updates import anneal, explained_variance, minibatches
 
 from .advantages import estimate
 
@@ -26,7 +25,7 @@ __all__ = ["PPO", "Hyperparameters", "Losses"]
 
 @dataclass(frozen=True)
 class Hyperparameters:
-    """Of the learning itself; `arguments.PPOArguments` explains them."""
+    """Settings of the update; `arguments.PPOArguments` explains them."""
 
     num_steps: int
     num_epochs: int
@@ -42,9 +41,16 @@ class Hyperparameters:
 
 @dataclass(frozen=True)
 class Losses:
-    """Metrics of one iteration of learning: means over its minibatches.
+    """Metrics of an iteration: means over its minibatches.
 
-    explained_variance is the share of the variance of the targets that the values explained before it.
+    Attributes:
+        policy: clipped objective, negated.
+        value: mean squared error of the value.
+        entropy: of the policy, in nats.
+        approx_kl: estimate of how far the policy moved.
+        clip_fraction: share of the actions whose probability ratio was clipped.
+        grad_norm: norm of the gradient before it was cut.
+        explained_variance: share of the variance of the targets that the values explained before the iteration.
     """
 
     policy: float
@@ -57,7 +63,7 @@ class Losses:
 
 
 class PPO:
-    """The learner.
+    """Proximal policy optimization of a network, by games in progress.
 
     Args:
         network: changed in place.
@@ -79,22 +85,17 @@ class PPO:
         """Play, then learn from it.
 
         Args:
-            progress: of the run, from 0 to 1; the learning rate falls to a tenth of what it was, along a line.
+            progress: of the run, from 0 to 1; the learning rate falls with it, see `anneal`.
 
         Returns:
-            What was played, how learning went, and from how many actions was learned. Of several processes each tells
-            of what it played; means of losses over processes are those of all actions.
+            The rollout, the metrics, and the number of actions that were learned from. Each of several processes
+            returns its own; the mean of the metrics over processes is that over all actions.
         """
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.h.learning_rate * (1 - 0.9 * progress)
-        rollout = self.play.collect(self.h.num_steps)
+        h = self.h
+        anneal(self.optimizer, h.learning_rate, progress)
+        rollout = self.play.collect(h.num_steps)
         estimates = estimate(
-            rollout.value,
-            rollout.reward,
-            rollout.player,
-            rollout.done,
-            gamma=self.h.gamma,
-            gae_lambda=self.h.gae_lambda,
+            rollout.value, rollout.reward, rollout.player, rollout.done, gamma=h.gamma, gae_lambda=h.gae_lambda
         )
         # The learner's actions, and those whose sequel is known; opponents' are not its own.
         rows = (rollout.learner_mask & estimates.known).flatten().nonzero().squeeze(1)
@@ -102,23 +103,13 @@ class PPO:
             part.flatten(0, 1)[rows]
             for part in (rollout.observation, rollout.mask, rollout.action, rollout.log_prob, *estimates[:2])
         ]
-        error, variance = (float(part.var()) if len(rows) > 1 else 0.0 for part in flat[4:])
-        explained_variance = 1 - error / variance if variance > 0 else math.nan
+        explained = explained_variance(*flat[4:])
         self.network.train()
         total = sum(self.group.exchange(len(rows)))
-        metrics = [self._learn(*(part[places] for part in flat)) for places in self._minibatches(len(rows), total)]
-        mean: tuple[float, ...] = tuple(torch.stack(metrics).mean(0).tolist()) if metrics else (math.nan,) * 6
-        return rollout, Losses(*mean, explained_variance), len(rows)  # type: ignore[call-arg]  # six of them, and one
-
-    def _minibatches(self, rows: int, total: int) -> Iterator[Tensor]:
-        """Row numbers in random order, as often as there are epochs; parts of nearly the same size.
-
-        Every process makes as many, out of the `rows` that it has of the `total`; a part may be empty.
-        """
-        parts = max(1, round(total / self.h.minibatch_size))
-        for _ in range(self.h.num_epochs if total else 0):
-            order = torch.randperm(rows, generator=self.generator).to(self.play.device)
-            yield from order.tensor_split(parts)
+        order = minibatches(len(rows), total, h.minibatch_size, h.num_epochs, self.generator, self.play.device)
+        metrics = [self._learn(*(part[places] for part in flat)) for places in order]
+        means: tuple[float, ...] = tuple(torch.stack(metrics).mean(0).tolist()) if metrics else (math.nan,) * 6
+        return rollout, Losses(*means, explained), len(rows)  # type: ignore[call-arg]  # six of them, and one
 
     def _learn(
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
@@ -154,17 +145,3 @@ class PPO:
             approx_kl = (ratio - 1 - log_ratio).mean()  # Schulman's third estimator
             clip_fraction = ((ratio - 1).abs() > self.h.clip_range).float().mean()
             return loss, torch.stack((policy_loss, value_loss, entropy.mean(), approx_kl, clip_fraction))
-
-    def state_dict(self) -> dict[str, Any]:
-        """Network, optimizer and the order of minibatches, for a checkpoint."""
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "generator": self.generator.get_state(),
-        }
-
-    def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The inverse of `state_dict`."""
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.generator.set_state(state["generator"].cpu())

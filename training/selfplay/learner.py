@@ -1,4 +1,4 @@
-"""What a run drives: something that learns a game, iteration by iteration."""
+"""The learner that a run drives: an algorithm that learns a game, iteration by iteration."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from typing import Any, ClassVar
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.networks.networks import Network
+from cellgames.agents.networks.networks import Network, Size, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import ALONE, Group
 
 from .opponent_pool import Pool
+from .rollouts import Play
 
 __all__ = ["Iteration", "Learner", "Purpose", "derive", "for_rank", "start_weights"]
 
 
 class Purpose(IntEnum):
-    """What chance is for; each has a stream of its own (`derive`)."""
+    """A use of random numbers; each has a stream of its own (`derive`)."""
 
     NETWORK = 1
     """The first weights."""
     GAMES = 2
     """All games from one checkpoint to the next, and who plays them."""
     ORDER = 3
-    """In which actions are learned from."""
+    """The order in which actions are learned from."""
     EVALUATION = 4
     """Games against evaluation opponents."""
     RANK = 5
@@ -40,23 +41,24 @@ class Purpose(IntEnum):
 
 
 def derive(seed: int, purpose: Purpose, number: int = 0) -> int:
-    """A seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
+    """Return a seed from 0 to 2^63 - 1; `number` counts within the purpose, such as iterations."""
     return int(chance.draw(torch.tensor(seed), purpose, torch.tensor(number)))
 
 
 def for_rank(seed: int, rank: int) -> int:
-    """The seed of one of several processes that learn together; of the first it is the seed itself."""
+    """Return the seed of one of several processes that learn together; that of rank 0 is `seed` itself."""
     return derive(seed, Purpose.RANK, rank) if rank else seed
 
 
 @dataclass(frozen=True)
 class Iteration:
-    """What a learner did in one.
+    """The results of an iteration.
 
-    steps:   actions that were learned from.
-    games:   that ended.
-    turns:   of those games.
-    metrics: by the names of `Learner.METRICS`; NaN where there is nothing to tell.
+    Attributes:
+        steps: actions that were learned from.
+        games: games that ended.
+        turns: turns of those games.
+        metrics: by the names of `Learner.METRICS`; NaN where there is no value.
     """
 
     steps: int
@@ -66,29 +68,34 @@ class Iteration:
 
 
 class Learner(ABC):
-    """An algorithm at work on one game; `runs.train` makes it, drives it and keeps what it learned.
+    """An algorithm that learns a game. `runs.train` makes it, drives it and keeps what it learned.
 
-    Its state is what `state_dict` tells, and games in progress. Those are not saved: at every checkpoint `restart`
-    begins new ones, in the run that goes on as in the one that is continued, so that both learn the same. What else
-    is random must be in the state or follow from the seed of `restart`. torch's global generator is the run's own
-    while it lasts: seeded before `__init__`, and put back afterwards.
+    Its state is `state_dict` and the games in progress. Games are not saved: at every checkpoint `restart` begins new
+    ones, also in a run that is not stopped there, so that a run that is continued learns the same. Other random state
+    must be in `state_dict` or follow from the seed of `restart`. While a run lasts torch's global generator is its own:
+    the run seeds it before `__init__` and restores it afterwards.
 
     Args:
         game: the rules.
         arguments: of the run, of the algorithm's class.
-        folder: of the run; snapshots go to its folder `pool`, but for those of further processes after `join`.
+        folder: of the run; snapshots go to its folder `pool`, except those of further processes after `join`.
         device: of games and network.
+        network: what learns; None makes one, with weights from torch's global generator.
+        kind: of the network that is made.
 
     Attributes:
         network: what learns.
-        sample: whether it is to play by chance.
         pool: snapshots; the run prunes it when it has written a checkpoint.
+        play: where its games are played; None if the algorithm has a way of its own.
+        optimizer: of the network.
+        generator: of the order in which actions are learned from.
+        sample: True if the trained agent samples its actions.
         group: the processes that learn as one; this one alone until `join`.
         on_warning: gets the lines of `warn`; the run sets it.
     """
 
-    network: Network
-    pool: Pool
+    optimizer: torch.optim.Optimizer
+    play: Play[Any] | None = None
     sample: bool = False
     group: Group = ALONE
     on_warning: Callable[[str], None] = staticmethod(warnings.warn)
@@ -99,13 +106,28 @@ class Learner(ABC):
     OWN: ClassVar[tuple[str, ...]] = ()
     """Entries of `state_dict` that each of several processes has of its own."""
 
-    @abstractmethod
-    def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
-        """Make the network; new weights come from torch's global generator."""
+    def __init__(
+        self,
+        game: Game,
+        arguments: Arguments,
+        folder: Path,
+        device: torch.device,
+        *,
+        network: Network | None = None,
+        kind: str = "policy",
+    ) -> None:
+        self.game, self.arguments, self.device = game, arguments, device
+        size = Size(arguments.channels, arguments.layers)
+        self.network = make_network(game, size, kind) if network is None else network
+        if arguments.start_from:
+            start_weights(self.network, Path(arguments.start_from))
+        self.network.to(device)
+        self.pool = Pool(folder / "pool", arguments.sampling, arguments.pool_limit)
+        self.generator = torch.Generator().manual_seed(derive(arguments.seed, Purpose.ORDER))
 
     @staticmethod
     def longest(game: Game) -> int:
-        """The most steps that a game takes, as `num_steps` counts them."""
+        """Return the most steps that a game takes, as `num_steps` counts them."""
         return game.info.max_turns
 
     @classmethod
@@ -118,56 +140,77 @@ class Learner(ABC):
         raise ValueError(f"{arguments.algorithm} learns in one process, not in {world}; start it without torchrun")
 
     def join(self, group: Group) -> None:
-        """Learn as one with other processes, from before the first `restart` on; nothing is said to them yet."""
+        """Learn as one with other processes, from before the first `restart` on; sends them nothing yet."""
         self.group = group
+        self.generator.manual_seed(for_rank(derive(self.arguments.seed, Purpose.ORDER), group.rank))
         self.pool.hold()
         if not group.first:
             self.pool.keep_in_memory()
 
-    def start(self) -> None:  # noqa: B027  # most need nothing
-        """Begin what playing needs, such as other processes; once, when all that is cheap to refuse was not."""
+    def start(self) -> None:
+        """Start what playing needs, such as other processes; called once, after all cheap checks."""
+        if self.play is not None:
+            self.play.start()
 
-    @abstractmethod
     def restart(self, seed: int) -> None:
-        """Begin new games; all chance of them, and of who plays them, follows from the seed."""
+        """Begin new games; all their randomness, and who plays them, follows from the seed."""
+        assert self.play is not None
+        self.play.restart(seed)
 
     @abstractmethod
     def iterate(self, progress: float) -> Iteration:
-        """Play, and learn from it; `progress` of the run is from 0 to 1. A process of several tells of its part."""
+        """Play and learn from it.
+
+        Args:
+            progress: of the run, from 0 to 1.
+
+        Returns:
+            The results; of several processes each returns those of its part.
+        """
 
     def snapshot(self, steps: int) -> None:
-        """Add the learner as it is to the opponent pool."""
+        """Add a copy of the network to the opponent pool."""
         self.pool.add(self.network, steps)
 
     def agent(self) -> AnyAgent:
-        """The learner as it is, as it plays when it is saved."""
+        """Return the network as an agent, as it plays when it is saved."""
         return self.network.agent("learner", sample=self.sample)
 
     def save(self, path: Path, made: Mapping[str, Any]) -> None:
-        """Write what `agents.load` reads; see `agents.saved.save_network`."""
+        """Write the file that `agents.load` reads; see `agents.networks.saved.save_network`."""
         save_network(path, self.network, sample=self.sample, made=made)
 
     def warn(self, message: str) -> None:
-        """Tell of what goes wrong on the way without ending the run."""
+        """Report a problem that does not end the run."""
         self.on_warning(message)
 
-    def close(self) -> None:  # noqa: B027  # most have started nothing
-        """End what was started, such as processes; nothing is asked of it afterwards."""
+    def close(self) -> None:
+        """End what was started, such as processes; the learner is not used afterwards."""
+        if self.play is not None:
+            self.play.close()
 
-    @abstractmethod
     def state_dict(self) -> dict[str, Any]:
-        """All that a checkpoint keeps: what `torch.load` reads with `weights_only=True`."""
+        """Return all that a checkpoint keeps, as `torch.load` reads it with `weights_only=True`."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "generator": self.generator.get_state(),
+            "pool": self.pool.state_dict(),
+        }
 
-    @abstractmethod
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """The inverse; `restart` follows."""
+        """Restore the result of `state_dict`; `restart` follows."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.generator.set_state(state["generator"].cpu())
+        self.pool.load_state_dict(state["pool"])
 
 
 def start_weights(network: Network, path: Path) -> None:
     """Give the network the weights of a file.
 
     Raises:
-        ValueError: they are for another game, or for a network of another size.
+        ValueError: they are for another game, or for a network of another kind or size.
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:
