@@ -1,4 +1,4 @@
-"""The algorithms that `cellgames train` knows. Importing this imports no torch."""
+"""The table of algorithms of `cellgames train`. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["ALGORITHMS", "Algorithm"]
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An entry: where its arguments and its learner are.
+    """An entry of the table: where an algorithm's arguments and its learner are.
 
     Attributes:
         summary: one line for help texts.
@@ -30,13 +30,13 @@ class Algorithm:
 
     @property
     def arguments(self) -> type[Arguments]:
-        """The class of its arguments."""
+        """The class of the arguments."""
         kind: type[Arguments] = resolve_name(self.arguments_path)
         return kind
 
     @property
     def learner(self) -> type[Learner]:
-        """The class that learns; imports torch."""
+        """The class of the learner; getting it imports torch."""
         kind: type[Learner] = resolve_name(self.learner_path)
         return kind
 
@@ -64,4 +64,4 @@ ALGORITHMS: dict[str, Algorithm] = {
     ),
 }
 """The algorithms that `train` and the command line know by name."""
-"""By the name that `--algo` takes; an algorithm is added by an entry here."""
+"""Algorithms by the name that `--algo` takes; an entry here adds one."""

@@ -1,6 +1,6 @@
-"""What a run of training is asked to do: one field a setting, each with its help line. Importing this imports no torch.
+"""Arguments of training: a field for each setting, with its help line. Importing this module does not import torch.
 
-The command line, the page of the docs and the checks are made from the fields.
+The command line, the tables of the documentation and the checks are made from the fields.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ __all__ = [
 Sampling = Literal["uniform", "latest", "prioritized"]
 
 FREE = ("threads", "device", "ray")
-"""What a run that is continued may have otherwise; of weights that are equal in every bit there is then no promise."""
+"""Settings that may change when a run is continued; weights are then not guaranteed to be bit-equal."""
 GROWS = "total_steps"
-"""What it may have more of."""
+"""The setting that may grow when a run is continued."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Arguments(Options):
-    """Arguments that all algorithms take; `Arguments.fitted` fills in what suits a game.
+    """Arguments that all algorithms take; `Arguments.fitted` fills in the values that suit a game.
 
     Attributes:
         game: an id.
@@ -104,7 +104,7 @@ class Arguments(Options):
 
     @classmethod
     def fitted(cls, game: Game, **given: Any) -> Self:
-        """For a game: what is given, else what its preset says, else the defaults.
+        """Return arguments for a game: given values, else those of its preset, else defaults.
 
         Raises:
             ValueError: an unknown setting, or a value that makes no sense.
@@ -118,7 +118,7 @@ class Arguments(Options):
         return cls(game=game.id, parameters=game.parameters, **values)
 
     def to_data(self) -> dict[str, Any]:
-        """As JSON holds them; `arguments_of` is the inverse."""
+        """Return the arguments as JSON holds them; `arguments_of` is the inverse."""
         data: dict[str, Any] = json.loads(json.dumps({"algorithm": self.algorithm, **dataclasses.asdict(self)}))
         return data
 
@@ -137,7 +137,7 @@ class PolicyArguments(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class ActorArguments(Arguments):
-    """Arguments of algorithms that may have their games played by others (`training.actors`)."""
+    """Arguments of algorithms whose games actors may play (`training.selfplay.actors`)."""
 
     actors: int = option(
         0, "processes on a Ray cluster that play while this one learns; 0 plays in this process", low=0
@@ -160,7 +160,7 @@ class ActorArguments(Arguments):
 
 @dataclass(frozen=True, kw_only=True)
 class PPOArguments(PolicyArguments, ActorArguments):
-    """For PPO on the device of the games (`training.ppo`)."""
+    """Arguments of PPO on the device of the games (`training.ppo`)."""
 
     algorithm: ClassVar[str] = "ppo"
 
@@ -168,7 +168,7 @@ class PPOArguments(PolicyArguments, ActorArguments):
 
 
 def arguments_of(data: Mapping[str, Any]) -> Arguments:
-    """The inverse of `Arguments.to_data`.
+    """Return the arguments that `Arguments.to_data` made the data of.
 
     Raises:
         ValueError: a value that makes no sense.

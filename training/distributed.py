@@ -1,4 +1,4 @@
-"""Several processes that learn as one, each on a device of its own: data-parallel training by torch.distributed.
+"""Data-parallel training by torch.distributed: several processes that learn as one, each on a device of its own.
 
 Every process (rank) plays its part of the environments, and all take the same steps of the optimizer together: the
 gradient of a step is that of the minibatches of all ranks, as if they were one (Goyal et al., "Accurate, large
@@ -6,8 +6,8 @@ minibatch SGD", 2017, section 3). So weights are equal everywhere in every bit, 
 
     torchrun --nproc-per-node=4 -m cellgames train torus-v0 ...
 
-begins four of them on one machine and tells each its rank by environment variables; `joined` reads these, or uses the
-process group that is there. Rank 0 alone reads and writes the folder of the run.
+starts four processes on one machine and passes their ranks by environment variables. `joined_group` reads these, or
+uses an existing process group. Only rank 0 reads and writes the folder of the run.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ __all__ = [
     "ElsewhereError",
     "Group",
     "GroupError",
-    "divided",
-    "joined",
+    "joined_group",
     "launched",
     "mean_over",
     "pack",
+    "split_envs",
     "unpack",
 ]
 
 TIMEOUT = timedelta(minutes=30)
-"""Of waiting for others; an evaluation may take minutes. By gloo a process that has died is noticed at once."""
+"""Timeout of waiting for other processes; an evaluation may take minutes. Gloo notices a dead process at once."""
 LEARNING_TIMEOUT = timedelta(minutes=5)
-"""Of a sum on CUDA devices, before which all have met; there the death of another may show by nothing else."""
+"""Timeout of a sum on CUDA devices, where nothing else may show that another process died."""
 
 A = TypeVar("A", bound=Arguments)
 
 
 class GroupError(RunError):
-    """Processes that learned together cannot go on; the message says why and what to do."""
+    """An error that ends the work of all processes of a run; the message says why and what to do."""
 
 
 class ElsewhereError(RunError):
-    """Another process was asked for something that it cannot do, and has said so."""
+    """An error of another process of the run, which reports it itself."""
 
 
 class Group:
-    """A process and those that learn with it. All of them call the methods in the same order.
+    """A process and the processes that learn with it. All of them call the methods in the same order.
 
     Args:
-        rank: of this process, from 0.
-        world: how many they are; alone everything here is as if it were not there.
+        rank: number of this process, from 0.
+        world: number of processes; with 1 the methods do nothing.
 
     Attributes:
-        first: rank 0, which keeps the folder.
+        first: True for rank 0, which keeps the folder.
     """
 
     def __init__(self, rank: int = 0, world: int = 1) -> None:
@@ -81,12 +81,12 @@ class Group:
 
     # ------------------------------------------------------------ learning
 
-    def standard(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
-        """Numbers less their mean, over their deviation, both taken over the numbers of all processes.
+    def normalize(self, x: Tensor) -> tuple[Tensor, Tensor | float]:
+        """Normalize numbers by the mean and the standard deviation over all processes.
 
         Returns:
-            Them, and the weight of a mean over this process's ones: the mean over processes of weighted means is the
-            mean over all numbers.
+            The normalized numbers, and the weight of a mean over those of this process: the mean over processes of
+            weighted means is the mean over all numbers.
         """
         if self.world == 1:
             return (x - x.mean()) / (x.std(correction=0) + 1e-8), 1.0
@@ -98,8 +98,8 @@ class Group:
         deviation = (square - mean.square()).clamp(min=0).sqrt()
         return ((wide - mean) / (deviation + 1e-8)).to(x.dtype), (len(x) * self.world / count).to(x.dtype)
 
-    def weight(self, count: int, device: torch.device) -> Tensor | float:
-        """Of a mean over so many numbers of this process; see `standard`."""
+    def mean_weight(self, count: int, device: torch.device) -> Tensor | float:
+        """Return the weight of a mean over `count` numbers of this process; see `normalize`."""
         if self.world == 1:
             return 1.0
         total = torch.tensor(float(count), device=device)
@@ -107,11 +107,11 @@ class Group:
         return count * self.world / total.clamp(min=1)
 
     def average_gradients(self, network: nn.Module) -> None:
-        """Give all processes the mean of their gradients; where there is none it counts as zero.
+        """Replace all gradients by their means over processes; a missing gradient counts as zero.
 
-        One sum over all of them in a row. `DistributedDataParallel` would send some while others are computed, which
-        matters for networks a thousand times as large, and wants to be called in the network's place; and here a
-        process may have nothing to learn from in a step in which others have.
+        This is a single sum over all weights. `DistributedDataParallel` would send some gradients while it computes
+        others, which matters for networks a thousand times as large. It would have to be called in the network's
+        place, and here a process may have nothing to learn from in a step in which others have.
         """
         if self.world == 1:
             return
@@ -125,8 +125,8 @@ class Group:
         for weight, part in zip(weights, flat.split([weight.numel() for weight in weights]), strict=True):
             weight.grad.copy_(part.view(weight.shape))  # type: ignore[union-attr]  # it has one by now
 
-    def spread(self, network: nn.Module) -> None:
-        """Give all processes the weights of rank 0."""
+    def broadcast(self, network: nn.Module) -> None:
+        """Give the network of every process the weights of rank 0."""
         if self.world == 1:
             return
         with torch.no_grad(), _in_touch():
@@ -136,18 +136,18 @@ class Group:
                 weight.copy_(sent)
 
     def check_equal(self, network: nn.Module, also: object) -> None:
-        """Raise a `GroupError` unless all have the same weights, bit by bit, and the same of something else.
+        """Raise a `GroupError` unless all processes have bit-equal weights.
 
         Args:
-            network: whose weights.
-            also: whose `repr` is compared.
+            network: whose weights are compared.
+            also: another object, whose `repr` must be equal too.
         """
         if self.world == 1:
             return
         digest = hashlib.sha256(repr(also).encode())
         for weight in network.state_dict().values():
             digest.update(weight.detach().cpu().contiguous().view(-1).view(torch.uint8).numpy())
-        digests = self.exchange(digest.hexdigest())
+        digests = self.all_gather(digest.hexdigest())
         if wrong := [rank for rank, other in enumerate(digests) if other != digests[0]]:
             raise GroupError(
                 f"weights or snapshots of process {wrong[0]} differ from those of process 0, which must not be; are "
@@ -155,10 +155,10 @@ class Group:
                 "checkpoint is lost; the same command goes on from there"
             )
 
-    # ------------------------------------------------------------ talking
+    # ------------------------------------------------------------ communication
 
-    def exchange(self, value: Any) -> list[Any]:
-        """What all processes give, by rank; small values without tensors."""
+    def all_gather(self, value: Any) -> list[Any]:
+        """Return the values of all processes by rank; for small values without tensors."""
         if self.world == 1:
             return [value]
         found: list[Any] = [None] * self.world
@@ -167,7 +167,7 @@ class Group:
         return found
 
     def gather(self, value: bytes) -> list[bytes]:
-        """What all processes give, by rank; to rank 0, others get nothing."""
+        """Return the values of all processes by rank, in rank 0; others get nothing."""
         if self.world == 1:
             return [value]
         found: list[Any] | None = [b""] * self.world if self.first else None
@@ -175,8 +175,8 @@ class Group:
             distributed.gather_object(value, found, group=self._control)
         return found or []
 
-    def deal(self, values: Sequence[bytes]) -> bytes:
-        """One value for each process, by rank; rank 0 gives them, others nothing."""
+    def scatter(self, values: Sequence[bytes]) -> bytes:
+        """Return the value for this process, out of those that rank 0 gives by rank; others give nothing."""
         if self.world == 1:
             return values[0]
         found: list[Any] = [None]
@@ -187,10 +187,10 @@ class Group:
 
     @contextmanager
     def agreed(self) -> Iterator[None]:
-        """A block that fails in all processes if it fails in one. Nothing is said between processes within.
+        """Run a block that fails in all processes if it fails in one; the block must not communicate.
 
         Raises:
-            ElsewhereError: it did not fail here, or rank 0 fails in the same way.
+            ElsewhereError: the block failed in another process; or here, but in the same way in rank 0.
         """
         failure: Exception | None = None
         try:
@@ -199,7 +199,7 @@ class Group:
             if self.world == 1:
                 raise
             failure = error
-        failures = self.exchange(None if failure is None else str(failure) or type(failure).__name__)
+        failures = self.all_gather(None if failure is None else str(failure) or type(failure).__name__)
         if failure is not None and (self.first or failures[0] != failures[self.rank]):  # else rank 0 says the same
             raise failure
         for rank, text in enumerate(failures):
@@ -207,13 +207,13 @@ class Group:
                 raise ElsewhereError(f"process {rank} of the run: {text}")
 
     def _sum(self, values: Tensor) -> None:
-        """In place, over all processes, the same bits everywhere."""
+        """Sum in place over all processes, with the same bits everywhere."""
         with _in_touch():
             distributed.all_reduce(values)
 
 
 ALONE = Group()
-"""One process that learns by itself."""
+"""The group of a process that learns by itself."""
 
 
 _SOURCE = re.compile(r"\[?[\w./-]*/[\w.-]+\.(?:cc|cpp|cu|h|hpp):\d+[\],]?\s*")  # places in torch's own source
@@ -221,7 +221,7 @@ _SOURCE = re.compile(r"\[?[\w./-]*/[\w.-]+\.(?:cc|cpp|cu|h|hpp):\d+[\],]?\s*")  
 
 @contextmanager
 def _in_touch() -> Iterator[None]:
-    """What fails within does so because another process is gone."""
+    """Turn errors of torch.distributed into a `GroupError`: another process is gone."""
     try:
         yield
     except RuntimeError as error:
@@ -236,10 +236,10 @@ def _in_touch() -> Iterator[None]:
 
 
 def launched() -> tuple[int, int]:
-    """Rank and number of the processes that learn together: of the process group, else as torchrun says.
+    """Return the rank and the number of processes: of the process group, else by torchrun's environment variables.
 
     Raises:
-        ValueError: its environment variables make no sense.
+        ValueError: the environment variables make no sense.
     """
     if distributed.is_available() and distributed.is_initialized():
         return distributed.get_rank(), distributed.get_world_size()
@@ -264,16 +264,19 @@ def _number(name: str, usual: int) -> int:
 
 
 @contextmanager
-def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
-    """The processes that learn together, and this one's device; a group that is started here ends with the block.
+def joined_group(device: str) -> Iterator[tuple[Group, torch.device]]:
+    """Join the processes that learn together; a process group that is started here ends with the block.
 
     Args:
-        device: as `machine.choose_device` takes it; of CUDA's each process on a machine has one of its own.
+        device: as `machine.choose_device` takes it; each process on a machine gets a CUDA device of its own.
+
+    Yields:
+        The group, and the device of this process.
 
     Raises:
-        ValueError: no such device here, or none for each process; see `launched`.
-        ElsewhereError: another process on this machine has no such device either, and says so.
-        GroupError: the others do not answer.
+        ValueError: this machine has no such device, or not one for each process; see `launched`.
+        ElsewhereError: another process on this machine has no device either, and reports it.
+        GroupError: the other processes do not answer.
     """
     rank, world = launched()
     if world == 1:
@@ -295,14 +298,14 @@ def joined(device: str) -> Iterator[tuple[Group, torch.device]]:
         with _current(here):
             group = Group(rank, world)
             yield group, here
-            group.exchange(None)  # nobody leaves while others still listen
+            group.all_gather(None)  # nobody leaves while others still listen
     finally:
         if not there:
             distributed.destroy_process_group()
 
 
 def _own_device(name: str, local_rank: int) -> torch.device:
-    """See `machine.choose_device`; of several processes without one, the first on a machine says so."""
+    """Return the device of this process; of several without one, the first on a machine reports it."""
     if local_rank > 0:
         try:
             choose_device(name, local_rank - 1)
@@ -315,7 +318,7 @@ _begun = itertools.count()
 
 
 def _begin(backend: str, device: torch.device | None) -> None:
-    """The default process group, where the environment says that the others are."""
+    """Start the default process group by the environment variables."""
     from torch.distributed.rendezvous import rendezvous
 
     store, rank, world = next(rendezvous("env://", timeout=TIMEOUT))
@@ -331,7 +334,7 @@ def _begin(backend: str, device: torch.device | None) -> None:
 
 @contextmanager
 def _current(device: torch.device) -> Iterator[None]:
-    """The device as the one that `cuda` without a number means, which NCCL wants."""
+    """Make the device the current CUDA device, as NCCL needs it; restore the one before."""
     if device.type != "cuda":
         yield
         return
@@ -343,13 +346,13 @@ def _current(device: torch.device) -> Iterator[None]:
         torch.cuda.set_device(before)
 
 
-def divided(arguments: A, world: int, **shares: Any) -> A:
-    """The part of each of several processes: so many of the environments.
+def split_envs(arguments: A, world: int, **shares: Any) -> A:
+    """Return the arguments of each of several processes, which share the environments.
 
     Args:
         arguments: of the run.
-        world: how many processes.
-        shares: other settings that are the processes' own.
+        world: number of processes.
+        shares: other settings with values for each process.
 
     Raises:
         ValueError: the environments are not a multiple of the processes.
@@ -365,24 +368,24 @@ def divided(arguments: A, world: int, **shares: Any) -> A:
     return dataclasses.replace(arguments, num_envs=arguments.num_envs // world, **shares)
 
 
-# ---------------------------------------------------------------- what travels
+# ---------------------------------------------------------------- serialization
 
 
 def pack(value: Any) -> bytes:
-    """Tensors, numbers and strings in containers; tensors come back on any device."""
+    """Serialize tensors, numbers and strings in containers."""
     file = io.BytesIO()
     torch.save(value, file)
     return file.getvalue()
 
 
 def unpack(data: bytes, device: torch.device | str) -> Any:
-    """The inverse of `pack`; tensors on the device."""
+    """Return what `pack` serialized, with its tensors on the device."""
     return torch.load(io.BytesIO(data), map_location=device, weights_only=True)
 
 
 def mean_over(group: Group, values: Iterable[float]) -> list[float]:
-    """Of each value the mean over processes, of those where it is a number; NaN if it is none anywhere."""
+    """Return the mean of each value over the processes in which it is not NaN; NaN if it is NaN in all."""
     if group.world == 1:
         return list(values)
-    table = torch.tensor(group.exchange(list(values)), dtype=torch.float64)
+    table = torch.tensor(group.all_gather(list(values)), dtype=torch.float64)
     return [float(mean) for mean in table.nanmean(0)]

@@ -1,4 +1,4 @@
-"""The machine that a run is on: its device, its threads, its global chance, and what it is called."""
+"""The machine of a run: its device, its threads, its global random state, and its description."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import torch
 
 from cellgames.utils.hardware import cpu_model
 
-__all__ = ["alone", "choose_device", "machine"]
+__all__ = ["choose_device", "describe_machine", "isolated"]
 
 
 def choose_device(name: str, local_rank: int | None = None) -> torch.device:
-    """`cpu`, `cuda`, `cuda:N`, or `auto`, which is CUDA where there is one.
+    """Return the device of a name.
 
     Args:
-        name: one of these.
+        name: `cpu`, `cuda`, `cuda:N`, or `auto` for CUDA if there is a device, else the CPU.
         local_rank: number of this process among those of a run on this machine; `cuda` and `auto` are then the CUDA
             device of that number. None for a run of one process.
 
@@ -50,10 +50,10 @@ def choose_device(name: str, local_rank: int | None = None) -> torch.device:
 
 
 @contextmanager
-def alone(seed: int, threads: int, device: torch.device) -> Iterator[None]:
-    """Torch's global generators seeded, its threads set, cuDNN deterministic; afterwards all is as it was.
+def isolated(seed: int, threads: int, device: torch.device) -> Iterator[None]:
+    """Seed torch's global generators, set its threads and make cuDNN deterministic; restore all of it afterwards.
 
-    Generators of CUDA count if the run or somebody before it uses CUDA; else they stay seeded.
+    Generators of CUDA are restored if the run or the process before it uses CUDA.
 
     Args:
         seed: of the generators.
@@ -75,8 +75,8 @@ def alone(seed: int, threads: int, device: torch.device) -> Iterator[None]:
             cudnn.deterministic, cudnn.benchmark = cudnn_before
 
 
-def machine(device: torch.device) -> dict[str, Any]:
-    """What results were made on: CPU and its cores, GPU if it was used, torch."""
+def describe_machine(device: torch.device) -> dict[str, Any]:
+    """Return the description of the machine: CPU, cores, threads, torch, and the GPU if the device is one."""
     found = {
         "cpu": cpu_model(),
         "cores": os.cpu_count(),

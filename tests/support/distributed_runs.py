@@ -25,7 +25,7 @@ from cellgames.training.alphazero.alphazero import AlphaZeroLearner
 from cellgames.training.alphazero.alphazero_arguments import AlphaZeroArguments
 from cellgames.training.alphazero.replay_buffer import Positions
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import Group, GroupError, joined
+from cellgames.training.distributed import Group, GroupError, joined_group
 from cellgames.training.ppo.ppo import PPO, Hyperparameters
 from cellgames.training.selfplay.opponent_mix import SELF, Opponents
 from cellgames.training.selfplay.opponent_pool import Pool
@@ -147,7 +147,7 @@ def pieces(root: Path, group: Group) -> dict[str, Any]:
         group.check_equal(ppo.network, [1, 2])
     except GroupError as error:
         found["difference"] = str(error)
-    group.spread(ppo.network)
+    group.broadcast(ppo.network)
     group.check_equal(ppo.network, [1, 2])
     try:
         with group.agreed():
@@ -201,7 +201,7 @@ def in_group(root: Path, rank: int) -> Any:
     """`pieces`, then a whole run, in a process group that was started before."""
     distributed.init_process_group("gloo")
     try:
-        with joined("cpu") as (group, _):
+        with joined_group("cpu") as (group, _):
             found = pieces(root, group)
         return found | {"run": ran(small(), root / "whole", rank)}
     finally:

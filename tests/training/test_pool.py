@@ -38,9 +38,9 @@ def test_prioritized_meets_those_most_who_are_hard_to_beat(tmp_path: Path) -> No
     for member, score in zip(pool.members, (98, 48, 48, -1), strict=True):
         if score >= 0:
             pool.record(member, score, 98)
-    beaten = [member.beaten for member in pool.members]
-    assert beaten == pytest.approx([0.99, 0.49, 0.49, 0.5])
-    chance = torch.tensor([(1 - share) ** 2 for share in beaten])
+    win_rates = [member.win_rate for member in pool.members]
+    assert win_rates == pytest.approx([0.99, 0.49, 0.49, 0.5])
+    chance = torch.tensor([(1 - share) ** 2 for share in win_rates])
     assert shares(pool) == pytest.approx((chance / chance.sum()).tolist(), abs=0.03)
 
 
@@ -51,7 +51,7 @@ def test_old_results_fade(tmp_path: Path) -> None:
         pool.record(member, 100, 100)
     for _ in range(10):
         pool.record(member, 0, 100)
-    assert member.beaten < 0.1
+    assert member.win_rate < 0.1
     assert member.games < 1000
 
 

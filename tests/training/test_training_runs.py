@@ -19,7 +19,7 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.networks.saved import load_network, read_about
 from cellgames.training import Finished, PPOArguments, Progress, train
-from cellgames.training.machine import alone
+from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
@@ -99,7 +99,7 @@ def test_the_machine_is_as_it_was_afterwards(monkeypatch: pytest.MonkeyPatch) ->
     before, threads = torch.get_rng_state(), torch.get_num_threads()
 
     def interrupted() -> None:
-        with alone(1, threads + 1, torch.device("cpu")):
+        with isolated(1, threads + 1, torch.device("cpu")):
             assert (cudnn.benchmark, cudnn.deterministic, torch.get_num_threads()) == (False, True, threads + 1)
             assert torch.initial_seed() == 1
             raise KeyboardInterrupt

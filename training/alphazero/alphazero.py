@@ -1,4 +1,4 @@
-"""AlphaZero with Gumbel search: self-play by search, a network that learns what the searches found.
+"""AlphaZero with Gumbel search: self-play by search, and a network that learns from the searches.
 
 Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022; Silver et al., "A
 general reinforcement learning algorithm that masters chess, shogi, and Go through self-play", 2018. The network's
@@ -25,7 +25,7 @@ from cellgames.agents.networks.networks import Network
 from cellgames.agents.search import GumbelSearch, NetworkEvaluator
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import divided
+from cellgames.training.distributed import split_envs
 from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner
@@ -77,7 +77,7 @@ class AlphaZeroLearner(Learner):
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
         assert isinstance(arguments, AlphaZeroArguments)
-        return divided(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))  # of each
+        return split_envs(arguments, world, buffer_size=math.ceil(arguments.buffer_size / world))  # of each
 
     @override
     def iterate(self, progress: float) -> Iteration:
@@ -92,7 +92,7 @@ class AlphaZeroLearner(Learner):
         parts = (rollout.observation, rollout.mask, rollout.policy, estimates.target)
         self.replay.add(Positions(*(part.flatten(0, 1)[rows] for part in parts)))
         self.network.train()
-        new = sum(self.group.exchange(len(rows)))
+        new = sum(self.group.all_gather(len(rows)))
         steps = max(1, round(h.num_epochs * new / h.minibatch_size)) if new else 0
         metrics = [self._learn(self._minibatch() if self._part() else None) for _ in range(steps)]
         losses: list[float] = torch.stack(metrics).mean(0).tolist() if metrics else [math.nan] * 5
@@ -121,7 +121,7 @@ class AlphaZeroLearner(Learner):
 
         A process without positions takes the step of the others.
         """
-        weight = self.group.weight(0 if positions is None else len(positions.value), self.device)
+        weight = self.group.mean_weight(0 if positions is None else len(positions.value), self.device)
         self.optimizer.zero_grad()
         metrics = torch.zeros(4, device=self.device)
         if positions is not None:

@@ -1,4 +1,4 @@
-"""Arguments of `alphazero`. Importing this imports no torch."""
+"""Arguments of AlphaZero. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["AlphaZeroArguments"]
 
 @dataclass(frozen=True, kw_only=True)
 class AlphaZeroArguments(ActorArguments):
-    """For AlphaZero with Gumbel search (`training.alphazero`)."""
+    """Arguments of AlphaZero with Gumbel search (`training.alphazero`)."""
 
     algorithm: ClassVar[str] = "alphazero"
 

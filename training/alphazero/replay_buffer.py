@@ -1,4 +1,4 @@
-"""The latest positions of self-play with what was learned of them, on one device.
+"""A replay buffer: the latest positions of self-play with their targets, on one device.
 
 Letters: `X` positions, `A` actions.
 """
@@ -17,12 +17,13 @@ __all__ = ["Positions", "Replay"]
 
 
 class Positions(NamedTuple):
-    """What is learned from.
+    """Positions to learn from, with their targets.
 
-    observation: [X, ...], as the game gives it.
-    mask:        bool [X, A], the legal actions.
-    policy:      float [X, A], what the search would play.
-    value:       float [X], what the seat to move can expect, in units of the network.
+    Attributes:
+        observation: [X, ...], as the game gives it.
+        mask: bool [X, A], the legal actions.
+        policy: float [X, A], the policy of the search.
+        value: float [X], the return of the seat to move, in units of the network.
     """
 
     observation: Tensor
@@ -32,7 +33,7 @@ class Positions(NamedTuple):
 
 
 class Replay:
-    """A ring of positions: when it is full the oldest make room.
+    """A ring buffer of positions; new ones overwrite the oldest.
 
     Policies are kept in half precision. All memory is taken at the start.
 
@@ -58,11 +59,11 @@ class Replay:
         )
 
     def __len__(self) -> int:
-        """Positions in it."""
+        """Return the number of positions."""
         return self._filled
 
     def add(self, positions: Positions) -> None:
-        """Append positions in their order; of more than the capacity the last stay."""
+        """Append positions in their order; of more than the capacity, keep the last."""
         rows = len(positions.value)
         kept = min(rows, self.capacity)
         device = self._rows.value.device
@@ -73,7 +74,7 @@ class Replay:
         self._filled = min(self._filled + rows, self.capacity)
 
     def sample(self, count: int, generator: torch.Generator) -> Positions:
-        """Positions drawn uniformly, with repetition; a generator on the CPU is consumed.
+        """Draw positions uniformly, with replacement; consumes a generator on the CPU.
 
         Raises:
             ValueError: there are none.
@@ -85,12 +86,12 @@ class Replay:
         return Positions(observation, mask, policy.float(), value)
 
     def state_dict(self) -> dict[str, Any]:
-        """What a checkpoint keeps: the positions there are, and where the next one goes."""
+        """Return the positions, and the place of the next one."""
         rows = {name: part[: self._filled].clone() for name, part in self._rows._asdict().items()}
         return {"next": self._next, **rows}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """The inverse of `state_dict`, into a replay of the same game and capacity."""
+        """Restore the result of `state_dict`; game and capacity must be the same."""
         self._next, self._filled = state["next"], len(state["value"])
         for name, part in self._rows._asdict().items():
             part[: self._filled] = state[name].to(part.device)

@@ -1,6 +1,6 @@
-"""Callbacks of Stable-Baselines3 that make self-play of MaskablePPO on `LearnerVecEnv`, measure it and keep it.
+"""Callbacks of Stable-Baselines3 for MaskablePPO on `LearnerVecEnv`: self-play and evaluation.
 
-They count iterations: one is `n_steps` steps in every environment, and what is learned from them.
+They count iterations; an iteration is `n_steps` steps in every environment and the update after them.
 
 Letters: `E` games that ended in a step, `P` players.
 """
@@ -30,18 +30,18 @@ __all__ = ["EvalCallback", "IterationCallback", "SelfPlayCallback"]
 
 
 class IterationCallback(BaseCallback):
-    """What the callbacks here know of a run."""
+    """Base of the callbacks: the iteration, the policy and the environment of a run."""
 
     model: MaskablePPO
 
     @property
     def iteration(self) -> int:
-        """How many are done."""
+        """Number of finished iterations."""
         return self.model.num_timesteps // (self.model.n_steps * self.model.n_envs)
 
     @property
     def policy(self) -> BoardPolicy:
-        """The learner.
+        """The learner's policy.
 
         Raises:
             ValueError: another kind of policy.
@@ -55,7 +55,7 @@ class IterationCallback(BaseCallback):
 
     @property
     def games(self) -> LearnerVecEnv:
-        """Where it plays, below all wrappers.
+        """The learner's environment, below all wrappers.
 
         Raises:
             ValueError: another kind of environment.
@@ -70,27 +70,27 @@ class IterationCallback(BaseCallback):
 
 
 class SelfPlayCallback(IterationCallback):
-    """Opponents for the learner: its current self, snapshots out of the opponent pool, fixed agents.
+    """Opponents for the learner: its current self, snapshots of the opponent pool, and fixed agents.
 
-    In each iteration new games meet `ACTIVE` snapshots at most, drawn anew; a game keeps its opponents to its end.
-    Every seat that is not the learner's draws its own. Logged: `self_play/NAME`, the learner's score against `self`,
-    `pool` and fixed agents in the games of an iteration, a win 1, a draw 1/2.
+    Each iteration draws up to `ACTIVE` snapshots for its new games; a game keeps its opponents to its end. Every seat
+    that is not the learner's draws its own opponent. The callback logs `self_play/NAME`: the learner's score against
+    `self`, `pool` and fixed agents in the games of an iteration, a win 1, a draw 1/2.
 
-    Every `restart_every` iterations all games begin anew, and all generators, SB3's global ones too, from a seed that
-    follows from `seed` and the iteration. So what is learned from there on depends on model and pool only; see
+    Every `restart_every` iterations all games start over, and all generators, SB3's global ones too, are seeded anew
+    by `seed` and the iteration. From there on, learning depends on the model and the pool only; see
     `CheckpointCallback`.
 
     Args:
         pool: gets the current self at the start, and then every `snapshot_every` iterations.
-        mix: as `opponents.parse_mix` takes it.
-        seed: of all chance.
-        snapshot_every: iterations; None leaves it to callers of `snapshot`.
-        restart_every: iterations; None leaves it to callers of `restart`.
+        mix: shares of opponents, as `parse_mix` takes them.
+        seed: of all randomness.
+        snapshot_every: iterations between snapshots; None leaves them to callers of `snapshot`.
+        restart_every: iterations between restarts; None leaves them to callers of `restart`.
 
     Attributes:
-        results: of the games that ended in this iteration: by the names in `mix`, the learner's score against a seat.
-        turns: of each of those games.
-        returns: all that the learner earned in each of them.
+        results: the learner's scores in the games that ended in this iteration, by the names in `mix`.
+        turns: number of turns of each of those games.
+        returns: the learner's return in each of them.
     """
 
     def __init__(
@@ -112,18 +112,18 @@ class SelfPlayCallback(IterationCallback):
 
     @property
     def restarting(self) -> bool:
-        """Whether games begin anew before the next step."""
+        """True if games start over before the next step."""
         every = self.restart_every
         return every is not None and (self._first or self.iteration % every == 0)
 
     def snapshot(self) -> None:
-        """Add the learner as it is to the pool, unless it is in it."""
+        """Add a copy of the network to the pool, unless the pool has it."""
         steps = self.model.num_timesteps
         if not any(member.steps == steps for member in self.pool.members):
             self.pool.add(self.policy.network, steps)
 
     def restart(self, seed: int) -> None:
-        """Begin all games and all chance anew; the seed is any from 0 to 2^63 - 1."""
+        """Begin new games and seed all generators by `seed`, from 0 to 2^63 - 1."""
         self._draws.manual_seed(seed)
         self._line_up()
         self.model.set_random_seed(seed & 0xFFFFFFFF)  # of the games, too
@@ -161,7 +161,7 @@ class SelfPlayCallback(IterationCallback):
         self.returns: list[float] = []
 
     def _line_up(self) -> None:
-        """Those whom new games meet from now on."""
+        """Set the opponents of new games."""
         shares = {name: share for name, share in self.mix.items() if name != POOL}
         opponents = dict(self._fixed)
         for member in self.pool.sample(ACTIVE, self._draws) if POOL in self.mix else ():
@@ -198,9 +198,9 @@ class SelfPlayCallback(IterationCallback):
 
 
 def _scores(game: Game, ended: Ended) -> Tensor:
-    """The learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 if both are level.
+    """Return the learner's score against every seat, float [E, P]: 1 if it is ahead, 1/2 for a tie.
 
-    As `eval_opponents.compare` has it: by the outcome in games for two, by the final scores in larger ones.
+    As in `eval_opponents.compare`, it is by the outcome in games for two, and by the final scores in larger ones.
     """
     rank = game.outcome(ended.state) if game.info.num_players == 2 else ended.state.scores
     gap = rank.gather(1, ended.player[:, None]) - rank
@@ -208,19 +208,19 @@ def _scores(game: Game, ended: Ended) -> Tensor:
 
 
 class EvalCallback(IterationCallback):
-    """Measures the learner against agents that stay what they are; nothing of it changes what is learned.
+    """Evaluation of the learner against fixed agents; it does not change what is learned.
 
-    Logged: `against/SPEC`, the share of games (of pairs of seats, in games of more than two) that the learner wins.
+    It logs `against/SPEC`, the share of games (in games of more than two, of pairs of seats) that the learner wins.
 
     Args:
         eval_opponents: specs of agents.
-        every: iterations.
-        games: against each, even.
+        every: iterations between evaluations.
+        games: number of games against each, even.
         seed: of the games.
-        sample: whether the learner plays by chance, else always the likeliest action.
+        sample: True if the learner samples its actions, else it plays the likeliest one.
 
     Attributes:
-        history: steps learned from, and what was found against each evaluation opponent.
+        history: steps learned from, and the results against each evaluation opponent.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a run of MaskablePPO is asked to do. Importing this imports no torch."""
+"""Arguments of MaskablePPO. Importing this module does not import torch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,6 @@ __all__ = ["MaskableArguments"]
 
 @dataclass(frozen=True, kw_only=True)
 class MaskableArguments(PolicyArguments):
-    """For MaskablePPO of sb3-contrib (`training.maskable`)."""
+    """Arguments of MaskablePPO of sb3-contrib (`training.maskable`)."""
 
     algorithm: ClassVar[str] = "maskable-ppo"

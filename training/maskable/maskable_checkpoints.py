@@ -1,6 +1,6 @@
-"""Checkpoints of MaskablePPO: a run that was killed goes on as if it had not been.
+"""Checkpoints of MaskablePPO, so that a killed run continues exactly.
 
-Model and pool are all that is kept, since at these points `SelfPlayCallback` begins games and chance anew.
+A checkpoint has the model and the pool only, because `SelfPlayCallback` restarts games and generators at these points.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from .sb3_import import MaskablePPO
 __all__ = ["FORMAT", "CheckpointCallback", "continue_from", "load_model_state", "model_state"]
 
 FORMAT = 1
-"""Of the file; raised when older ones can no longer be continued."""
+"""Format of the file; it grows when older files can no longer be continued."""
 
 
 def model_state(model: MaskablePPO) -> dict[str, Any]:
-    """What a model has learned and counted, as `torch.load` reads it with `weights_only=True`."""
+    """Return the state of a model, as `torch.load` reads it with `weights_only=True`."""
     return {
         "policy": model.policy.state_dict(),
         "optimizer": model.policy.optimizer.state_dict(),
@@ -38,7 +38,7 @@ def model_state(model: MaskablePPO) -> dict[str, Any]:
 
 
 def load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
-    """The inverse of `model_state`, for a model made with the same arguments."""
+    """Restore the result of `model_state` in a model made with the same arguments."""
     model.policy.load_state_dict(state["policy"])
     model.policy.optimizer.load_state_dict(state["optimizer"])
     model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
@@ -47,11 +47,11 @@ def load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
 
 
 class CheckpointCallback(IterationCallback):
-    """Keeps model and pool where `SelfPlayCallback` begins games and chance anew, and at the end.
+    """A callback that writes checkpoints where `SelfPlayCallback` restarts games and generators, and at the end.
 
-    A run that was killed is continued by a model made with the same arguments, `continue_from` and
-    `model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=False)`. It learns, to the bit and on the
-    same device, what it had learned if it had not been killed.
+    To continue a killed run, make a model with the same arguments and call `continue_from` and
+    `model.learn(total - model.num_timesteps, callbacks, reset_num_timesteps=False)`. On the same device the results are
+    bit-equal to those of a run that was not killed.
 
     Args:
         path: of the checkpoint; a new one takes the old one's place.
@@ -85,7 +85,7 @@ class CheckpointCallback(IterationCallback):
 
 
 def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
-    """Give a new model and a new pool what a checkpoint holds.
+    """Restore a checkpoint in a new model and a new pool.
 
     Args:
         path: of `CheckpointCallback`.

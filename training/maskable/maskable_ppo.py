@@ -1,6 +1,6 @@
 """MaskablePPO of sb3-contrib with this project's networks, on `cellgames.envs.adapters.sb3`.
 
-Needs Stable-Baselines3 and sb3-contrib: `pip install "cellgames[train]"`. `callbacks` makes self-play of it.
+It needs Stable-Baselines3 and sb3-contrib: `pip install "cellgames[train]"`. `callbacks` adds self-play.
 
 Letters: `L` rows (games that wait), `A` actions (mask width), `K` components of an action.
 """
@@ -14,6 +14,7 @@ import numpy.typing as npt
 import torch
 from gymnasium import spaces
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.networks.choices import Choices, Relation
 from cellgames.agents.networks.networks import Network, Size, make_network
@@ -25,23 +26,23 @@ from .sb3_import import MaskableActorCriticPolicy, MaskableMultiCategoricalDistr
 __all__ = ["BoardDistribution", "BoardPolicy", "LearnerVecEnv"]
 
 Masks = npt.NDArray[Any] | Tensor | None
-"""[L, A] of any dtype, what is not zero is legal; None if everything is."""
+"""Masks [L, A] of any dtype, not zero where an action is legal; None if every action is."""
 
 
 class LearnerVecEnv(SeatVecEnv):
     """`SeatVecEnv` for networks: rewards in the network's unit, and limits of games as ends.
 
-    Values near 1 are what a network learns best, so rewards are divided by `Network.unit`; "episode" in `infos` tells
-    them as the game pays them. Games that are cut off have a result, which is paid: SB3 must not add what it expects
-    from playing on, as it does where "TimeLimit.truncated" is true.
+    Rewards are divided by `Network.unit`, because networks learn values near 1 best; "episode" in `infos` has them as
+    the game pays them. Games that are cut off have a result, which is paid. So SB3 must not add the value of the last
+    position, as it does where "TimeLimit.truncated" is true.
 
     Args:
-        game: as for `SeatVecEnv`, and so are the others. Opponents are random until `SelfPlayCallback` or
-            `vector.set_opponents` says otherwise.
-        num_envs: how many games.
+        game: as for `SeatVecEnv`, like the other arguments. Opponents are random until `SelfPlayCallback` or
+            `vector.set_opponents` sets others.
+        num_envs: number of games.
         seat: the learner's.
         seed: of the games.
-        device: where they live.
+        device: of the games.
     """
 
     def __init__(
@@ -57,8 +58,8 @@ class LearnerVecEnv(SeatVecEnv):
         with torch.random.fork_rng(devices=[]):  # weights that are thrown away
             self.unit = make_network(self.game, Size(1, 1)).unit
 
+    @override
     def step_wait(self) -> Stepped:
-        """See `SeatVecEnv.step_wait`."""
         observation, rewards, dones, infos = super().step_wait()
         for env_id in dones.nonzero()[0]:
             infos[env_id]["TimeLimit.truncated"] = False
@@ -66,12 +67,12 @@ class LearnerVecEnv(SeatVecEnv):
 
 
 class BoardDistribution(MaskableMultiCategoricalDistribution):
-    """`Choices` as sb3-contrib knows distributions: also for components of which one depends on those before it.
+    """A distribution of sb3-contrib made of `Choices`, also for components that depend on earlier ones.
 
     Draws consume torch's global generator of the CPU, which SB3 seeds.
 
     Attributes:
-        choices: what it is made of.
+        choices: the distribution of the actions.
     """
 
     choices: Choices
@@ -79,38 +80,38 @@ class BoardDistribution(MaskableMultiCategoricalDistribution):
     _relation: Relation | None
 
     def proba_distribution(self, action_logits: Tensor, relation: Relation | None = None) -> BoardDistribution:
-        """Begin with other logits [L, A]; everything is legal."""
+        """Set the logits [L, A]; every action is legal."""
         self._logits, self._relation = action_logits, relation
         self.apply_masking(None)
         return self
 
+    @override
     def apply_masking(self, masks: Masks) -> None:
-        """What is not legal has probability zero; None makes everything legal."""
         legal = torch.ones_like(self._logits) if masks is None else torch.as_tensor(masks, device=self._logits.device)
         self.choices = Choices(self._logits, legal.view(self._logits.shape) != 0, self.action_dims, self._relation)
 
+    @override
     def log_prob(self, actions: Tensor) -> Tensor:
-        """Float [L], of actions [L] or [L, K]."""
         return self.choices.evaluate_actions(actions.long())[0]
 
     def entropy(self) -> Tensor | None:  # type: ignore[override]  # as `Distribution` has it
-        """Float [L]; None where components depend on others, as it has no closed form then."""
+        """Return the entropy, float [L]; None where components depend on others, as it has no closed form then."""
         return None if self._relation is not None else self.choices.evaluate_actions(self.mode())[1]
 
+    @override
     def sample(self) -> Tensor:
-        """Draw actions, int64 [L] or [L, K]."""
         return self.choices.sample(torch.default_generator)
 
+    @override
     def mode(self) -> Tensor:
-        """The likeliest actions, int64 [L] or [L, K]."""
         return self.choices.mode()
 
 
 class BoardPolicy(MaskableActorCriticPolicy):
-    """The network of a game (`make_network`) as a policy of MaskablePPO.
+    """A policy of MaskablePPO with the network of a game (`make_network`).
 
-    `MaskablePPO(BoardPolicy, env, policy_kwargs={"game": env.game, "size": Size(32, 3)})` makes a learner for a
-    `LearnerVecEnv`; `save_network(path, model.policy.network)` keeps what it learned as an agent.
+    `MaskablePPO(BoardPolicy, env, policy_kwargs={"game": env.game, "size": Size(32, 3)})` makes a model for a
+    `LearnerVecEnv`; `save_network(path, model.policy.network)` saves its network as an agent.
 
     Args:
         observation_space: of `SeatVecEnv`.
@@ -151,34 +152,34 @@ class BoardPolicy(MaskableActorCriticPolicy):
             normalize_images=False,
         )
 
+    @override
     def _build(self, lr_schedule: Schedule) -> None:
-        """The network in place of SB3's layers, and the optimizer."""
         self.network = make_network(self.game, self.size)
         rate = lr_schedule(1)
         self.optimizer = self.optimizer_class(self.parameters(), lr=rate, **self.optimizer_kwargs)  # type: ignore[call-arg]  # of a base class without arguments
 
+    @override
     def forward(
         self, obs: Tensor, deterministic: bool = False, action_masks: Masks = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Actions [L] or [L, K], values [L, 1], log probabilities [L]."""
         distribution, value = self._distribution_and_value(obs, action_masks)
         actions = distribution.get_actions(deterministic=deterministic)
         return actions, value[:, None], distribution.log_prob(actions)
 
+    @override
     def evaluate_actions(
         self, obs: Tensor, actions: Tensor, action_masks: Masks = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Values [L, 1]; log probabilities and entropy [L] of actions, see `Choices.evaluate_actions`."""
         distribution, value = self._distribution_and_value(obs, action_masks)
         log_prob, entropy = distribution.choices.evaluate_actions(actions.long())
         return value[:, None], log_prob, entropy
 
     def get_distribution(self, obs: Tensor, action_masks: Masks = None) -> BoardDistribution:  # type: ignore[override]  # `Distribution` is wider
-        """What it would do."""
+        """Return the distribution of the actions."""
         return self._distribution_and_value(obs, action_masks)[0]
 
     def predict_values(self, obs: Tensor) -> Tensor:  # type: ignore[override]  # no dictionaries
-        """Values [L, 1], over the network's unit."""
+        """Return the values [L, 1] in units of the network."""
         return self._distribution_and_value(obs, None)[1][:, None]
 
     def _distribution_and_value(self, obs: Tensor, masks: Masks) -> tuple[BoardDistribution, Tensor]:
@@ -188,8 +189,8 @@ class BoardPolicy(MaskableActorCriticPolicy):
             distribution.apply_masking(masks)
         return distribution, value.float()
 
+    @override
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        """What `save` keeps besides weights."""
         return {
             "observation_space": self.observation_space,
             "action_space": self.action_space,

@@ -1,4 +1,4 @@
-"""What the package uses of Stable-Baselines3 and sb3-contrib, and what to install where they are missing."""
+"""The names that the package uses of Stable-Baselines3 and sb3-contrib, with an error that names the missing extra."""
 
 from __future__ import annotations
 

@@ -15,12 +15,13 @@ __all__ = ["Estimates", "estimate"]
 
 
 class Estimates(NamedTuple):
-    """What a rollout says about its actions.
+    """Advantages and value targets of a rollout.
 
-    advantage: float [T, R], of the action over what its seat expected.
-    target:    float [T, R], what the value should have been.
-    known:     bool [T, R], whether what followed lies within the rollout. The last action of a seat in a game that
-               goes on has no advantage: its value stands in for what follows the actions before it.
+    Attributes:
+        advantage: float [T, R], of the action over the value that its seat expected.
+        target: float [T, R], the target of the value.
+        known: bool [T, R], False for the last action of a seat in a game that goes on. Such an action has no
+            advantage: its value stands in for what follows the actions before it.
     """
 
     advantage: Tensor
@@ -31,12 +32,12 @@ class Estimates(NamedTuple):
 def estimate(
     value: Tensor, reward: Tensor, player: Tensor, done: Tensor, *, gamma: float, gae_lambda: float
 ) -> Estimates:
-    """GAE (Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016).
+    """Return generalized advantage estimates, with a chain of actions for each seat.
 
-    Each seat has a chain of its own. What happens between two of its actions, by whoever, is one step of it: a seat's
-    reward for an action is all that it is paid until it acts again or the game ends, and the value that follows is
-    the one of its own next action, never the opponent's. So nothing is assumed about sums of rewards or about whose
-    turn comes next, and a player may act several times in a row.
+    Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016. All that happens
+    between two actions of a seat is one step of its chain: its reward for an action is all that it is paid until it
+    acts again or the game ends, and the value that follows is that of its own next action, never the opponent's. So
+    rewards need not add up to zero, seats may act in any order, and a player may act several times in a row.
 
     Args:
         value: float [T, R], of the seat to act, before the action.
@@ -44,8 +45,8 @@ def estimate(
         player: int64 [T, R], the seat to act.
         done: bool [T, R], the game ended with the action; limits of games count as ends, since games that are cut off
             have a result.
-        gamma: gamma, for each action of one's own.
-        gae_lambda: lambda.
+        gamma: discount for each action of the same seat.
+        gae_lambda: weight of later estimates (lambda).
     """
     steps, rows, seats = reward.shape
     pending, ahead, gain = (value.new_zeros((rows, seats)) for _ in range(3))

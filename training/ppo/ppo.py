@@ -105,7 +105,7 @@ class PPO:
         ]
         explained = explained_variance(*flat[4:])
         self.network.train()
-        total = sum(self.group.exchange(len(rows)))
+        total = sum(self.group.all_gather(len(rows)))
         order = minibatches(len(rows), total, h.minibatch_size, h.num_epochs, self.generator, self.play.device)
         metrics = [self._learn(*(part[places] for part in flat)) for places in order]
         means: tuple[float, ...] = tuple(torch.stack(metrics).mean(0).tolist()) if metrics else (math.nan,) * 6
@@ -115,7 +115,7 @@ class PPO:
         self, observation: Tensor, mask: Tensor, action: Tensor, before: Tensor, advantage: Tensor, target: Tensor
     ) -> Tensor:
         """Take one step of the optimizer and return the first six of `Losses`, float [6]."""
-        advantage, weight = self.group.standard(advantage)
+        advantage, weight = self.group.normalize(advantage)
         self.optimizer.zero_grad()
         metrics = target.new_zeros(5)
         if len(target):  # a process that has no row of a minibatch takes the step of the others

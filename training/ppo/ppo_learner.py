@@ -14,7 +14,7 @@ from typing_extensions import override
 from cellgames.agents.networks.networks import Network
 from cellgames.envs.core import Game
 from cellgames.training.arguments import Arguments, PPOArguments
-from cellgames.training.distributed import Group, divided
+from cellgames.training.distributed import Group, split_envs
 from cellgames.training.selfplay.actors import make_play
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
@@ -56,7 +56,7 @@ class PPOLearner(Learner):
     @override
     @classmethod
     def share(cls, arguments: Arguments, world: int) -> Arguments:
-        return divided(arguments, world)
+        return split_envs(arguments, world)
 
     @override
     def join(self, group: Group) -> None:

@@ -1,4 +1,4 @@
-"""A run on disk, so that it can be killed at any moment and continued."""
+"""Checkpoints of a run and its settings on disk, so that it can be killed at any moment and continued."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "PROGRESS",
     "TENSORBOARD",
     "Checkpoint",
-    "Kept",
+    "SavedRun",
     "prepare",
     "read",
 ]
@@ -39,20 +39,20 @@ PROGRESS, CURVE, TENSORBOARD, POOL = "progress.csv", "curve.png", "tensorboard",
 PROCESSES = "processes"  # beside the arguments, if there are several
 
 FORMAT = 1
-"""Of a checkpoint; raised when older ones can no longer be continued."""
+"""Format of a checkpoint; it grows when older ones can no longer be continued."""
 
 
 @dataclass
 class Checkpoint:
-    """A run between two iterations, but for the learner and its games.
+    """The counters of a run between two iterations; the learner has the rest of its state.
 
     Attributes:
         planned: steps that were asked for.
-        iteration: how many there were.
+        iteration: number of finished iterations.
         steps: actions that were learned from.
-        games: that ended.
-        seconds: spent on playing and learning, by all processes of the run.
-        history: a line of the table for each evaluation.
+        games: games that ended.
+        seconds: time of playing and learning.
+        history: a row of the table for each evaluation.
     """
 
     planned: int
@@ -65,13 +65,13 @@ class Checkpoint:
     def write(
         self, folder: Path, arguments: Arguments, learner: Mapping[str, Any], others: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        """Beside the last one, then in its place.
+        """Write the checkpoint; it replaces the last one when it is whole.
 
         Args:
             folder: of the run.
             arguments: of the run.
-            learner: its `state_dict`; of several processes the one of rank 0.
-            others: what further processes have of their own, `Learner.OWN`, by rank from 1.
+            learner: state of the learner; of several processes, that of rank 0.
+            others: entries `Learner.OWN` of the states of further processes, by rank from 1.
         """
         asked = _asked_for(arguments, 1 + len(others))
         about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
@@ -85,16 +85,22 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """What `read` found: how far the run is, and what `Checkpoint.write` was given."""
+class SavedRun:
+    """The content of a checkpoint file.
+
+    Attributes:
+        at: the counters.
+        learner: state of the learner.
+        others: entries of the states of further processes.
+    """
 
     at: Checkpoint
     learner: dict[str, Any]
     others: list[dict[str, Any]]
 
 
-def read(folder: Path, arguments: Arguments, device: torch.device, processes: int = 1) -> Kept | None:
-    """The folder's checkpoint, its tensors on the device; None if there is none yet.
+def read(folder: Path, arguments: Arguments, device: torch.device, processes: int = 1) -> SavedRun | None:
+    """Return the checkpoint of a folder with its tensors on the device; None if there is none yet.
 
     Raises:
         RunError: another run's, of another format, or not readable.
@@ -113,20 +119,20 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
             f"continue it with that version, or {START_OVER}"
         )
     _check_same(path, data["arguments"], arguments, processes)
-    return Kept(Checkpoint(**data["at"]), data["learner"], data.get("others", []))
+    return SavedRun(Checkpoint(**data["at"]), data["learner"], data.get("others", []))
 
 
 def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
-    """See that a folder is empty or this run's, and write what was asked for.
+    """Check that a folder is empty or has this run, and write the arguments.
 
     Args:
-        folder: of the run, `folders.opened`.
+        folder: of the run, locked by `run_folders.opened`.
         arguments: of the run.
-        resume: False deletes a run that is there.
-        processes: that learn together.
+        resume: False deletes the run in the folder.
+        processes: number of processes that learn together.
 
     Raises:
-        RunError: it holds something else, or to be resumed another run.
+        RunError: the folder has something else, or another run that would be resumed.
     """
     check(folder, arguments, resume=resume, processes=processes)
     if not resume:
@@ -138,7 +144,7 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int 
 
 
 def check(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
-    """What `prepare` refuses, for a folder that may not be there; changes nothing."""
+    """Raise the errors of `prepare`, but change nothing; the folder may be missing."""
     path = folder / ARGUMENTS
     if folder.is_dir():
         refuse_foreign(folder, ARGUMENTS)
@@ -148,12 +154,12 @@ def check(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 
 
 
 def _asked_for(arguments: Arguments, processes: int) -> dict[str, Any]:
-    """As JSON holds it; one process is not worth a word."""
+    """Return the content of the file of arguments; it has the number of processes if there are several."""
     return {**arguments.to_data(), **({PROCESSES: processes} if processes > 1 else {})}
 
 
 def _asked(path: Path) -> dict[str, Any]:
-    """What the run in the folder was asked for; a `RunError` if the file is of something else, which stays."""
+    """Read the file of arguments; raise a `RunError` if it belongs to something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -167,7 +173,7 @@ def _asked(path: Path) -> dict[str, Any]:
 
 
 def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, processes: int) -> None:
-    """Raise a `RunError` unless what was found is this run, or the same with fewer steps."""
+    """Raise a `RunError` unless `found` are the arguments of this run, or of the same run with fewer steps."""
     asked, before = arguments.to_data(), found.get(PROCESSES, 1)
     if before != processes:
         how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"

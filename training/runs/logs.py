@@ -1,4 +1,4 @@
-"""What a run tells on the way: a table, TensorBoard, a picture."""
+"""Logs of a run: a table, TensorBoard events, and a plot of the learning curve."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ EVAL_METRICS = {
     "{} score": "mean final score of the learner's seats",
     "{} other score": "of the evaluation opponent's",
 }
-"""For each evaluation opponent, by its spec."""
+"""Columns of each evaluation opponent; {} is its spec."""
 
 
 class Logs:
-    """Writes a folder's logs; what needs a package that is missing is left out, with a warning.
+    """The logs in the folder of a run; those that need a missing package are left out, with a warning.
 
     Args:
         folder: of the run.
-        title: of the picture.
-        eval_opponents: whose columns the picture shows.
-        first: steps of the first event to come; those of a run that was stopped are hidden from there on.
+        title: of the plot.
+        eval_opponents: columns of the plot.
+        first: steps of the first event to come; TensorBoard hides later events of a run that was stopped.
         warn: gets a line for each thing left out.
     """
 
@@ -52,7 +52,7 @@ class Logs:
         self._writer: Any = None
 
     def scalars(self, group: str, values: Mapping[str, float], steps: int) -> None:
-        """Events for TensorBoard, as `group/name`; the first makes a file for them."""
+        """Write events for TensorBoard as `group/name`; the first event makes the file."""
         if self._writer is None and self._tells:
             self._open()
         if self._writer is not None:
@@ -69,7 +69,7 @@ class Logs:
         self._writer = SummaryWriter(self._folder / TENSORBOARD, purge_step=self._first)
 
     def table(self, history: Sequence[Mapping[str, float]]) -> None:
-        """The table, whole."""
+        """Write the whole table."""
         text = io.StringIO()
         if history:
             writer = csv.DictWriter(text, history[0], lineterminator="\n")
@@ -77,31 +77,31 @@ class Logs:
             writer.writerows({name: _short(value) for name, value in line.items()} for line in history)
         write_atomic(self._folder / PROGRESS, text.getvalue())
 
-    def picture(self, history: Sequence[Mapping[str, float]]) -> None:
-        """The curve, as far as it goes."""
+    def plot(self, history: Sequence[Mapping[str, float]]) -> None:
+        """Write the plot of the learning curve."""
         if not (self._draws and history and self._eval_opponents):
             return
         try:
-            from .curves import curve_png
+            image = png(partial(draw_learning_curve, self._title, self._eval_opponents, history))
         except ImportError as error:
             self._draws = False
             self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")
             return
-        write_atomic(self._folder / CURVE, curve_png(self._title, self._eval_opponents, history))
+        write_atomic(self._folder / CURVE, image)
 
     def flush(self) -> None:
-        """Write the events that wait: a run that is killed later does not tell of them again."""
+        """Write buffered events, because a run that is killed later does not repeat them."""
         if self._writer is not None:
             self._writer.flush()
 
     def close(self) -> None:
-        """Write what waits."""
+        """Write buffered events and close the file."""
         if self._writer is not None:
             self._writer.close()
 
 
 def eval_metrics(spec: str) -> dict[str, str]:
-    """Name and explanation of each column for an evaluation opponent."""
+    """Return the name and the explanation of each column of an evaluation opponent."""
     return {name.format(spec): text for name, text in EVAL_METRICS.items()}
 
 

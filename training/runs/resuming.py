@@ -1,4 +1,4 @@
-"""A run that goes on: what the last checkpoint kept is given to the learner, in each process of several."""
+"""Restoring a learner from the last checkpoint, in one process or in several."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from cellgames.training.distributed import pack, unpack
 from cellgames.training.selfplay.learner import Learner
 from cellgames.training.selfplay.opponent_pool import like
 
-from .checkpoints import Checkpoint, Kept, read
+from .checkpoints import Checkpoint, SavedRun, read
 
 __all__ = ["restore"]
 
 
 def restore(folder: Path, arguments: Arguments, device: torch.device, learner: Learner) -> Checkpoint | None:
-    """Give the learner what the last checkpoint kept.
+    """Restore the learner from the last checkpoint.
 
-    Of several processes rank 0 reads it, and sends the others what they need of it, snapshots included.
+    Of several processes rank 0 reads the file and sends the others their parts, snapshots included.
 
     Args:
         folder: of the run; only rank 0 needs it.
         arguments: of the run.
         device: of the learner.
-        learner: is changed, if there is a checkpoint.
+        learner: changed if there is a checkpoint.
 
     Returns:
-        How far the run is; None if there is no checkpoint yet.
+        The counters of the run; None if there is no checkpoint yet.
 
     Raises:
         RunError: see `checkpoints.read`.
@@ -45,15 +45,15 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
             parts = [pack(_part(kept, learner, rank)) for rank in range(group.world)]
     if group.world == 1:
         return kept.at if kept is not None else None
-    part = unpack(group.deal(parts), device)
+    part = unpack(group.scatter(parts), device)
     with group.agreed():
         if part is not None and not group.first:
             _take(part, learner)
     return Checkpoint(**part["at"]) if part is not None else None
 
 
-def _part(kept: Kept | None, learner: Learner, rank: int) -> dict[str, Any] | None:
-    """What a process needs; rank 0 has all but its place in the run."""
+def _part(kept: SavedRun | None, learner: Learner, rank: int) -> dict[str, Any] | None:
+    """Return the part of the checkpoint for a process; rank 0 needs the counters only."""
     if kept is None:
         return None
     at = vars(kept.at)
@@ -65,6 +65,6 @@ def _part(kept: Kept | None, learner: Learner, rank: int) -> dict[str, Any] | No
 
 
 def _take(part: dict[str, Any], learner: Learner) -> None:
-    selves = part["snapshots"]
-    learner.pool.receive({file: like(learner.network, weights) for file, weights in selves.items()})
+    snapshots = part["snapshots"]
+    learner.pool.receive({file: like(learner.network, weights) for file, weights in snapshots.items()})
     learner.load_state_dict(part["learner"])

@@ -1,15 +1,15 @@
-"""A run of training: `train` makes a learner, lets it learn, measures it, and keeps all that in a folder.
+"""A run of training: `train` makes a learner, lets it learn, evaluates it, and keeps all of it in a folder.
 
-    arguments.json     what was asked for
-    checkpoint.pt      from where a run that was stopped is continued
+    arguments.json     the arguments of the run
+    checkpoint.pt      the state from which a stopped run continues
     agent.safetensors  the network at that checkpoint, as `agents.load` reads it
     pool/              snapshots
-    progress.csv       a line an evaluation
+    progress.csv       a row for each evaluation
     curve.png          strength over steps
-    tensorboard/       events, an iteration each
+    tensorboard/       events of each iteration
 
 At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
-is killed and continued learns what one learns that was left alone.
+is killed and continued learns the same as a run that is not killed.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
-from cellgames.training.distributed import joined, mean_over, pack, unpack
-from cellgames.training.machine import alone, machine
+from cellgames.training.distributed import joined_group, mean_over, pack, unpack
+from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
 from cellgames.utils.run_folders import START_OVER, RunError, opened
@@ -50,12 +50,12 @@ class Progress:
     """The progress of a run.
 
     Attributes:
-        steps: learned from.
+        steps: actions learned from.
         total: steps that were asked for.
-        games: that ended.
+        games: games that ended.
         steps_per_second: of the last iteration; NaN before the first.
         shares: against each evaluation opponent at the last evaluation.
-        history: the table so far, a line an evaluation.
+        history: the table so far, a row for each evaluation.
     """
 
     steps: int
@@ -68,14 +68,15 @@ class Progress:
 
 @dataclass(frozen=True)
 class Finished:
-    """A run that has all its steps.
+    """A finished run.
 
-    out:     its folder.
-    agent:   the file of the trained agent.
-    steps:   learned from, all processes together.
-    before:  those of them that this call did not have to learn from.
-    seconds: of playing and learning.
-    history: the table, a line an evaluation.
+    Attributes:
+        out: its folder.
+        agent: the file of the trained agent.
+        steps: actions learned from, in all processes together.
+        before: steps that were finished before this call.
+        seconds: time of playing and learning.
+        history: the table, a row for each evaluation.
     """
 
     out: Path
@@ -95,37 +96,37 @@ def train(
     report: Callable[[Progress], None] = lambda progress: None,
     warn: Callable[[str], None] = lambda message: None,
 ) -> Finished:
-    """Train until the learner has learned from as many steps as asked for; see the module.
+    """Train until the learner has learned from as many steps as the arguments say.
+
+    In a process group of torch.distributed, or when started by torchrun, several processes learn as one, each on a
+    device of its own; see `training.distributed`. All call this function with the same arguments, and only rank 0 needs
+    the folder. Counts are those of all processes together.
 
     Args:
         arguments: by `PPOArguments.fitted(game, ...)` or another algorithm's.
-        out: the folder; made where it is missing. One that holds this run, or a shorter one, is continued.
+        out: the folder; made if it is missing. A folder with this run, or with a shorter one, is continued.
         resume: False deletes the run in the folder first.
-        command: what was typed, for the file of the agent.
-        report: called before the first iteration and after each, in each process of several.
-        warn: gets a line for each thing left out, and for what keeps a continued run from being exact; of several
-            processes in rank 0 only.
-
-    In a process group of torch.distributed, or started by torchrun, several processes learn as one, each on a device of
-    its own; see `distributed`. All are called alike, and rank 0 alone needs the folder. Counts are of all together.
+        command: the command line, for the file of the agent.
+        report: called before the first iteration and after each, in every process.
+        warn: gets a line for each part that is left out, and if a continued run is not exact; in rank 0 only.
 
     Raises:
-        RunError: the folder holds something else, or a run with other arguments, of another number of processes, or of
-            an older format; or nothing was learned between two checkpoints.
+        RunError: the folder has something else, or a run with other arguments, another number of processes or an older
+            format; or nothing was learned between two checkpoints.
         ValueError: arguments that do not fit the game.
-        GroupError: of several processes another is gone.
-        ImportError: a package is missing without which there is no run.
+        GroupError: another process is gone.
+        ImportError: a package that the run needs is missing.
     """
     check_installed()
     folder = Path(out)
     game = registry.make(arguments.game, **arguments.parameters)
-    with joined(arguments.device) as (group, device), ExitStack() as ends:
-        ends.enter_context(alone(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
+    with joined_group(arguments.device) as (group, device), ExitStack() as ends:
+        ends.enter_context(isolated(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
         with group.agreed():
             kind = ALGORITHMS[arguments.algorithm].learner
             share = arguments if group.world == 1 else kind.share(arguments, group.world)
-            # Made before the folder is: what cannot be trained leaves none. One that goes on has weights of its own,
-            # and other processes than rank 0 get theirs from it.
+            # The learner is made before the folder, so that errors leave no folder. A continued run has weights of its
+            # own, and other processes get theirs from rank 0.
             if not group.first or (resume and (folder / CHECKPOINT).exists()):
                 share = dataclasses.replace(share, start_from="")
             learner = kind(game, share, folder, device)
@@ -178,21 +179,21 @@ class _Run:
             self.logs = Logs(folder, title, arguments.eval_opponents, self.at.steps + 1 if at is not None else 0, warn)
         self.at.planned = arguments.total_steps
         if at is None:
-            self.group.spread(learner.network)
+            self.group.broadcast(learner.network)
             learner.snapshot(0)
             self._evaluate()
-            self._keep()
+            self._save()
         elif self.logs is not None:
             self.logs.table(self.at.history)
         self._begin_games()
 
     def close(self) -> None:
-        """Write what waits."""
+        """Close the logs."""
         if self.logs is not None:
             self.logs.close()
 
     def to_the_end(self, report: Callable[[Progress], None], out: Path) -> Finished:
-        """All iterations that are missing."""
+        """Run all missing iterations."""
         arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
         report(self._progress(math.nan))
         while at.steps < arguments.total_steps:
@@ -209,7 +210,7 @@ class _Run:
                 self._evaluate(iteration)
             if last or at.iteration % arguments.checkpoint_every == 0:
                 _check_learned(arguments, at.steps - kept)
-                self._keep()
+                self._save()
                 self._begin_games()
                 kept = at.steps
             report(self._progress(iteration.steps / took))
@@ -226,18 +227,18 @@ class _Run:
         self.learner.restart(for_rank(seed, self.group.rank))
 
     def _iterate(self, progress: float) -> Iteration:
-        """What all processes did together; metrics are means over them."""
+        """Run an iteration, and return the results of all processes together; metrics are means."""
         iteration, group = self.learner.iterate(progress), self.group
         if group.world == 1:
             return iteration
         self.learner.pool.settle(group)
-        counts = group.exchange((iteration.steps, iteration.games, iteration.turns))
+        counts = group.all_gather((iteration.steps, iteration.games, iteration.turns))
         steps, games, turns = (sum(count) for count in zip(*counts, strict=True))
         means = mean_over(group, iteration.metrics.values())
         return Iteration(steps, games, turns, dict(zip(iteration.metrics, means, strict=True)))
 
     def _counters(self, iteration: Iteration | None, steps_per_second: float) -> dict[str, float]:
-        """By the names of `logs.RUN_METRICS`."""
+        """Return the values of `logs.RUN_METRICS`."""
         at, length = self.at, math.nan
         if iteration is not None and iteration.games:
             length = iteration.turns / iteration.games
@@ -251,7 +252,7 @@ class _Run:
         self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
     def _evaluate(self, iteration: Iteration | None = None) -> None:
-        """A line of the table; nothing here changes what is learned."""
+        """Evaluate the learner and add a row to the table; this does not change what is learned."""
         at, since = self.at, self.at.history[-1] if self.at.history else {"steps": 0, "seconds": 0.0}
         seconds = at.seconds - since["seconds"]
         speed = (at.steps - since["steps"]) / seconds if seconds else math.nan
@@ -265,7 +266,7 @@ class _Run:
             self.logs.scalars("against", measured, at.steps)
 
     def _measure(self) -> dict[str, float]:
-        """The learner against each evaluation opponent; several processes share them out."""
+        """Return the results against each evaluation opponent; several processes share the opponents."""
         arguments, found, learner, group = self.arguments, dict[str, float](), self.learner.agent(), self.group
         root = derive(arguments.seed, Purpose.EVALUATION, self.at.iteration)
         with group.agreed():
@@ -274,11 +275,11 @@ class _Run:
                     seed = derive(root, Purpose.EVALUATION, number)
                     result = compare(self.game, learner, agent, arguments.eval_games, seed, self.device)
                     found |= dict(zip(eval_metrics(spec), dataclasses.asdict(result).values(), strict=True))
-        merged = {name: value for part in group.exchange(found) for name, value in part.items()}
+        merged = {name: value for part in group.all_gather(found) for name, value in part.items()}
         return {name: merged[name] for spec in self.eval_opponents for name in eval_metrics(spec)}
 
-    def _keep(self) -> None:
-        """The agent and the picture as of now, then the checkpoint: when it says that a run is done, all is there."""
+    def _save(self) -> None:
+        """Write the agent and the plot, then the checkpoint, so that a checkpoint never lacks its agent."""
         at, arguments, learner = self.at, self.arguments, self.learner
         self.group.check_equal(learner.network, learner.pool.members)
         state = learner.state_dict()
@@ -293,18 +294,18 @@ class _Run:
             "steps": at.steps,
             "games": at.games,
             "seconds": round(at.seconds, 1),
-            "machine": machine(self.device),
+            "machine": describe_machine(self.device),
             **({"processes": self.group.world} if self.group.world > 1 else {}),
         }
         learner.save(self.folder / AGENT, made)
-        self.logs.picture(at.history)
+        self.logs.plot(at.history)
         self.logs.flush()
         at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]])
         learner.pool.prune()
 
 
 def _check_learned(arguments: Arguments, steps: int) -> None:
-    """Raise a `RunError` if there were none between two checkpoints, since there may never be any."""
+    """Raise a `RunError` if no steps were learned from between two checkpoints, because that may never change."""
     if steps == 0:
         raise RunError(
             f"nothing was learned between two checkpoints: with num_steps={arguments.num_steps} and "

@@ -3,12 +3,12 @@
 As in Espeholt et al., "IMPALA: Scalable distributed deep-RL with importance weighted actor-learner architectures",
 2018, actors play whole rollouts and the learner takes one of each; but here always the same one, so that a run can be
 repeated. Rollout `i` after a restart is played with the weights that `i - lag` iterations made, by games whose seeds
-follow from the restart's seed and the actor's number. PPO is right with a lag as it is: its ratio is to the chances
-that the actor itself had (`Rollout.log_prob`), and what moved beyond the clip since then teaches nothing.
+follow from the restart's seed and the actor's number. PPO needs no change for a lag: its probability ratio is to the
+policy that the actor had (`Rollout.log_prob`), and actions beyond the clip range have no gradient.
 
-An actor that plays is waited for, however long it takes, and asked now and then whether it is still there. One that
-dies is made anew; one whose process does not answer is left out until it has played on. Then what is learned depends on
-when that happened, and a run cannot be repeated exactly.
+The learner waits for an actor as long as it plays, and asks it now and then whether it is alive. An actor that dies is
+replaced. An actor whose process does not answer is left out until its next rollout. In both cases the results depend on
+when that happened, and the run cannot be repeated exactly.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from .opponent_pool import Pool
 from .remote_play import Actor, Make, Order, Part, Setup, joined, network_weights
 from .rollouts import Play, Rollout
 
-__all__ = ["MAX_STALE", "PATIENCE", "ActorPlay", "make_play"]
+__all__ = ["MAX_STALE", "TIMEOUT", "ActorPlay", "make_play"]
 
 R = TypeVar("R", bound=Rollout)
 
-PATIENCE = 30.0
+TIMEOUT = 30.0
 """Seconds within which an actor's process must answer, also while it plays; then it is left out."""
-FIRST = 120.0
-"""Seconds that one has which has not played yet: machines start, packages are imported."""
+START_TIMEOUT = 120.0
+"""The same for an actor that has not played yet: machines start, packages are imported."""
 LOST = 3.0
-"""So many times that long after it was left out, an actor that still does not answer is ended and made anew."""
-BEATS = 10
-"""How often an actor that is waited for is asked within that time whether it is there."""
-PULSE = "pulse"
-"""Ray's name of the thread of an actor that answers while another one plays."""
-TRIES = 3
+"""Number of further timeouts after which an actor that does not answer is ended and replaced."""
+PINGS = 10
+"""Number of pings within a timeout to an actor that the learner waits for."""
+PING_GROUP = "ping"
+"""Ray's concurrency group for pings, which an actor answers while it plays."""
+MAX_DEATHS = 3
 """Deaths in a row, without a rollout between them, after which an actor is given up until games start over."""
 MAX_STALE = 2
-"""Iterations that a rollout may come too late and still be learned from."""
+"""Iterations that a rollout may be late and still be learned from."""
 
 GO_ON = "the same command continues the run at its last checkpoint"
 
@@ -68,10 +68,10 @@ def make_play(
     device: torch.device,
     warn: Callable[[str], None],
 ) -> Play[R]:
-    """Who plays for a learner: this process, or as many actors as the arguments ask for.
+    """Return the games of a learner: in this process, or in as many actors as the arguments ask for.
 
     Args:
-        make: makes what plays in one process.
+        make: makes the games of one process.
         game: the rules.
         arguments: of the run.
         network: the learner's.
@@ -88,15 +88,25 @@ def make_play(
 
 @dataclass
 class _Asked:
-    """A rollout that an actor is to play, or has played: which one since the restart, and Ray's reference to it."""
+    """A rollout that an actor was asked for.
+
+    Attributes:
+        number: which one since the restart.
+        reference: Ray's.
+    """
 
     number: int
     reference: Any
 
 
 @dataclass
-class _Knock:
-    """A question whether a process is there that was not answered yet: Ray's reference, and when it was asked."""
+class _Ping:
+    """A ping without an answer.
+
+    Attributes:
+        reference: Ray's.
+        since: when it was sent.
+    """
 
     reference: Any
     since: float
@@ -104,21 +114,21 @@ class _Knock:
 
 @dataclass
 class _Member:
-    """An actor as the learner knows it.
+    """State of an actor in the learner.
 
     Attributes:
-        place: its number; rollouts stand in this order.
-        handle: Ray's; None if it was given up.
-        asked: the number of the last rollout that was asked for since the restart.
-        pending: rollouts that were asked for and did not come yet, the oldest first.
+        place: its number; rollouts are joined in this order.
+        handle: Ray's; None if the actor was given up.
+        asked: number of the last rollout that it was asked for since the restart.
+        pending: rollouts that it was asked for and has not returned, the oldest first.
         known: files of the snapshots that it has.
-        started: it was asked to begin the games of this restart.
-        life: how many actors died in this place since the restart.
-        deaths: in a row, without a rollout.
-        late: nobody waits for it, until a rollout of its comes.
-        played: a rollout of its came since it was made.
-        heard: when it last gave a sign of life (`time.monotonic`).
-        knock: the last question, if it has not answered.
+        started: True if it was asked to begin the games of this restart.
+        life: number of actors that died in this place since the restart.
+        deaths: number of deaths in a row, without a rollout.
+        late: True if the learner does not wait for it, until it returns a rollout.
+        played: True if it has returned a rollout since it was made.
+        heard: time of its last sign of life (`time.monotonic`).
+        ping: the last ping, if it has not answered.
     """
 
     place: int
@@ -132,11 +142,11 @@ class _Member:
     late: bool = False
     played: bool = False
     heard: float = -math.inf
-    knock: _Knock | None = None
+    ping: _Ping | None = None
 
 
 class ActorPlay(Generic[R]):
-    """Games in progress in other processes; see `SelfPlay` for what it does, and `make_play` for its arguments.
+    """Games in progress in actors; the counterpart of `SelfPlay`. `make_play` explains the arguments.
 
     `start` joins or starts the cluster; `close` ends the actors, and the cluster if it was started here.
     """
@@ -154,7 +164,7 @@ class ActorPlay(Generic[R]):
         self.device, self.mixed_precision, self.opponents = here.device, here.mixed_precision, here.opponents
         self.network, self.pool, self.lag, self._warn = network, pool, arguments.lag, warn
         self._until = arguments.checkpoint_every  # games start over then; what is played ahead would be lost
-        # bfloat16 is for GPUs; the ratio of chances is right with whatever precision the actor had.
+        # bfloat16 is for GPUs; the probability ratio is right with whatever precision the actor had.
         plain: dict[str, Any] = {"mixed_precision": False} if hasattr(arguments, "mixed_precision") else {}
         num_envs = arguments.num_envs // arguments.actors
         share = dataclasses.replace(arguments, num_envs=num_envs, actors=0, lag=0, ray=type(arguments).ray, **plain)
@@ -168,7 +178,7 @@ class ActorPlay(Generic[R]):
         self._steps = self._number = 0
 
     def start(self) -> None:
-        """See `Play`.
+        """Join or start the cluster, and make the actors.
 
         Raises:
             ClusterError: there is no cluster, it cannot be joined, or it has fewer cores than there are actors.
@@ -180,27 +190,27 @@ class ActorPlay(Generic[R]):
                 f"{self._count} actors, but the cluster has {cores} core{'s' * (cores != 1)}; ask for "
                 f"actors={max(cores, 1)} or start more machines"
             )
-        kind = self._ray.remote(num_cpus=1, concurrency_groups={PULSE: 1})(Actor)
+        kind = self._ray.remote(num_cpus=1, concurrency_groups={PING_GROUP: 1})(Actor)
         self._new = partial(kind.remote, build(), Place.here(), self._setup)
         self._members = [_Member(place, self._new()) for place in range(self._count)]
 
     def restart(self, seed: int) -> None:
-        """See `Play`; rollouts that were asked for before are of no use any more."""
+        """Begin new games in all actors; drops rollouts that they were asked for before."""
         self._seed, self._number = seed, 0
         for member in self._members:
             if member.handle is None:
                 self._make(member)
-                member.deaths = TRIES - 1
+                member.deaths = MAX_DEATHS - 1
                 member.known.clear()
             member.pending.clear()
             member.asked, member.started, member.life = -1, False, 0
 
     def collect(self, steps: int) -> R:
-        """Ask for the rollouts to come, and take those that are due: those of all actors, unless some are left out.
+        """Ask for rollouts, and return those that are due: of all actors, except those that are left out.
 
         Raises:
-            ClusterError: the game, an agent or the network failed in an actor; its versions are others than here; or
-                all actors died again and again.
+            ClusterError: the game, an agent or the network failed in an actor; an actor has other versions; or all
+                actors died repeatedly.
         """
         self._steps, self._newest = steps, None
         number, self._number = self._number, self._number + 1
@@ -212,7 +222,7 @@ class ActorPlay(Generic[R]):
             raise ClusterError(f"the Ray cluster failed: {_first_line(error)}; {GO_ON}") from error
 
     def close(self) -> None:
-        """See `Play`."""
+        """End the actors, and the cluster if it was started here."""
         for member in self._members:
             self._end(member)
         self._open.close()
@@ -220,7 +230,7 @@ class ActorPlay(Generic[R]):
     # ---------------------------------------------------------------- asking
 
     def _ask(self, member: _Member, number: int) -> None:
-        """Have the actor play on, up to the rollout that is `lag` ahead of `number`."""
+        """Ask an actor for all rollouts up to the one that is `lag` ahead of `number`."""
         if member.handle is None:
             return
         last = max(number, min(number + self.lag, self._until - 1))
@@ -241,13 +251,13 @@ class ActorPlay(Generic[R]):
         member.known, member.started, member.asked = files, True, number
 
     def _snapshot(self, file: str) -> Any:
-        """A reference to the weights; actors on other machines have no such files."""
+        """Return a reference to the weights of a snapshot, because actors on other machines have no files."""
         if file not in self._snapshots:
             self._snapshots[file] = self._ray.put(network_weights(load_network(self.pool.folder / file).network))
         return self._snapshots[file]
 
     def _seed_of(self, member: _Member) -> int:
-        """Of the games of an actor; the first one plays those that this process would play."""
+        """Return the seed of an actor's games; the first actor plays the games that this process would play."""
         if member.place == member.life == 0:
             return self._seed
         return derive(derive(self._seed, Purpose.GAMES, member.place), Purpose.GAMES, member.life)
@@ -255,7 +265,7 @@ class ActorPlay(Generic[R]):
     # ---------------------------------------------------------------- taking
 
     def _gather(self, number: int) -> list[Part[R]]:
-        """The rollouts `number`, and those that came too late for an earlier iteration; in the order of actors."""
+        """Return the rollouts `number`, and late ones of earlier iterations, in the order of actors."""
         got: dict[tuple[int, int], Part[R]] = {}
         while True:
             heads = {
@@ -266,8 +276,8 @@ class ActorPlay(Generic[R]):
             awaited = [member for member in heads.values() if not member.late]
             if not heads or (got and not awaited and not self._ready(heads, 0.0)):
                 break
-            # Where everybody is late, whoever comes first is waited for.
-            ready = self._ready(heads, min(1.0, PATIENCE / BEATS))
+            # If all actors are late, wait for the first.
+            ready = self._ready(heads, min(1.0, TIMEOUT / PINGS))
             for reference in ready:
                 self._take(heads[reference], number, got)
             self._listen([member for reference, member in heads.items() if reference not in ready])
@@ -278,7 +288,7 @@ class ActorPlay(Generic[R]):
         return list(ready)
 
     def _take(self, member: _Member, number: int, got: dict[tuple[int, int], Part[R]]) -> None:
-        """The oldest rollout of an actor, which is there; or the news of its death."""
+        """Take the oldest rollout of an actor, which is ready, or replace the actor if it died."""
         errors, asked = self._ray.exceptions, member.pending.popleft()
         try:
             part = self._ray.get(asked.reference)
@@ -292,44 +302,44 @@ class ActorPlay(Generic[R]):
             self._renew(member, f"died ({_first_line(error)})")
             return
         member.late, member.played, member.deaths = False, True, 0
-        member.heard, member.knock = time.monotonic(), None
+        member.heard, member.ping = time.monotonic(), None
         if number - asked.number <= MAX_STALE:
             got[member.place, asked.number] = part
         else:
             self._ask(member, number)
 
     def _listen(self, members: Iterable[_Member]) -> None:
-        """Ask those whose rollouts are missing whether they are there, and leave out or end who has not answered."""
+        """Ping actors whose rollouts are missing; leave out or replace those that do not answer."""
         for member in members:
-            now, patience = time.monotonic(), max(PATIENCE, 0.0 if member.played else FIRST)
-            if member.knock is None:
-                if now - member.heard >= PATIENCE / BEATS:
-                    alive = member.handle.alive.options(concurrency_group=PULSE)
-                    member.knock = _Knock(alive.remote(), now)
-            elif self._ready([member.knock.reference], 0.0):  # if it has died its rollout will tell
-                member.heard, member.knock = now, None
-            elif (silent := now - member.knock.since) > (1 + LOST) * patience:
+            now, timeout = time.monotonic(), max(TIMEOUT, 0.0 if member.played else START_TIMEOUT)
+            if member.ping is None:
+                if now - member.heard >= TIMEOUT / PINGS:
+                    alive = member.handle.alive.options(concurrency_group=PING_GROUP)
+                    member.ping = _Ping(alive.remote(), now)
+            elif self._ready([member.ping.reference], 0.0):  # if it died, its rollout says so
+                member.heard, member.ping = now, None
+            elif (silent := now - member.ping.since) > (1 + LOST) * timeout:
                 self._renew(member, f"has not answered for {silent:.0f} s and was ended")
-            elif silent >= patience and not member.late:
+            elif silent >= timeout and not member.late:
                 member.late = True
                 self._warn(
                     f"actor {member.place} has not answered for {silent:.0f} s; its games are left out until it does"
                 )
 
     def _renew(self, member: _Member, why: str) -> None:
-        """Put a new actor in the place of one that is gone; it begins new games, with the newest weights."""
+        """Replace an actor that is gone; the new one begins new games with the newest weights."""
         self._end(member)
         member.pending.clear()
         member.known.clear()
         member.started, member.life, member.deaths = False, member.life + 1, member.deaths + 1
-        if member.deaths < TRIES:
+        if member.deaths < MAX_DEATHS:
             self._warn(f"actor {member.place} {why}; another one takes its place")
             self._make(member)
             number = self._number - 1
             member.asked = number - 1
             self._ask(member, number)
             return
-        self._warn(f"actor {member.place} {why}, {TRIES} times in a row; it is given up until games start over")
+        self._warn(f"actor {member.place} {why}, {MAX_DEATHS} times in a row; it is given up until games start over")
         if all(other.handle is None for other in self._members):
             raise ClusterError(
                 f"all actors were given up; the last one {why}. Do its machines have this package and its extras, free "
@@ -337,9 +347,9 @@ class ActorPlay(Generic[R]):
             )
 
     def _make(self, member: _Member) -> None:
-        """An actor in an empty place; nobody waits for it until it has played."""
+        """Make an actor; the learner does not wait for it until it has played."""
         member.handle, member.late, member.played = self._new(), True, False
-        member.heard, member.knock = time.monotonic(), None
+        member.heard, member.ping = time.monotonic(), None
 
     def _end(self, member: _Member) -> None:
         if member.handle is not None and self._ray.is_initialized():
@@ -347,16 +357,16 @@ class ActorPlay(Generic[R]):
         member.handle = None
 
     def _joined(self, parts: list[Part[R]]) -> R:
-        """Return the joined rollout; results are recorded in the pool."""
+        """Return the joined rollout, and record the results in the pool."""
         members = {member.file: member for member in self.pool.members}
         for part in parts:
             for file, score, games in part.results:
-                if file in members:  # else it has gone in the meantime
+                if file in members:  # else it was dropped in the meantime
                     self.pool.record(members[file], score, games)
         return joined(parts, self._number_of, self.device)
 
     def _number_of(self, file: str) -> int:
-        """The number of a snapshot, after those of agents that stay what they are."""
+        """Return the number of a snapshot, which follows those of fixed agents."""
         return self._numbers.setdefault(file, len(self.opponents.agents) + len(self._numbers))
 
 

@@ -1,4 +1,4 @@
-"""How good a learner is by now: games against agents that stay what they are.
+"""Evaluation: games of a learner against fixed agents.
 
 Letters: `B` games, `P` seats.
 """
@@ -18,22 +18,22 @@ from cellgames.envs.core import Game
 __all__ = ["OPENING_PLIES", "Comparison", "compare", "seatings"]
 
 OPENING_PLIES = 2
-"""Random moves before the agents take over, where all is seen and no dice fall; elsewhere these make games differ.
+"""Random moves before the agents take over, in games of perfect information without dice, so that games differ.
 
-None where turns are several actions: chance makes no turns there, and an action is only a part.
+There are none in games whose turns are several actions, where random actions make no turns.
 """
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Games of a learner against another agent.
+    """Results of a learner against another agent.
 
     Attributes:
-        ahead: its share of the games for two, or of the pairs of a seat of its own and one of the other's; those that
-            are level, and games that both lose, count half.
-        decided: share of the games or pairs that are not level.
-        score: mean final score of its seats, as the game counts.
-        other_score: of the other's.
+        ahead: share of the games for two in which the learner is ahead; in larger games, of the pairs of a seat of the
+            learner and one of the other agent. Ties, and games that both lose, count half.
+        decided: share of the games or pairs that are not ties.
+        score: mean final score of the learner's seats, as the game counts.
+        other_score: mean final score of the other agent's seats.
     """
 
     ahead: float
@@ -50,15 +50,15 @@ def compare(
     seed: int,
     device: torch.device | str = "cpu",
 ) -> Comparison:
-    """Play games in pairs: with the same opening and the same dice, seats exchanged.
+    """Play pairs of games with the same opening and the same dice, but exchanged seats.
 
     Args:
         game: for any number of players; the learner has half of the seats.
-        learner: plays.
-        other: plays.
-        games: even.
-        seed: all chance of the games follows from it.
-        device: on which they are played.
+        learner: one agent.
+        other: the other agent.
+        games: an even number.
+        seed: of all randomness in the games.
+        device: of the games.
 
     Raises:
         ValueError: an odd number of games; an agent that cannot play the game.
@@ -79,14 +79,14 @@ def compare(
 
 
 def seatings(games: int, players: int, generator: torch.Generator) -> Tensor:
-    """Who sits where: int64 [B, P], 0 the learner, 1 the other; of two games in a row one exchanges all seats."""
+    """Return the agent of each seat, int64 [B, P]: 0 the learner, 1 the other. Games 2i and 2i + 1 exchange seats."""
     order = torch.rand((games // 2, players), generator=generator).argsort(1)
     first = (order >= players // 2).long()
     return torch.stack((first, 1 - first), 1).flatten(0, 1)
 
 
 def _comparison(rank: Tensor, scores: Tensor, learner_mask: Tensor) -> Comparison:
-    """Out of what places are decided by, [B, P], final scores, and whose seats they are, bool [B, P]."""
+    """Compare the learner's seats (`learner_mask`, bool [B, P]) with the others by `rank` [B, P]; `scores` are final."""
     pairs = learner_mask[:, :, None] & ~learner_mask[:, None]  # the learner's seats, and the other's
     gap = (rank[:, :, None] - rank[:, None])[pairs].sign()
     return Comparison(

@@ -1,4 +1,4 @@
-"""Who the learner meets: itself, snapshots, fixed agents; drawn anew for every game."""
+"""Opponents of the learner, drawn for every game: itself, snapshots, and fixed agents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ __all__ = ["POOL", "SELF", "Opponents", "parse_mix"]
 
 SELF, POOL = "self", "pool"
 ACTIVE = 4
-"""Snapshots that new games meet at a time; more would be asked one by one about few games each."""
+"""Number of snapshots that play at a time; more would get too few games each for batches."""
 
 
 def parse_mix(text: str) -> dict[str, float]:
-    """`self=0.8,pool=0.2` as names and shares of the games; shares add up to 1, and one name alone needs none.
+    """Parse a text such as `self=0.8,pool=0.2` into shares of the games by name, which add up to 1.
+
+    A single name needs no share.
 
     Raises:
-        ValueError: the message says what was expected.
+        ValueError: the text is malformed.
     """
     mix: dict[str, float] = {}
     for part in text.split(","):
@@ -43,7 +45,7 @@ def parse_mix(text: str) -> dict[str, float]:
 
 
 class Opponents:
-    """Hands out opponents by number: -1 is the current self, others are agents that stay what they are.
+    """Opponents by number: -1 is the current learner, other numbers are places in `agents`.
 
     Args:
         game: the rules.
@@ -60,13 +62,13 @@ class Opponents:
         self._active: list[int] = []
 
     def renew(self, generator: torch.Generator) -> None:
-        """Draw the snapshots that new games meet from now on."""
+        """Draw the snapshots that new games meet from now on; consumes the generator."""
         if POOL not in self.mix:
             return
         self._active = [self._place(member) for member in self.pool.sample(ACTIVE, generator)]
 
     def draw(self, games: int, generator: torch.Generator) -> list[int]:
-        """The opponent of each new game; the generator is consumed."""
+        """Return the number of an opponent for each new game; consumes the generator."""
         shares = torch.tensor(list(self.mix.values()), dtype=torch.float64)
         lots = torch.rand(2, games, generator=generator, device=generator.device, dtype=torch.float64).cpu()
         kinds = torch.searchsorted(shares.cumsum(0), lots[0]).clamp(max=len(shares) - 1).tolist()
@@ -78,22 +80,22 @@ class Opponents:
         ]
 
     def record(self, number: int, score: float, games: int) -> None:
-        """Tell of games that ended; `score` is the learner's."""
+        """Record the learner's score in games that ended."""
         member = self._members[number]
         if member is not None:
             self.pool.record(member, score, games)
 
     def snapshots(self) -> dict[int, str]:
-        """Files of the snapshots by their numbers."""
+        """Return the files of the snapshots by their numbers."""
         return {number: member.file for number, member in enumerate(self._members) if member is not None}
 
     def forget(self) -> None:
-        """No game goes on, so that no snapshot is needed any more."""
+        """Forget all snapshots, because no game goes on."""
         del self.agents[self._fixed :], self._members[self._fixed :]
         self._active = []
 
     def _place(self, member: Member) -> int:
-        """The number of a snapshot; as long as one of its games may go on it keeps it."""
+        """Return the number of a snapshot, which it keeps while games with it may go on."""
         for number, other in enumerate(self._members):
             if other is not None and other.file == member.file:
                 return number

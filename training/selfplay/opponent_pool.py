@@ -1,4 +1,4 @@
-"""The opponent pool: snapshots of the learner on disk, and which of them is met next."""
+"""The opponent pool: snapshots of the learner on disk, and how they are sampled."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class Member:
     """A snapshot of the learner in the pool.
 
     Attributes:
-        file: its weights, within the pool's folder.
-        steps: agent steps that it had learned from.
-        games: that the learner has played against it, lately (older ones fade).
-        score: of the learner in them, a win 1, a draw 1/2.
+        file: name of its weights in the pool's folder.
+        steps: actions that it had learned from.
+        games: number of the learner's recent games against it (older ones fade).
+        score: the learner's score in them, a win 1, a draw 1/2.
     """
 
     file: str
@@ -42,24 +42,24 @@ class Member:
     score: float = 0.0
 
     @property
-    def beaten(self) -> float:
-        """The learner's chance to win, from 0 to 1; 1/2 before the first game."""
+    def win_rate(self) -> float:
+        """The learner's smoothed win rate, from 0 to 1; 1/2 before the first game."""
         return (self.score + 1) / (self.games + 2)
 
 
 class Pool:
-    """Snapshots, the oldest first.
+    """A pool of snapshots, the oldest first.
 
     Args:
         folder: of their weights; made when the first is added.
-        sampling: `uniform`; `latest`; or `prioritized`, by (1 - the learner's chance to win)^2, so that those are met
-            most that are hard to beat (Vinyals et al., "Grandmaster level in StarCraft II", 2019, f_hard).
-        limit: how many are kept. Of more, one goes whose going leaves the others most evenly spread over time. Its
-            file stays until `prune`, since an earlier checkpoint may need it.
+        sampling: `uniform`; `latest`; or `prioritized`, by (1 - the learner's win rate)^2, so that snapshots that are
+            hard to beat play most (Vinyals et al., "Grandmaster level in StarCraft II", 2019, f_hard).
+        limit: maximum number of snapshots. Above it, the pool drops one so that the others are spread most evenly over
+            time. The file stays until `prune`, because an earlier checkpoint may need it.
     """
 
     memory = 200.0
-    """Games after which earlier ones count half or so; a learner that improves should not be rated by its past."""
+    """Number of games after which earlier ones count half, because the learner improves."""
 
     def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
         if sampling not in get_args(Sampling):
@@ -76,7 +76,7 @@ class Pool:
         return len(self.members)
 
     def add(self, network: Network, steps: int) -> None:
-        """Keep a copy of the network as it is now."""
+        """Add a copy of the network."""
         member = Member(f"{steps:012d}.safetensors", steps)
         if self._in_memory:
             self.receive({member.file: like(network, network.state_dict())})
@@ -88,18 +88,18 @@ class Pool:
             self._drop()
 
     def weights(self) -> Tensor:
-        """float64 [members], chances to be met."""
+        """Return the probability of each member to be sampled, float64 [members]."""
         if self.sampling == "uniform":
             chance = [1.0 for _ in self.members]
         elif self.sampling == "latest":
             chance = [0.0 for _ in self.members[1:]] + [1.0]
         else:
-            chance = [(1 - member.beaten) ** 2 for member in self.members]
+            chance = [(1 - member.win_rate) ** 2 for member in self.members]
         found = torch.tensor(chance, dtype=torch.float64)
         return found / found.sum()
 
     def sample(self, count: int, generator: torch.Generator) -> list[Member]:
-        """Draw members by `weights`, with repetition; the generator is consumed.
+        """Draw members by `weights`, with replacement; consumes the generator.
 
         Raises:
             ValueError: the pool is empty.
@@ -111,22 +111,22 @@ class Pool:
         return [self.members[place] for place in places.tolist()]
 
     def agent(self, member: Member, device: torch.device | str) -> AnyAgent:
-        """The member as an agent that plays by chance, as it did when it learned."""
+        """Return the member as an agent that samples its actions, as it did when it learned."""
         if member.file not in self._loaded:
             self.receive({member.file: load_network(self.folder / member.file).network.to(device)})
         return self._loaded[member.file]
 
     def keep_in_memory(self) -> None:
-        """Need no folder from now on; of a pool that is empty."""
+        """Use no folder from now on; the pool must be empty."""
         self._in_memory = True
 
     def receive(self, networks: Mapping[str, Network]) -> None:
-        """Have snapshots without their files: networks for them alone by their files' names."""
+        """Add the networks of snapshots by the names of their files, for a pool without these files."""
         for file, network in networks.items():
             self._loaded[file] = network.agent(f"self@{int(Path(file).stem)}", sample=True)
 
     def record(self, member: Member, score: float, games: int) -> None:
-        """Tell of games of the learner against a member; `score` is the learner's."""
+        """Record the learner's score in games against a member."""
         if self._held is not None:
             self._held.append((member.file, score, games))
             return
@@ -135,25 +135,25 @@ class Pool:
         member.score = member.score * fade + score
 
     def hold(self) -> None:
-        """Keep results back from now on, until `settle`: of pools of several processes none may be ahead of others."""
+        """Hold results back until `settle`, so that the pools of several processes stay equal."""
         self._held = []
 
     def settle(self, group: Group) -> None:
-        """Record what all processes of a group kept back, in the same order in each."""
+        """Record the results that all processes of a group held back, in the same order in each."""
         held, self._held = self._held, None
         members = {member.file: member for member in self.members}
-        for results in group.exchange(held):
+        for results in group.all_gather(held):
             for file, score, games in results:
-                if file in members:  # else it has gone in the meantime
+                if file in members:  # else it was dropped in the meantime
                     self.record(members[file], score, games)
         self._held = []
 
     def state_dict(self) -> list[dict[str, Any]]:
-        """What a checkpoint keeps: the members; their weights are on disk."""
+        """Return the members; their weights are on disk."""
         return [dataclasses.asdict(member) for member in self.members]
 
     def load_state_dict(self, state: Sequence[Mapping[str, Any]]) -> None:
-        """The members of a checkpoint; the folder is pruned.
+        """Restore the members, and prune the folder.
 
         Raises:
             ValueError: weights are missing.
@@ -164,7 +164,7 @@ class Pool:
         self.prune()
 
     def prune(self) -> None:
-        """Delete the files of those who are no members; to be called when a checkpoint tells of the members."""
+        """Delete the files of former members; call it when a checkpoint with the members is on disk."""
         known = {member.file for member in self.members}
         if self._in_memory:
             self._loaded = {file: agent for file, agent in self._loaded.items() if file in known}
@@ -177,7 +177,7 @@ class Pool:
         return file in self._loaded if self._in_memory else (self.folder / file).is_file()
 
     def _drop(self) -> None:
-        """Forget one, but neither the first nor the last of several."""
+        """Drop a member, but neither the first nor the last of several."""
         steps = [member.steps for member in self.members]
         gaps = [after - before for before, after in zip(steps, steps[2:], strict=False)]
         place = 1 + gaps.index(min(gaps)) if gaps else 0
@@ -186,7 +186,7 @@ class Pool:
 
 
 def like(network: Network, weights: Mapping[str, Tensor]) -> Network:
-    """Another network of its kind and size on the same device, with these weights, ready to play."""
+    """Return a network of the same kind and size on the same device with other weights, in evaluation mode."""
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
         other = make_network(network.game, network.size, network.kind)
     other.load_state_dict(weights)

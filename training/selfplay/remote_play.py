@@ -1,4 +1,4 @@
-"""Self-play in another process: what an actor is made of, what it is sent, and what it gives back."""
+"""The side of self-play that runs in an actor's process, and the messages between actor and learner."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from cellgames.agents.networks.networks import Network, Size, make_network
 from cellgames.cluster.connection import Build, Place, load_ray, refuse_other_build, unpacked
@@ -23,27 +24,27 @@ __all__ = ["Actor", "Make", "Order", "Part", "Setup", "Weights", "joined", "netw
 
 R = TypeVar("R", bound=Rollout)
 Weights: TypeAlias = dict[str, np.ndarray[Any, Any]]
-"""Of a network, by the names of its `state_dict`; travel without a copy."""
+"""Weights of a network by the names of its `state_dict`; Ray sends arrays without a copy."""
 Make: TypeAlias = Callable[[Game, Any, Network, Pool, int, torch.device], Play[R]]
-"""Makes a `Play` of the game, the run's arguments, network, pool, num_envs and device. A function of a module."""
+"""A function of a module that makes a `Play` of game, arguments of the run, network, pool, num_envs and device."""
 
 
 def network_weights(network: Network) -> Weights:
-    """Copies of them as they are now."""
+    """Return a copy of the network's weights."""
     return {name: value.detach().cpu().contiguous().numpy().copy() for name, value in network.state_dict().items()}
 
 
 @dataclass(frozen=True)
 class Setup(Generic[R]):
-    """What an actor is made of; can be pickled.
+    """The parts of an actor; can be pickled.
 
     Attributes:
-        make: makes what plays.
+        make: makes the games in progress.
         game: the rules.
         arguments: of the run, for `make`.
         size: of the networks.
-        sampling: of snapshots.
-        num_envs: of this actor.
+        sampling: of the opponent pool.
+        num_envs: number of games of this actor.
     """
 
     make: Make[R]
@@ -56,31 +57,31 @@ class Setup(Generic[R]):
 
 @dataclass(frozen=True)
 class Order:
-    """What to play.
+    """A request for a rollout.
 
     Attributes:
-        steps: in every environment.
-        seed: begin new games with it; None goes on with those there are.
-        members: of the learner's pool with its results so far, as `Pool.state_dict` gives them.
-        selves: weights of the members that this actor does not have yet, by file, as references to Ray's objects.
+        steps: number of steps in every environment.
+        seed: of new games; None continues the games in progress.
+        members: state of the learner's pool, by `Pool.state_dict`.
+        snapshots: weights of the members that this actor does not have yet, by file, as references to Ray's objects.
     """
 
     steps: int
     seed: int | None
     members: Sequence[Mapping[str, Any]]
-    selves: Mapping[str, Any]
+    snapshots: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Part(Generic[R]):
-    """What was played.
+    """The rollout of an actor.
 
     Attributes:
-        kind: of rollout.
-        arrays: its fields but for `ended`.
-        ended: whose numbers of opponents are this actor's own.
-        files: of the snapshots among them, by number.
-        results: what the pool recorded, in order: file, score and games.
+        kind: class of the rollout.
+        arrays: its fields except `ended`.
+        ended: the games that ended; its numbers of opponents are those of this actor.
+        files: files of the snapshots among the opponents, by number.
+        results: results for the pool in order: file, score and games.
     """
 
     kind: type[R]
@@ -91,18 +92,18 @@ class Part(Generic[R]):
 
 
 def joined(parts: Sequence[Part[R]], number_of: Callable[[str], int], device: torch.device) -> R:
-    """All that was played, rows side by side in the order of the parts.
+    """Return one rollout with the rows of all parts, in the order of the parts.
 
     Args:
         parts: one or more, of as many steps.
-        number_of: the number here of a snapshot, by its file.
+        number_of: gives the learner's number of a snapshot by its file.
         device: of the rollout.
     """
     results: dict[int, tuple[float, int]] = {}
     returns: dict[int, float] = {}
     for part in parts:
         for number, (won, games) in part.ended.results.items():
-            # Itself, and who stays what he is, have the same number everywhere.
+            # The learner itself and fixed agents have the same number everywhere.
             here = number_of(part.files[number]) if number in part.files else number
             had, before = results.get(here, (0.0, 0))
             results[here] = had + won, before + games
@@ -116,12 +117,12 @@ def joined(parts: Sequence[Part[R]], number_of: Callable[[str], int], device: to
 
 
 class Actor(Generic[R]):
-    """Plays in a process of its own, by one thread on the CPU; Ray makes it.
+    """An actor of Ray: it plays in a process of its own, with one thread on the CPU.
 
     Args:
-        versions: that it must have, too.
-        place: where the learner is at work.
-        setup: packed, see `Setup`. What is wrong with it is raised by the first `play`, for the learner to hear.
+        versions: of the learner's process, which this process must have too.
+        place: where the learner works.
+        setup: a packed `Setup`. The first `play` raises its errors, so that the learner gets them.
     """
 
     def __init__(self, versions: Build, place: Place, setup: bytes) -> None:
@@ -129,11 +130,11 @@ class Actor(Generic[R]):
         self._play: Play[R] | None = None
 
     def play(self, order: Order, weights: Weights) -> Part[R]:
-        """Play with a network of these weights."""
+        """Play a rollout with a network of these weights."""
         play = self._play if self._play is not None else self._begin()
         _load(self._network, weights)
-        fresh = dict(zip(order.selves, load_ray().get(list(order.selves.values())), strict=True))
-        self._pool.be(order.members, {file: self._snapshot(part) for file, part in fresh.items()})
+        fresh = dict(zip(order.snapshots, load_ray().get(list(order.snapshots.values())), strict=True))
+        self._pool.update(order.members, {file: self._snapshot(part) for file, part in fresh.items()})
         if order.seed is not None:
             play.restart(order.seed)
         rollout = play.collect(order.steps)
@@ -147,7 +148,7 @@ class Actor(Generic[R]):
         )
 
     def alive(self) -> bool:
-        """Answers, also while `play` is at work if it is called in another of Ray's concurrency groups."""
+        """Answer, also while `play` runs if called in another of Ray's concurrency groups."""
         return True
 
     def _begin(self) -> Play[R]:
@@ -169,28 +170,28 @@ class Actor(Generic[R]):
 
 
 class _PoolCopy(Pool):
-    """The learner's pool in an actor: without files; members and results are set before each rollout."""
+    """A copy of the learner's pool in an actor: without files, updated before each rollout."""
 
     def __init__(self, sampling: Sampling) -> None:
         super().__init__(Path(), sampling)
         self.keep_in_memory()
         self._results: list[tuple[str, float, int]] = []
 
-    def be(self, members: Sequence[Mapping[str, Any]], networks: Mapping[str, Network]) -> None:
-        """Have these members; networks are of those that are new."""
+    def update(self, members: Sequence[Mapping[str, Any]], networks: Mapping[str, Network]) -> None:
+        """Take over the members; `networks` are those of new ones."""
         self.receive(networks)
         self.load_state_dict(members)
 
+    @override
     def record(self, member: Member, score: float, games: int) -> None:
-        """For the learner's pool, which tells this one."""
         self._results.append((member.file, score, games))
 
     def taken(self) -> list[tuple[str, float, int]]:
-        """What was recorded since the last time."""
+        """Return the results that were recorded since the last call."""
         taken, self._results = self._results, []
         return taken
 
 
 def _load(network: Network, weights: Weights) -> None:
-    """Copy weights, which may lie in memory that is only for reading, into the network."""
+    """Copy weights, which may lie in read-only memory, into the network."""
     network.load_state_dict({name: torch.from_numpy(value.copy()) for name, value in weights.items()})

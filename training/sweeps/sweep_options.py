@@ -61,7 +61,7 @@ def prepare_base(base: Arguments, asked: SweepOptions, space: Space) -> Argument
     import torch
 
     from cellgames.agents.loading import load
-    from cellgames.training.machine import alone
+    from cellgames.training.machine import isolated
 
     opponents = (
         base.eval_opponents if asked.target in ("", *base.eval_opponents) else (*base.eval_opponents, asked.target)
@@ -79,7 +79,7 @@ def prepare_base(base: Arguments, asked: SweepOptions, space: Space) -> Argument
     for spec in opponents:
         load(spec, game)
     fits = base if {"channels", "layers"}.isdisjoint(space) else dataclasses.replace(base, start_from="")
-    with alone(0, 0, cpu):
+    with isolated(0, 0, cpu):
         ALGORITHMS[base.algorithm].learner(game, fits, Path(), cpu).close()
     # Trials at the same time are fastest with a thread each; the cluster assigns GPUs.
     device = "cuda" if asked.gpus else "cpu"

@@ -15,7 +15,7 @@ from cellgames.agents.loading import load
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.envs import registry
 from cellgames.training.arguments import Arguments
-from cellgames.training.machine import alone, choose_device
+from cellgames.training.machine import choose_device, isolated
 from cellgames.training.runs.checkpoints import AGENT
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Purpose, derive
@@ -118,7 +118,7 @@ def measure_again(sweep: Sweep, best: FrozenTrial) -> dict[str, Any]:
     game = registry.make(arguments.game, **arguments.parameters)
     device = choose_device("cpu")  # the machine of this process may have no other
     seed = derive(arguments.seed, Purpose.EVALUATION, -1)  # evaluations of the run count from 0
-    with alone(seed, arguments.threads, device):
+    with isolated(seed, arguments.threads, device):
         score = compare(game, load(str(agent), game), load(sweep.target, game), games, seed, device).ahead
     low, high = wilson_interval(score, games)
     return {"trial": name, "target": sweep.target, "games": games, "score": score, "low": low, "high": high}

@@ -1,4 +1,4 @@
-"""Arguments of `turn_values`. Importing this imports no torch."""
+"""Arguments of turn values. Importing this module does not import torch."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from cellgames.agents.networks.networks import Network
 from cellgames.cluster.connection import Build, ClusterError
 from cellgames.envs.core import Game
 from cellgames.training import PPOArguments, train
-from cellgames.training.selfplay.actors import FIRST, MAX_STALE, PATIENCE, TRIES, ActorPlay, make_play
+from cellgames.training.selfplay.actors import MAX_DEATHS, MAX_STALE, START_TIMEOUT, TIMEOUT, ActorPlay, make_play
 from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
@@ -151,7 +151,7 @@ def test_results_against_snapshots_reach_the_pool_and_to_the_actors(cluster: Clu
     assert games > 20
     assert 0.9 * games < sum(member.games for member in learner.pool.members) <= games  # older ones fade
     assert sum(member.score for member in learner.pool.members) == pytest.approx(scores, rel=0.1)
-    assert len({member.beaten for member in learner.pool.members}) > 2
+    assert len({member.win_rate for member in learner.pool.members}) > 2
 
 
 def test_weights_of_snapshots_are_sent_once(cluster: Cluster, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_weights_of_snapshots_are_sent_once(cluster: Cluster, tmp_path: Path) ->
         learner.learn()
         learner.pool.add(learner.network, 100 * number)
     for handle in cluster.handles:
-        sent = [file for order, _ in handle.orders for file in order.selves]
+        sent = [file for order, _ in handle.orders for file in order.snapshots]
         assert sent == sorted(set(sent))
         assert len(sent) == 4
         known = handle.actor._pool
@@ -179,7 +179,7 @@ def test_without_snapshots_none_are_sent(cluster: Cluster, tmp_path: Path) -> No
     learner = Learner(tmp_path)
     learner.play.restart(3)
     learner.play.collect(STEPS)
-    assert all(not order.members and not order.selves for handle in cluster.handles for order, _ in handle.orders)
+    assert all(not order.members and not order.snapshots for handle in cluster.handles for order, _ in handle.orders)
 
 
 # ---------------------------------------------------------------- who is late, and who is gone
@@ -199,10 +199,10 @@ def test_who_does_not_answer_is_left_out_until_it_does(lag: int, cluster: Cluste
     late = cluster.handles[1]
     late.stuck, began = True, cluster.now
     assert rows(learner) == 3
-    assert cluster.now - began == pytest.approx(PATIENCE, rel=0.1)
-    assert learner.warnings == [f"actor 1 has not answered for {PATIENCE:.0f} s; its games are left out until it does"]
+    assert cluster.now - began == pytest.approx(TIMEOUT, rel=0.1)
+    assert learner.warnings == [f"actor 1 has not answered for {TIMEOUT:.0f} s; its games are left out until it does"]
     assert rows(learner) == 3
-    assert cluster.now - began == pytest.approx(PATIENCE, rel=0.1)  # nobody waits for it any more
+    assert cluster.now - began == pytest.approx(TIMEOUT, rel=0.1)  # nobody waits for it any more
     late.stuck = False
     assert rows(learner) == 3 + 3 * (1 + lag)  # what it had been asked for by then
     assert rows(learner) == 6
@@ -227,7 +227,7 @@ def test_who_does_not_answer_for_long_is_replaced(cluster: Cluster, tmp_path: Pa
     assert rows(learner) == 6
     cluster.handles[0].stuck = True
     assert rows(learner) == 3
-    cluster.now += 10 * PATIENCE
+    cluster.now += 10 * TIMEOUT
     cluster.handles[1].stuck = True  # so that there is something to wait for
     assert rows(learner) in (3, 6)
     assert cluster.handles[0].dead
@@ -260,8 +260,10 @@ def test_who_never_answers_is_left_out_later_than_others(cluster: Cluster, tmp_p
     learner.play.restart(1)
     cluster.handles[0].stuck = True
     assert rows(learner) == 3
-    assert cluster.now == pytest.approx(FIRST, abs=5)
-    assert learner.warnings == [f"actor 0 has not answered for {FIRST:.0f} s; its games are left out until it does"]
+    assert cluster.now == pytest.approx(START_TIMEOUT, abs=5)
+    assert learner.warnings == [
+        f"actor 0 has not answered for {START_TIMEOUT:.0f} s; its games are left out until it does"
+    ]
 
 
 def test_who_answers_again_is_not_ended(cluster: Cluster, tmp_path: Path) -> None:
@@ -270,10 +272,10 @@ def test_who_answers_again_is_not_ended(cluster: Cluster, tmp_path: Path) -> Non
     assert rows(learner) == 6
     cluster.handles[0].stuck = True
     assert rows(learner) == 3
-    cluster.now += 100 * PATIENCE
+    cluster.now += 100 * TIMEOUT
     cluster.handles[0].stuck, cluster.handles[0].busy = False, True
     for _ in range(2):
-        cluster.now += PATIENCE
+        cluster.now += TIMEOUT
         assert rows(learner) == 3  # it is not waited for either
     cluster.handles[0].busy = False
     assert rows(learner) >= 6
@@ -293,7 +295,7 @@ def test_one_who_dies_is_replaced_and_its_games_are_new(cluster: Cluster, tmp_pa
     first, _, another = cluster.handles
     order, weights = another.orders[0]
     assert order.seed not in (None, first.orders[0][0].seed)
-    assert list(order.selves) == [learner.pool.members[0].file]
+    assert list(order.snapshots) == [learner.pool.members[0].file]
     assert all((weights[name] != value).all() for name, value in first.orders[0][1].items())
     learner.play.restart(2)
     rows(learner)
@@ -305,12 +307,12 @@ def test_one_who_dies_again_and_again_is_given_up_until_games_start_over(cluster
     learner.play.restart(1)
     assert rows(learner) == 6
     cluster.handles[0].dead = cluster.stillborn = True
-    for _ in range(TRIES + 1):
+    for _ in range(MAX_DEATHS + 1):
         assert rows(learner) == 3
     assert learner.warnings[-1] == (
-        f"actor 0 died (the worker died), {TRIES} times in a row; it is given up until games start over"
+        f"actor 0 died (the worker died), {MAX_DEATHS} times in a row; it is given up until games start over"
     )
-    assert len(learner.warnings) == TRIES
+    assert len(learner.warnings) == MAX_DEATHS
     cluster.stillborn = False
     learner.play.restart(2)
     assert rows(learner) in (3, 6)
@@ -325,7 +327,7 @@ def test_if_all_are_given_up_there_is_an_error(cluster: Cluster, tmp_path: Path)
         handle.dead = True
     with pytest.raises(ClusterError, match=r"all actors were given up; the last one died \(the worker died\)\. Do its"):
         rows(learner)
-    assert len(cluster.handles) == 2 * TRIES
+    assert len(cluster.handles) == 2 * MAX_DEATHS
 
 
 def test_one_who_comes_far_too_late_goes_on_when_all_others_are_given_up(cluster: Cluster, tmp_path: Path) -> None:
@@ -360,12 +362,12 @@ def test_if_nobody_answers_whoever_comes_first_is_waited_for(cluster: Cluster, t
     wait = cluster.wait
 
     def wait_and_wake(*args: Any, **kwargs: Any) -> Any:
-        cluster.handles[1].stuck = cluster.now < 2 * PATIENCE
+        cluster.handles[1].stuck = cluster.now < 2 * TIMEOUT
         return wait(*args, **kwargs)
 
     cluster.wait = wait_and_wake  # type: ignore[method-assign]
     assert rows(learner) == 3
-    assert cluster.now == pytest.approx(2 * PATIENCE, abs=2)
+    assert cluster.now == pytest.approx(2 * TIMEOUT, abs=2)
     assert len(learner.warnings) == 2
 
 

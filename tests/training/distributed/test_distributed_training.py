@@ -25,7 +25,7 @@ from cellgames.training import RunError, train
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.alphazero.alphazero import AlphaZeroLearner
 from cellgames.training.alphazero.replay_buffer import Positions
-from cellgames.training.distributed import joined, launched
+from cellgames.training.distributed import joined_group, launched
 from cellgames.training.machine import choose_device
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT
@@ -244,7 +244,7 @@ def test_an_environment_that_makes_no_sense_is_refused(
 ) -> None:
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(ValueError, match=message), joined("cpu"):
+    with pytest.raises(ValueError, match=message), joined_group("cpu"):
         pass
 
 
@@ -252,7 +252,7 @@ def test_one_process_of_torchrun_is_one_process(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("WORLD_SIZE", "1")
     monkeypatch.setenv("RANK", "0")
     assert launched() == (0, 1)
-    with joined("cpu") as (group, device):
+    with joined_group("cpu") as (group, device):
         assert (group.world, device.type) == (1, "cpu")
 
 
@@ -264,7 +264,7 @@ def test_of_processes_without_a_device_the_first_says_so(monkeypatch: pytest.Mon
             monkeypatch.setenv(name, str(rank))
         with (
             pytest.raises(ValueError, match="expected device auto, cpu or cuda") as caught,
-            joined("cuda:1"),
+            joined_group("cuda:1"),
         ):
             pass
         metrics.append(caught.typename)

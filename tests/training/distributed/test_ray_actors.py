@@ -138,7 +138,7 @@ def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_sil
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bar of one process (`test_training_runs`); the actors have ended afterwards."""
-    monkeypatch.setattr("cellgames.training.selfplay.actors.PATIENCE", 1.0)
+    monkeypatch.setattr("cellgames.training.selfplay.actors.TIMEOUT", 1.0)
     monkeypatch.setattr("cellgames.training.selfplay.actors.LOST", 1000.0)
     actors: list[int] = []
 
