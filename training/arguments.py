@@ -80,8 +80,8 @@ class Arguments(Options):
     sampling: Sampling = option(  # noqa: RUF009  # makes a field
         "prioritized", "which snapshots of the pool are met: all equally often, the latest, or the hardest most often"
     )
-    pool_limit: int = option(20, "snapshots that the pool keeps", low=1)
-    snapshot_every: int = option(20, "iterations between two snapshots for the pool", low=1)
+    pool_limit: int = option(20, "maximum number of snapshots in the pool", low=1)
+    snapshot_every: int = option(20, "iterations between snapshots for the pool", low=1)
 
     eval_every: int = option(5, "iterations between two evaluations", low=1)
     eval_games: int = option(100, "games against each opponent in an evaluation, even", low=2)

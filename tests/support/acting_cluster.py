@@ -59,7 +59,7 @@ class Handle:
             return Reference(RayTaskError(error), self)
 
     def _beside(self, concurrency_group: str) -> Any:
-        assert concurrency_group == actors.PULSE
+        assert concurrency_group == actors.PING_GROUP
         return SimpleNamespace(remote=lambda: Reference(self.actor.alive(), self, answer=True))
 
 
@@ -86,7 +86,7 @@ class Cluster:
         return what.value
 
     def remote(self, **resources: Any) -> Any:
-        assert resources == {"num_cpus": 1, "concurrency_groups": {actors.PULSE: 1}}
+        assert resources == {"num_cpus": 1, "concurrency_groups": {actors.PING_GROUP: 1}}
         return lambda kind: SimpleNamespace(remote=lambda *told: self._new(kind(*told)))
 
     def _new(self, actor: Any) -> Handle:

@@ -49,7 +49,7 @@ def network_for(game: Game, seed: int = 0, kind: str = FlatNetwork.kind) -> Netw
 def block_extras(set_module: Callable[[str, Any], None]) -> None:
     """As if tensorboard and matplotlib were not installed, which saves time; sets entries of `sys.modules`."""
     set_module("torch.utils.tensorboard", None)
-    set_module("cellgames.training.runs.curves", None)
+    set_module("matplotlib.backends.backend_agg", None)
 
 
 def content(folder: Path) -> dict[str, Any]:

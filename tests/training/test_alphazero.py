@@ -250,7 +250,7 @@ def test_minibatches_are_moved_by_symmetries_with_what_belongs_to_them(tmp_path:
     [
         ("grid-adaptation-v0", "in grid-adaptation-v0 all players act at once and information is hidden"),
         ("toy-two-part-race-v0", "in toy-two-part-race-v0 an action has several components"),
-        ("cloth-of-gold-small-v0", "in cloth-of-gold-small-v0 rewards go from -2 to 2"),
+        ("cloth-of-gold-small-v0", "in cloth-of-gold-v0 rewards go from -2 to 2"),
     ],
 )
 def test_games_that_it_cannot_search_are_refused(id: str, message: str, tmp_path: Path) -> None:

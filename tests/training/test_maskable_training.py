@@ -350,7 +350,7 @@ def run(folder: Path, kill_at: int | None = None, **given: Any) -> Any:
 def test_a_run_that_was_killed_learns_what_it_would_have_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Logs, "picture", lambda *given: None)  # which takes long, and has a test of its own
+    monkeypatch.setattr(Logs, "plot", lambda *given: None)  # which takes long, and has a test of its own
     before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002
     whole = run(tmp_path / "whole")
     after = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # type: ignore[index]  # noqa: NPY002

@@ -180,7 +180,7 @@ def test_events_of_a_run_that_goes_on_are_neither_hidden_nor_told_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.undo()
-    monkeypatch.setitem(sys.modules, "cellgames.training.runs.curves", None)
+    monkeypatch.setitem(sys.modules, "matplotlib.backends.backend_agg", None)
     from tensorboard.backend.event_processing import (  # type: ignore[import-untyped]  # it is
         event_accumulator as events,
     )

@@ -48,14 +48,14 @@ class AlphaZeroLearner(Learner):
     play: Play[Searched]
 
     METRICS: ClassVar[Mapping[str, str]] = {
-        "policy_loss": "cross entropy of the network's policy and the searches', in nats; at best their entropy",
-        "value_loss": "mean squared error of the value, from -1 to 1, against what followed",
-        "entropy": "of the searches' policy, in nats",
-        "kl_divergence": "of the network's policy from the searches', in nats: how much searching still improves it",
-        "grad_norm": "before it is cut to `max_grad_norm`",
-        "explained_variance": "share of the variance of what followed that the searches foretold; 1 is perfect",
-        "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
-        "first_player": "share of the games that ended which the first player won",
+        "policy_loss": "cross entropy of the policy against that of the searches, in nats; at best their entropy",
+        "value_loss": "mean squared error of the value, from -1 to 1",
+        "entropy": "entropy of the searches' policy, in nats",
+        "kl_divergence": "KL divergence of the policy from that of the searches, in nats: what searching still adds",
+        "grad_norm": "norm of the gradient before it is cut to `max_grad_norm`",
+        "explained_variance": "share of the variance of the value targets that the searches explain; 1 is perfect",
+        "others_score": "score in the training games against others than itself, a win 1 and a draw 1/2",
+        "first_player": "share of the games that the first player won",
     }
 
     OWN = ("generator", "replay")

@@ -34,10 +34,10 @@ def estimate(
 ) -> Estimates:
     """Return generalized advantage estimates, with a chain of actions for each seat.
 
-    Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016. All that happens
-    between two actions of a seat is one step of its chain: its reward for an action is all that it is paid until it
-    acts again or the game ends, and the value that follows is that of its own next action, never the opponent's. So
-    rewards need not add up to zero, seats may act in any order, and a player may act several times in a row.
+    All that happens between two actions of a seat is one step of its chain: its reward for an action is all that it is
+    paid until it acts again or the game ends, and the value that follows is that of its own next action, never the
+    opponent's. So rewards need not add up to zero, seats may act in any order, and a player may act several times in a
+    row. (Schulman et al., "High-dimensional continuous control using generalized advantage estimation", 2016)
 
     Args:
         value: float [T, R], of the seat to act, before the action.

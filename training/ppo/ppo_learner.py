@@ -33,13 +33,13 @@ class PPOLearner(Learner):
     METRICS: ClassVar[Mapping[str, str]] = {
         "policy_loss": "PPO's clipped objective, negated; near 0, and no measure of strength",
         "value_loss": "mean squared error of the value, in units of the network",
-        "entropy": "of the policy, in nats: high is undecided, 0 is always the same action",
-        "approx_kl": "how far the policy moved in the iteration (KL, estimated)",
+        "entropy": "entropy of the policy in nats; 0 if it always plays the same action",
+        "approx_kl": "estimated KL divergence of the policy before the iteration from the one after it",
         "clip_fraction": "share of the actions whose probability moved by more than `clip_range`",
-        "grad_norm": "before it is cut to `max_grad_norm`",
-        "explained_variance": "share of the variance of what followed that the value foretold; 1 is perfect",
-        "others_score": "score in the training games against others than itself: a win 1, a draw 1/2",
-        "mean_return": "sum of the rewards of a game, mean over the learner's seats; about 0 in zero-sum self-play",
+        "grad_norm": "norm of the gradient before it is cut to `max_grad_norm`",
+        "explained_variance": "share of the variance of the value targets that the value explains; 1 is perfect",
+        "others_score": "score in the training games against others than itself, a win 1 and a draw 1/2",
+        "mean_return": "return of a game, mean over the learner's seats; about 0 in zero-sum self-play",
     }
 
     OWN = ("generator",)

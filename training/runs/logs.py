@@ -5,30 +5,34 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cellgames.utils.report.files import png
+from cellgames.utils.report.model import Plot
 from cellgames.utils.run_folders import write_atomic
 
 from .checkpoints import CURVE, PROGRESS, TENSORBOARD
+from .curves import draw_learning_curve
 
 __all__ = ["RUN_METRICS", "Logs", "eval_metrics"]
 
 RUN_METRICS = {
-    "iteration": "how many there were",
-    "steps": "actions of the learner that it learned from",
-    "games": "that ended",
-    "seconds": "of playing and learning on the clock, without evaluations, also before the run was continued",
-    "steps_per_second": "since the last line, or in the iteration",
-    "turns_per_game": "of the games that ended in the iteration",
+    "iteration": "number of iterations",
+    "steps": "actions of the learner that it has learned from",
+    "games": "games that ended",
+    "seconds": "wall time of playing and learning, without evaluations, over all parts of a continued run",
+    "steps_per_second": "since the last row; in TensorBoard, in the iteration",
+    "turns_per_game": "mean length of the games that ended in the iteration",
 }
 
 EVAL_METRICS = {
     "{}": "share of the games (of more than two seats: of the pairs of seats) in which the learner is ahead of the "
-    "evaluation opponent; level ones, and games that both lose, count half",
-    "{} decided": "share of them that are not level",
+    "evaluation opponent; ties, and games that both lose, count half",
+    "{} decided": "share of these games or pairs that are not ties",
     "{} score": "mean final score of the learner's seats",
-    "{} other score": "of the evaluation opponent's",
+    "{} other score": "mean final score of the opponent's seats",
 }
 """Columns of each evaluation opponent; {} is its spec."""
 
@@ -82,7 +86,7 @@ class Logs:
         if not (self._draws and history and self._eval_opponents):
             return
         try:
-            image = png(partial(draw_learning_curve, self._title, self._eval_opponents, history))
+            image = png(Plot(CURVE, "", partial(draw_learning_curve, self._title, self._eval_opponents, history)))
         except ImportError as error:
             self._draws = False
             self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")

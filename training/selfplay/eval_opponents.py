@@ -86,7 +86,7 @@ def seatings(games: int, players: int, generator: torch.Generator) -> Tensor:
 
 
 def _comparison(rank: Tensor, scores: Tensor, learner_mask: Tensor) -> Comparison:
-    """Compare the learner's seats (`learner_mask`, bool [B, P]) with the others by `rank` [B, P]; `scores` are final."""
+    """Compare the learner's seats (`learner_mask`, bool [B, P]) with the others by `rank`, [B, P]."""
     pairs = learner_mask[:, :, None] & ~learner_mask[:, None]  # the learner's seats, and the other's
     gap = (rank[:, :, None] - rank[:, None])[pairs].sign()
     return Comparison(

@@ -70,12 +70,12 @@ class TurnLearner(Learner):
     network: ClothValues
 
     METRICS: ClassVar[Mapping[str, str]] = {
-        "value_loss": "mean squared error of the values, from -1 to 1, against what followed",
-        "explained_variance": "share of the variance of what followed that the values foretold; 1 is perfect",
-        "grad_norm": "before it is cut to `max_grad_norm`",
-        "others_score": "share of the games won against others than itself in training",
-        "second_player": "share of the games among itself that player_b won",
-        "both_lost": "share of all games that both lost",
+        "value_loss": "mean squared error of the values, from -1 to 1",
+        "explained_variance": "share of the variance of the value targets that the values explain; 1 is perfect",
+        "grad_norm": "norm of the gradient before it is cut to `max_grad_norm`",
+        "others_score": "share of the training games against others than itself that the learner won",
+        "second_player": "share of the games against itself that player_b won",
+        "both_lost": "share of all games that both players lost",
     }
 
     def __init__(self, game: Game, arguments: Arguments, folder: Path, device: torch.device) -> None:
