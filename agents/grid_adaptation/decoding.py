@@ -1,6 +1,6 @@
 """What a player of Grid Adaptation sees, taken apart again.
 
-Letters: `L` games, `W` words of a board (see `core.packedboards`).
+Letters: `L` games, `W` words of a board (see `boards.packedboards`).
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class GridPlayer(BaseAgent):
     Args:
         name: what tables and errors call it.
         guesses: of what the others do in a round, to plan against.
-        compile: see `core.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`.
     """
 
     def __init__(self, name: str, guesses: int, compile: Compile) -> None:

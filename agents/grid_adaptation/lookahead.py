@@ -3,7 +3,7 @@
 Instead of the digits of sequences boards hold where they match a player's own: the rules ask for nothing but majorities
 of digits, so they hold for matches as well.
 
-Letters: `L` games, `W` words of a board (see `core.packedboards`), `X` boards, `N` spaces of a board.
+Letters: `L` games, `W` words of a board (see `boards.packedboards`), `X` boards, `N` spaces of a board.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def outlook(
         matches: boards [W, L, ...] for each digit, where it is the player's own.
         weights: of the generations.
         left: int64 [L], generations until the match ends; those after it count nothing.
-        compile: see `core.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`.
 
     Returns:
         int64 [L, ...].
@@ -81,7 +81,7 @@ def digits_ahead(
         tiles: boards [W, L, ...].
         matches: boards [W, L, ...].
         generations: how many.
-        compile: see `core.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`.
 
     Returns:
         int64 [generations, digits, L, ...].

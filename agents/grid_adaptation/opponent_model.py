@@ -1,7 +1,7 @@
 """What the other players of Grid Adaptation are guessed to place in the round to come.
 
 Letters: `L` games, `G` guesses, `O` players whose tiles are guessed, `T` tiles of a round, `K` choices, `N` spaces and
-`W` words of a board (see `core.packedboards`).
+`W` words of a board (see `boards.packedboards`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Others:
     Attributes:
         game: the rules.
         reserve_chance: of playing a reserve tile.
-        compile: see `core.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`.
     """
 
     game: GridAdaptation

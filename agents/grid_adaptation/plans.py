@@ -1,6 +1,6 @@
 """Actions of Grid Adaptation that a player may consider, and what they are worth a few generations on.
 
-Letters: `L` games, `C` plans, `G` guesses, `P` players, `W` words (see `core.packedboards`) and `N` spaces of a
+Letters: `L` games, `C` plans, `G` guesses, `P` players, `W` words (see `boards.packedboards`) and `N` spaces of a
 board.
 """
 

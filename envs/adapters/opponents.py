@@ -1,4 +1,4 @@
-"""Who sits where: the learner's seat, what an opponent is, and the one that plays at random.
+"""The learner's seat, the protocol of opponents, and the opponent that plays at random.
 
 Letters: `B` games (envs), `L` seats that act, `K` components of an action.
 """
@@ -22,7 +22,7 @@ _BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
 
 @runtime_checkable
 class Opponent(Protocol):
-    """Who plays seats that are not the learner's; in many envs, perhaps on several seats of one."""
+    """A player of seats that are not the learner's; in many envs, perhaps on several seats of one."""
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
         """Games begin; what is remembered of the envs is forgotten.

@@ -36,15 +36,16 @@ _PATIENCE = 1000  # games in a row that end before the learner's first turn
 class Ended:
     """The games that ended in a step.
 
-    env_ids:      [E] int64, ascending.
-    state:        `E` games as they ended.
-    player:       [E] int64, the learner's seat.
-    opponents:    [E, P] int64, an index into `SeatVector.opponents` for each seat, -1 for the learner's.
-    observation:  [E, ...], the learner's last.
-    returns:      [E] float32, all that the learner's seat earned.
-    lengths:      [E] int64, how often the learner acted.
-    outcome:      [E] int8, WIN, DRAW or LOSS of the learner; LOSS after an illegal action in a game in turns.
-    scores:       [E] float32, the game's own measure for the learner's seat.
+    Attributes:
+        env_ids: [E] int64, ascending.
+        state: `E` games as they ended.
+        player: [E] int64, the learner's seat.
+        opponents: [E, P] int64, an index into `SeatVector.opponents` for each seat, -1 for the learner's.
+        observation: [E, ...], the learner's last.
+        returns: [E] float32, all that the learner's seat earned.
+        lengths: [E] int64, how often the learner acted.
+        outcome: [E] int8, WIN, DRAW or LOSS of the learner; LOSS after an illegal action in a game in turns.
+        scores: [E] float32, the game's own measure for the learner's seat.
     """
 
     env_ids: Tensor
@@ -60,14 +61,15 @@ class Ended:
 
 @dataclass(frozen=True)
 class SeatTransition:
-    """What came of the learner's actions.
+    """The result of the learner's actions.
 
-    rewards:     [B] float32, all that its seat earned up to its next turn or the game's end, in the opponents' steps
-                 too; with its first action also what it earned before.
-    terminated:  [B] bool, the game ended by the rules, and a new one stands in the env.
-    truncated:   [B] bool, the same for limits.
-    ended:       the games that ended; None where none did.
-    faults:      why an env's action was illegal, and what was done about it; empty where all were legal.
+    Attributes:
+        rewards: [B] float32, all that its seat earned up to its next turn or the game's end, in the opponents' steps
+            too; with its first action also what it earned before.
+        terminated: [B] bool, the game ended by the rules, and a new one stands in the env.
+        truncated: [B] bool, the same for limits.
+        ended: the games that ended; None where none did.
+        faults: why an env's action was illegal, and what was done about it; empty where all were legal.
     """
 
     rewards: Tensor
@@ -333,7 +335,7 @@ class SeatVector(Generic[S]):
         )
 
     def _forget(self) -> None:
-        """What was seen is of an earlier position."""
+        """Forget what was seen of an earlier position."""
         self._observation = self._mask = None
 
     # --- saving -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ A position is a line such as `move:a turn:57 round:3 acts:2 score:+12 placed:r2c
 - actions played since the start, the round, actions of the mover in this turn
 - a's lead in units at the end of the last round; b's is the opposite
 - units that the mover has placed in this turn, row by row, `-` for none
-- the board as `core.runs` writes it: A and B are units, C neutral, D killed cells
+- the board as `boards.rle` writes it: A and B are units, C neutral, D killed cells
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ _LINE = re.compile(
 class Position(NamedTuple):
     """The parts of a line.
 
-    player: seat to move, 0 or 1; of a finished game the seat that moved last.
-    round, acts: as in `ClothState`.
-    score: a's units less b's at the end of the last round.
-    placed: (row, column) of units of `player`, row by row.
-    board: rows of cells, 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
-    turn: actions played since the start of the game.
-    stage: "move" while the game goes on, "over" after a verdict, "cut" where the rounds have run out.
+    Attributes:
+        player: seat to move, 0 or 1; of a finished game the seat that moved last.
+        round, acts: as in `ClothState`.
+        score: a's units less b's at the end of the last round.
+        placed: (row, column) of units of `player`, row by row.
+        board: rows of cells, 0 empty, 1 a, 2 b, 3 neutral, 4 killed.
+        turn: actions played since the start of the game.
+        stage: "move" while the game goes on, "over" after a verdict, "cut" where the rounds have run out.
     """
 
     player: int

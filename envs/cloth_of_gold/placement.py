@@ -1,6 +1,6 @@
 """Placing units and taking them back, in many games at once.
 
-Letters: `B` games, `S, N` stored rows and words in them (see `core.bitboards`).
+Letters: `B` games, `S, N` stored rows and words in them (see `boards.bitboards`).
 """
 
 from __future__ import annotations

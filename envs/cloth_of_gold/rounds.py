@@ -1,6 +1,6 @@
 """The end of a turn and of a round, in many games at once: generations, scores, and who has won.
 
-Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words in them (see `core.bitboards`).
+Letters: `B` games, `n` of them whose round ends, `S, N` stored rows and words in them (see `boards.bitboards`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The rules of Cloth of Gold, as bit operations on whole boards and arithmetic on scores.
 
-Every rule stands here once and runs on two hosts: on batches of bitboards (`core.bitboards.Grid`, int64 tensors
-[..., S, N, B]) and on one board as a Python integer (`core.intboards.IntGrid`).
+Every rule stands here once and runs on two hosts: on batches of bitboards (`boards.bitboards.Grid`, int64 tensors
+[..., S, N, B]) and on one board as a Python integer (`boards.intboards.IntGrid`).
 
 Source: Adam Murray's prototype of Cloth of Gold and its README. Where the README's formulas leave a case open, what its
 words say and the prototype does decides.

@@ -3,7 +3,7 @@
 Worlds stand side by side in memory and stay in the cache while they live. A few worlds are quicker as integers, and
 so they are played unless the code for batches is compiled.
 
-Letters: `n` worlds, `S, N` stored rows and words (see `core.bitboards`), four planes: a, b, neutral, killed.
+Letters: `n` worlds, `S, N` stored rows and words (see `boards.bitboards`), four planes: a, b, neutral, killed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def simulate(
         planes: int64 [4, S, N, n]; not changed.
         generations: at least 0.
         births: see `rules.generation`.
-        compile: see `core.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`.
 
     Returns:
         int64 [4, S, N, n].

@@ -16,21 +16,24 @@ COLUMNS = ("units_a", "units_b", "territory_a", "territory_b", "contested", "kil
 
 @dataclass(frozen=True, eq=False)
 class ClothState(State):
-    """Letters: `S, N` stored rows and words in them (see `core.bitboards`), `R` the most rounds.
+    """The state of a batch of Cloth of Gold games.
 
-    units:      [B, 2, S, N] int64, bitboards of the players' units.
-    neutral:    [B, S, N] int64, neutral cells.
-    killed:     [B, S, N] int64, killed cells.
-    territory:  [B, 2, S, N] int64, of the units on the board, now.
-    placed:     [B, S, N] int64, units that the mover has placed in this turn.
-    live:       [B, 2] int32, units on the board.
-    left:       [B] int32, units that the mover may still place in this turn.
-    acts:       [B] int32, placements and take-backs in this turn.
-    round:      [B] int32, 0 while the initial population is placed, then from 1; the last one when the game is over.
-    rounds:     [B, R + 1, 6] int32, after each round (`COLUMNS`): units, territory, contested and killed cells; row 0
-                after the initial placement, zeros where there is none, and for rounds that have not been played.
+    Letters: `S, N` stored rows and words in them (see `boards.bitboards`), `R` the most rounds.
 
     Scores are leads in units when the last round was scored; the initial placement counts as one.
+
+    Attributes:
+        units: [B, 2, S, N] int64, bitboards of the players' units.
+        neutral: [B, S, N] int64, neutral cells.
+        killed: [B, S, N] int64, killed cells.
+        territory: [B, 2, S, N] int64, of the units on the board, now.
+        placed: [B, S, N] int64, units that the mover has placed in this turn.
+        live: [B, 2] int32, units on the board.
+        left: [B] int32, units that the mover may still place in this turn.
+        acts: [B] int32, placements and take-backs in this turn.
+        round: [B] int32, 0 while the initial population is placed, then from 1; the last one when the game is over.
+        rounds: [B, R + 1, 6] int32, after each round (`COLUMNS`): units, territory, contested and killed cells; row 0
+            after the initial placement, zeros where there is none, and for rounds that have not been played.
     """
 
     units: Tensor

@@ -1,4 +1,4 @@
-"""What every game must have, and the checks that the core makes for all games.
+"""The members that every game must have, and the checks that the core makes for all games.
 
 Letters: `B` games (envs), `P` players, `A` actions (the sum over the action's components), `K` components of an
 action.

@@ -140,7 +140,7 @@ class Symmetries(BaseGame[S]):
 
 
 class SearchHints(BaseGame[S]):
-    """What a game can tell a search quickly. By default nothing is known."""
+    """Answers that a game can give a search quickly. By default nothing is known."""
 
     def is_last_turn(self, state: S) -> Tensor:
         """Return where the next step surely ends the game, bool [B]; False where that is unknown and after the end."""

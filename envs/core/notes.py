@@ -17,13 +17,14 @@ _HEADER = 34.0
 class Notes:
     """Shares and numbers by action, and a line of moves to come.
 
-    title:   a line above the board.
-    shares:  by action, how much of a search went there, 0 to 1; an action that is not named got nothing.
-    numbers: by action, what to write there, at most three characters.
-    meaning: of the numbers, such as "win chance of Black in %".
-    line:    moves in their order, each an action and the player who makes it.
-    of:      what the shares are shares of, in words.
-    most:    the share that is drawn as the most; None for the largest one.
+    Attributes:
+        title: a line above the board.
+        shares: by action, how much of a search went there, 0 to 1; an action that is not named got nothing.
+        numbers: by action, what to write there, at most three characters.
+        meaning: of the numbers, such as "win chance of Black in %".
+        line: moves in their order, each an action and the player who makes it.
+        of: what the shares are shares of, in words.
+        most: the share that is drawn as the most; None for the largest one.
     """
 
     title: str

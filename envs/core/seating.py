@@ -1,4 +1,4 @@
-"""Who sits where in a batch of games, and one way to start and ask all players.
+"""The seats of a batch of games, and one way to start and ask all players.
 
 Matches (`agents.play`), one learner among opponents (`adapters.seats`) and self-play (`training.selfplay`) use it. What
 a player is, how it is asked, and what happens to an illegal action are up to the caller.

@@ -47,10 +47,11 @@ AUTO_NUM_ENVS = 1024  # fewer envs are not worth seconds of compiling unless ask
 class Transition:
     """The result of one step. The tensors are overwritten by the next step; clone what should last.
 
-    actions:     int64, [B] (or [B, P], [B, P, K]), what was played.
-    rewards:     [B, P] float32.
-    terminated:  [B] bool, the game ended by the rules in this step, and a new one stands in the env.
-    truncated:   [B] bool, the same for limits.
+    Attributes:
+        actions: int64, [B] (or [B, P], [B, P, K]), what was played.
+        rewards: [B, P] float32.
+        terminated: [B] bool, the game ended by the rules in this step, and a new one stands in the env.
+        truncated: [B] bool, the same for limits.
     """
 
     actions: Tensor

@@ -10,7 +10,7 @@ garnets:2,0 points:31,18 public:9,8,7,6,5,4,3,2 tied:- tokens:0,0 candidate:-`:
 
 - `play`, `vote` in the voting step, or `over`
 - steps played, and the round
-- the board as `core.runs` writes it: A is a tile of 000, B of 001, and so on to H of 111
+- the board as `boards.rle` writes it: A is a tile of 000, B of 001, and so on to H of 111
 - by seat: sequences, reserve tiles, extra tiles bought, garnets and points so far
 - what each sequence would have earned in the last round
 - seats that are tied for the fewest points, `-` for none; Tokens of Life by seat
@@ -58,16 +58,17 @@ _LINE = re.compile(
 class Position(NamedTuple):
     """The parts of a line; lists are by seat unless said otherwise.
 
-    stage: "play", "vote" in the voting step, "over" after the end.
-    turn: steps played.
-    round: as in `GridState`.
-    board: rows of cells, -1 where there is no tile, else its sequence.
-    sequence, reserves, bought, garnets: as in `GridState`.
-    points: so far.
-    public: of each of the eight sequences, what it would have earned in the last round.
-    tied: seats, in order, that are tied for the fewest points.
-    tokens: as in `GridState`.
-    candidate: a seat, -1 before there is one.
+    Attributes:
+        stage: "play", "vote" in the voting step, "over" after the end.
+        turn: steps played.
+        round: as in `GridState`.
+        board: rows of cells, -1 where there is no tile, else its sequence.
+        sequence, reserves, bought, garnets: as in `GridState`.
+        points: so far.
+        public: of each of the eight sequences, what it would have earned in the last round.
+        tied: seats, in order, that are tied for the fewest points.
+        tokens: as in `GridState`.
+        candidate: a seat, -1 before there is one.
     """
 
     stage: Stage

@@ -43,11 +43,12 @@ _INKS = ("#54ceab", "#a127f6", "#ffc927")  # of the digits, the leftmost first: 
 class Row(NamedTuple):
     """A player's row of the table.
 
-    player: the name.
-    sequence: 0 to 7.
-    points, garnets, reserves: so far.
-    tokens: of Life, None before they are awarded.
-    candidate: whether the player is the Elimination Candidate.
+    Attributes:
+        player: the name.
+        sequence: 0 to 7.
+        points, garnets, reserves: so far.
+        tokens: of Life, None before they are awarded.
+        candidate: whether the player is the Elimination Candidate.
     """
 
     player: str

@@ -2,7 +2,7 @@
 
 Cut so that no stage works anything out twice that it reads once, and so that none takes long to compile.
 
-Letters: `P` players, `N` words of a board (see `core.packedboards`), `B` matches, innermost in memory. A player's
+Letters: `P` players, `N` words of a board (see `boards.packedboards`), `B` matches, innermost in memory. A player's
 *orders* are one word: three tiles and the reserve tile, `PLACE` bits each, then its sequence. A tile's place is its
 word times 64 plus its bit in that word, or `NOWHERE`.
 """

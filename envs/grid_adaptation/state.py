@@ -24,22 +24,25 @@ MOST_TILES = 3
 
 @dataclass(frozen=True, eq=False)
 class GridState(State):
-    """Letters: `P` players, `N` words of a board (see `core.packedboards`).
+    """The state of a batch of Grid Adaptation matches.
 
-    planes:     [B, 4, N] int64, boards: tiles, and where the first, second and third digit of their sequence is 1.
-    placed:     [B, N] int64, board of the tiles that were placed in the last step.
-    sequence:   [B, P] int64, the players' own, 0 to 7, the first digit the most significant.
-    reserves:   [B, P] int64, reserve tiles held.
-    bought:     [B, P] int64, extra tiles bought so far.
-    garnets:    [B, P] int64.
-    public:     [B, 8] int64, what each sequence would have earned in the last round; zeros before the first.
-    round:      [B] int64, to be played, from 1; one more than there are in the voting step. The last one played when
-                the match is over.
-    tied:       [B, P] bool, among whom the vote is; false but in the voting step and after it.
-    tokens:     [B, P] int64, Tokens of Life; zeros until the rounds are over.
-    candidate:  [B] int64, the Elimination Candidate's seat; -1 until the match is over.
+    Letters: `P` players, `N` words of a board (see `boards.packedboards`).
 
     Scores are points so far.
+
+    Attributes:
+        planes: [B, 4, N] int64, boards: tiles, and where the first, second and third digit of their sequence is 1.
+        placed: [B, N] int64, board of the tiles that were placed in the last step.
+        sequence: [B, P] int64, the players' own, 0 to 7, the first digit the most significant.
+        reserves: [B, P] int64, reserve tiles held.
+        bought: [B, P] int64, extra tiles bought so far.
+        garnets: [B, P] int64.
+        public: [B, 8] int64, what each sequence would have earned in the last round; zeros before the first.
+        round: [B] int64, to be played, from 1; one more than there are in the voting step. The last one played when the
+            match is over.
+        tied: [B, P] bool, among whom the vote is; false but in the voting step and after it.
+        tokens: [B, P] int64, Tokens of Life; zeros until the rounds are over.
+        candidate: [B] int64, the Elimination Candidate's seat; -1 until the match is over.
     """
 
     planes: Tensor

@@ -4,7 +4,7 @@ Rules: "Game Play" of the Toroidal Cup rules on the Golly.Life wiki, and the pub
 open: a newborn cell takes the majority colour of its three parents, a survivor that of its two or three live
 neighbours; where colours tie, even row + column takes the lowest-numbered team, odd the highest.
 
-Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
+Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
 `L` slots.
 """
 

@@ -3,7 +3,7 @@
 A position is a line such as `randys 2 $2.AA$.AA$2.A! rpentomino*6/rpentomino*6`: the pattern, steps played, the
 arrangement so far, and what is still to be placed, by team, `-` for nothing. Life's course follows from it.
 
-A board is written as `core.runs` does, with A for team 1.
+A board is written as `boards.rle` does, with A for team 1.
 """
 
 from __future__ import annotations

@@ -55,14 +55,15 @@ RESULTS = {WIN: "wins", LOSS: "loses", DRAW: "draw"}
 class View:
     """One moment of a game.
 
-    board: int8 [rows, cols], 0 empty, else the team's number.
-    names: of the teams.
-    headline: a line above the board.
-    results: a word for each team, "" while none is due.
-    band: columns of a band, 0 if they are not to be shown.
-    queues: names of the stamps that each team has still to place, the next one first.
-    counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
-    last: the generation at which the game ends.
+    Attributes:
+        board: int8 [rows, cols], 0 empty, else the team's number.
+        names: of the teams.
+        headline: a line above the board.
+        results: a word for each team, "" while none is due.
+        band: columns of a band, 0 if they are not to be shown.
+        queues: names of the stamps that each team has still to place, the next one first.
+        counts: [G' + 1, k] live cells of each team at generations 0 to now, None while teams arrange.
+        last: the generation at which the game ends.
     """
 
     board: Cells

@@ -1,6 +1,6 @@
 """Games of the Toroidal Cup in progress, side by side.
 
-Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
+Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
 `L` slots, `T` generations of a block.
 """
 

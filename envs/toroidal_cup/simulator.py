@@ -5,7 +5,7 @@ ended takes the next one from the queue, and when the queue is empty the last ga
 cells of every generation are counted, and the end is looked for every 48 generations, so a slot runs at most 47
 too far; final boards are made in a second, short run from the last look.
 
-Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `core.bitboards`),
+Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
 `L` slots, `T` generations of a block.
 """
 
@@ -45,14 +45,15 @@ USUAL_GENERATIONS = 2_000  # of a game of the Cup, to judge whether compiling pa
 class Result:
     """The ends of games.
 
-    scores:      int64 [B, k], live cells.
-    generations: int64 [B], at which the game ended.
-    winner:      int64 [B], the number of the winning team, from 1; 0 if there is none.
-    truncated:   bool [B], the game was stopped after the most generations allowed; the leader wins.
-    board:       int8 [B, H, W], the last generation: 0 empty, else the team's number.
-    boards:      by generation, the same for those that were asked for; games over by then show their last one.
-    trajectory:  int32 [B, G + 1, k], if asked for: live cells in generations 0 to G, the end of the longest game;
-                 games over by then repeat their last counts.
+    Attributes:
+        scores: int64 [B, k], live cells.
+        generations: int64 [B], at which the game ended.
+        winner: int64 [B], the number of the winning team, from 1; 0 if there is none.
+        truncated: bool [B], the game was stopped after the most generations allowed; the leader wins.
+        board: int8 [B, H, W], the last generation: 0 empty, else the team's number.
+        boards: by generation, the same for those that were asked for; games over by then show their last one.
+        trajectory: int32 [B, G + 1, k], if asked for: live cells in generations 0 to G, the end of the longest game;
+            games over by then repeat their last counts.
     """
 
     scores: Tensor

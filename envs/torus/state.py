@@ -13,12 +13,15 @@ __all__ = ["TorusState"]
 
 @dataclass(frozen=True, eq=False)
 class TorusState(State):
-    """Letters: `N = 2 n^2` cells, `W = ceil(N / 32)` words.
+    """The state of a batch of Torus games.
 
-    codes:   [B, N] int32, colour, group and winding of every stone, 0 where free (see `rules`).
-    free:    [B, W] int64, the packed mask of the free cells; in memory the batch is innermost.
-    losing:  [B] int32, the class of the first path around the torus (an offset, see `rules.keep`), else 0.
-    last:    [B] int32, the cell of the last move, -1 before the first.
+    Letters: `N = 2 n^2` cells, `W = ceil(N / 32)` words.
+
+    Attributes:
+        codes: [B, N] int32, colour, group and winding of every stone, 0 where free (see `rules`).
+        free: [B, W] int64, the packed mask of the free cells; in memory the batch is innermost.
+        losing: [B] int32, the class of the first path around the torus (an offset, see `rules.keep`), else 0.
+        last: [B] int32, the cell of the last move, -1 before the first.
     """
 
     codes: Tensor

@@ -45,8 +45,9 @@ TIME_BOMBS = np.array([1, 2, 3, 5, 6, 7, 4, 8]) * COLS // 9  # x of six oscillat
 class Shapes:
     """The shapes that the teams of a pattern get, both equally many.
 
-    stamps: kinds of shapes; each shape is one of them, all equally likely.
-    draws: a team's shapes are as many as the sum of one number from each of these, all numbers equally likely.
+    Attributes:
+        stamps: kinds of shapes; each shape is one of them, all equally likely.
+        draws: a team's shapes are as many as the sum of one number from each of these, all numbers equally likely.
     """
 
     stamps: tuple[str, ...]

@@ -121,7 +121,7 @@ def step_frames(
         viewer: As for `frame`.
         most: Pictures before the last one, where Life runs.
         action: As for `frame`.
-        compile: See `core.compiling.kernel`.
+        compile: See `kernels.compiling.kernel`.
     """
     return [shown.to_data() for shown in _step_frames(game, before, after, viewer, most, compile, action)]
 
@@ -175,7 +175,7 @@ def replay_data(record: Record | CupRecord, *, compile: Compile = "never") -> di
 
     Args:
         record: A record of `arena.records`, or of `arena.season.cup_replays`.
-        compile: See `core.compiling.kernel`; a single game is no reason to, a server that has many may.
+        compile: See `kernels.compiling.kernel`; a single game is no reason to, a server that has many may.
 
     Returns:
         `layout`; `record` (agents, parameters, seed, result, moves, `movers`: the seat of each, None where all act);
