@@ -29,6 +29,7 @@ from cellgames.agents.base import AnyAgent
 from cellgames.arena.play.match import derive
 from cellgames.envs.core import Game
 from cellgames.utils.progress import progress
+from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 from .queries import Answers, Positions, ask
 
@@ -114,9 +115,9 @@ def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chanc
         shares = (one.shares, other.shares) if exact else (one.samples, other.samples)
         apart[a, b] = apart[b, a] = _variation(*shares, one, ((0, 0), (0, 1), (1, 0), (1, 1)))
         alike[a, b] = alike[b, a] = _agreement(one, other, ((0, 0), (1, 1)))
-    times = chance.multinomial(positions, np.full(positions, 1 / positions), _RESAMPLES) / positions
+    times = bootstrap_weights(chance, positions, _RESAMPLES) / positions
     distance = _corrected(apart.mean(2)[None], noise.mean(1)[None], known)[0]
-    low, high = _interval(_corrected(np.einsum("abl,rl->rab", apart, times), times @ noise.T, known))
+    low, high = percentile_interval(_corrected(np.einsum("abl,rl->rab", apart, times), times @ noise.T, known), _LEVEL)
     # Without an interval a distance says nothing.
     distance, low, high = np.where(np.isnan(distance + low + high), math.nan, np.stack([distance, low, high]))
     entropies = np.stack(
@@ -130,16 +131,10 @@ def measure(agents: Sequence[str], answers: Sequence[Answers], draws: int, chanc
         alike.mean(2),
         np.where([found.exact for found in answers], 0.0, noise.mean(1)),
         entropies.mean(1),
-        np.stack(_interval(times @ entropies.T), 1),
+        np.stack(percentile_interval(times @ entropies.T, _LEVEL), 1),
         positions,
         draws,
     )
-
-
-def _interval(resampled: Numbers) -> tuple[Numbers, Numbers]:
-    """Return both ends of an interval, along the first axis."""
-    tail = (1 - _LEVEL) / 2
-    return np.quantile(resampled, tail, axis=0), np.quantile(resampled, 1 - tail, axis=0)
 
 
 def _variation(p: Tensor, q: Tensor, like: Answers, halves: Sequence[tuple[int, int]]) -> Numbers:

@@ -20,6 +20,7 @@ from cellgames.envs.core import Game
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import Curve, curves
 from cellgames.utils.report.text import escape
+from cellgames.utils.statistics import normal_quantile
 
 from .behaviour import DRAWS, POSITIONS, Behaviour, Numbers, compare
 from .behaviour_section import distance_plot, percent_cell
@@ -194,7 +195,7 @@ def _draw_openings(figure: Figure, steps: Sequence[int], names: Sequence[str], s
     lines = []
     for place, name in enumerate(names):
         share = shares[:, place]
-        margin = 1.96 * np.sqrt(share * (1 - share) / _STARTS)
+        margin = normal_quantile(0.95) * np.sqrt(share * (1 - share) / _STARTS)
         values = [list(100 * np.clip(part, 0, 1)) for part in (share, share - margin, share + margin)]
         lines.append(Curve(name, *values))
     curves(figure, "How games of the checkpoints begin", steps, [("share, %", lines)], "steps of training")

@@ -13,6 +13,7 @@ from cellgames.arena.insight.census.life_objects import ACTIVE, Kind
 from cellgames.arena.play.match import derive
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import COLOURS, INK, Curve, curves, remove_frame, shorten
+from cellgames.utils.statistics import percentile_interval
 
 from .dataset import LifeDataset
 
@@ -75,7 +76,7 @@ def _owners(dataset: LifeDataset, kinds: Sequence[Kind]) -> list[tuple[Cell, ...
             continue
         generator = np.random.default_rng(derive("census_owners", kind.code, len(won)))
         picked = generator.integers(0, len(won), (_DRAWS, len(won)))
-        low, high = np.quantile((won - lost)[picked].mean(1), (0.025, 0.975)).tolist()
+        low, high = percentile_interval((won - lost)[picked].mean(1))
         means = won.mean(), lost.mean(), (won - lost).mean(), low, high
         rows.append((kind.name, kind.code, *(round(float(value), 4) for value in means), len(won)))
     return rows

@@ -24,6 +24,7 @@ from cellgames.envs.grid_adaptation import rules
 from cellgames.utils.report.model import Cell, Plot, Section, Table
 from cellgames.utils.report.plots import COLOURS, INK, Curve, Scale, curves, remove_frame
 from cellgames.utils.report.plots import matrix as draw_matrix
+from cellgames.utils.statistics import bootstrap_weights, percentile_interval
 
 from .grid_rounds import Flows, Spending, read
 
@@ -117,7 +118,7 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
     squares = (less[..., :, None] ** 2 + less[..., None, :] ** 2) / 2
     generator = np.random.default_rng(derive("alliances", seed))
     games = len(less)
-    weights = generator.multinomial(games, np.full(games, 1 / games), _DRAWS) if games >= _FEW else None
+    weights = bootstrap_weights(generator, games, _DRAWS) if games >= _FEW else None
     alike, sizes = _by_arithmetic(sequence)
     found = []
     for far in range(4):
@@ -128,7 +129,7 @@ def _together(less: Floats, sequence: Ints, seed: int) -> list[Alliance]:
         low = high = float("nan")
         if weights is not None:
             below = weights @ under
-            low, high = np.quantile((weights @ above)[below > 0] / below[below > 0], (0.025, 0.975)).tolist()
+            low, high = map(float, percentile_interval((weights @ above)[below > 0] / below[below > 0]))
         size = float((sizes * chosen).sum())
         chance = float((alike * chosen).sum()) / size if size else float("nan")
         found.append(Alliance(far, int(chosen.sum()), float(above.sum() / under.sum()), low, high, chance))
