@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
@@ -23,9 +24,10 @@ __all__ = ["SearchPlay", "Searched"]
 
 @dataclass(frozen=True)
 class Searched(Rollout):
-    """A rollout whose values are the searches', and whose own actions are those that a search chose.
+    """A rollout whose values and actions of the learner are those of searches.
 
-    policy: [T, B, A] float, what the search would play.
+    Attributes:
+        policy: float [T, B, A], the policy of the search.
     """
 
     policy: Tensor
@@ -55,8 +57,8 @@ class SearchPlay(SelfPlay):
         super().__init__(game, network, opponents, num_envs, device, mixed_precision=mixed_precision)
         self.search, self.random_plies = search, random_plies
 
+    @override
     def restart(self, seed: int) -> None:
-        """See `SelfPlay`."""
         self._plies = torch.zeros(self.num_envs, dtype=torch.int64, device=self.device)
         super().restart(seed)
 
@@ -72,7 +74,7 @@ class SearchPlay(SelfPlay):
     def _decide(
         self, state: State, observation: Tensor, mask: Tensor, learner_mask: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """See `SelfPlay`; what it gives for opponents' rows has no meaning."""
+        """Return the actions of searches, their log-probabilities and the values; opponents' rows have no meaning."""
         at_random = self._turns < self._plies
         env_ids = (learner_mask & ~at_random).nonzero().squeeze(1)
         policy = torch.zeros(mask.shape, device=self.device)

@@ -26,10 +26,11 @@ __all__ = ["Ended", "Play", "Rollout", "SelfPlay"]
 class Ended:
     """Games that ended in a rollout.
 
-    games:   how many.
-    turns:   of all of them.
-    results: by the opponent's number the learner's score (a win 1, a draw 1/2) and games; -1 is itself.
-    returns: by the opponent's number the learner's mean sum of rewards, times games.
+    Attributes:
+        games: number of games.
+        turns: turns of all of them.
+        results: the learner's score (a win 1, a draw 1/2) and the games by the number of the opponent; -1 is itself.
+        returns: the learner's mean return times the games, by the number of the opponent.
     """
 
     games: int
@@ -40,18 +41,19 @@ class Ended:
 
 @dataclass(frozen=True)
 class Rollout:
-    """What happened in `T` steps; tensors on the games' device.
+    """A rollout of `T` steps, as tensors on the games' device.
 
-    observation: [T, R, ...], as the game gives it.
-    mask:        [T, R, A] bool.
-    action:      [T, R] int64, or [T, R, K].
-    log_prob:    [T, R] float, log-probability of the action.
-    value:       [T, R] float, as the network gave it.
-    reward:      [T, R, S] float, over the network's unit; `S` is 1 in simultaneous games, else `P`.
-    player:      [T, R] int64, which of the `S` acted.
-    done:        [T, R] bool, the game ended.
-    learner_mask: [T, R] bool, the learner acted; else one of the opponents.
-    ended:       the games that did.
+    Attributes:
+        observation: [T, R, ...], as the game gives it.
+        mask: bool [T, R, A].
+        action: int64 [T, R], or [T, R, K].
+        log_prob: float [T, R], log-probability of the action.
+        value: float [T, R], the network's.
+        reward: float [T, R, S], in units of the network; `S` is 1 in simultaneous games, else `P`.
+        player: int64 [T, R], which of the `S` acted.
+        done: bool [T, R], the game ended.
+        learner_mask: bool [T, R], the learner acted; else one of the opponents.
+        ended: the games that ended.
     """
 
     observation: Tensor
@@ -70,12 +72,12 @@ R_co = TypeVar("R_co", bound=Rollout, covariant=True)
 
 
 class Play(Protocol[R_co]):
-    """Who plays for a learner: this process, as in `SelfPlay`, or others (`actors.ActorPlay`).
+    """Games in progress of a learner, in this process (`SelfPlay`) or in others (`actors.ActorPlay`).
 
     Attributes:
         device: of rollouts and of the learner's network.
-        mixed_precision: whether that network is run in bfloat16 where it may.
-        opponents: whom the learner meets.
+        mixed_precision: True if that network runs in bfloat16 where possible.
+        opponents: opponents of the learner.
     """
 
     device: torch.device
@@ -96,7 +98,7 @@ class Play(Protocol[R_co]):
 
 
 class SelfPlay:
-    """Games in progress.
+    """Games in progress in this process.
 
     In a game against an opponent the learner has one seat of a game for two, or half of the seats of a larger one,
     drawn for each game.
@@ -104,7 +106,7 @@ class SelfPlay:
     Args:
         game: the rules.
         network: the learner, which others may change between rollouts.
-        opponents: whom it meets.
+        opponents: its opponents.
         num_envs: `B`.
         device: of games and network.
         mixed_precision: run the network in bfloat16 where it may.
@@ -151,10 +153,10 @@ class SelfPlay:
         return Rollout(*parts, ended=ended)  # type: ignore[misc, arg-type]  # one for each field, as `_step` has them
 
     def start(self) -> None:
-        """See `Play`; nothing is needed."""
+        """Do nothing, because games in this process need nothing."""
 
     def close(self) -> None:
-        """See `Play`; there is nothing to end."""
+        """Do nothing, because nothing was started."""
 
     def _step(self) -> tuple[Tensor, ...]:
         info, state = self.game.info, self.vector.state
@@ -189,7 +191,7 @@ class SelfPlay:
         return action, choices.evaluate_actions(action)[0], value
 
     def _seen(self, state: State) -> tuple[Tensor, Tensor, Tensor]:
-        """Observations, masks and seats of all rows."""
+        """Return the observations, masks and seats of all rows."""
         game, info = self.game, self.game.info
         if not info.simultaneous:
             player = state.current_player
@@ -202,7 +204,7 @@ class SelfPlay:
         return select(self.opponents.agents[number], self.game, self.vector.state, env_ids, self._draws, seats)
 
     def _count(self, reward: Tensor, done: Tensor) -> None:
-        """Keep the score, and begin the games that stand where others ended."""
+        """Record the results, and begin the games that stand where others ended."""
         self._returns += reward
         self._turns += 1
         env_ids = done.nonzero().squeeze(1)
