@@ -122,7 +122,7 @@ def test_commands_hand_their_games_to_workers(
 
 def test_what_ray_is_not_asked_properly_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["round-robin", "torus-v0", "--agents", "random", "greedy", "--ray-workers", "2"]) == 2
-    assert "--ray-workers is of a Ray cluster; add --ray" in capsys.readouterr().err
+    assert "--ray-workers is for a Ray cluster; add --ray" in capsys.readouterr().err
     with pytest.raises(SystemExit) as end:
         main(["round-robin", "--ray", "torus-v0", "--agents", "random", "greedy"])
     assert end.value.code == 2
@@ -263,7 +263,7 @@ def test_weights_that_change_meanwhile_are_refused(
     def before(agents: Any, game: Any) -> dict[str, str]:
         return {**identities(agents, game), str(weights): "0" * 16}
 
-    monkeypatch.setattr("cellgames.arena.play.round_robin.identities", before)
+    monkeypatch.setattr("cellgames.arena.play.chunks.identities", before)
     with pytest.raises(
         RunError, match=rf"another {weights}: expected identity 0{{16}}, got {digest(weights.read_bytes())}"
     ):
@@ -320,12 +320,14 @@ DRIVER = """
 import sys
 sys.modules["matplotlib"] = None  # no plots
 import cellgames
+from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.cluster.ray_workers import RayWorkers
 address, out, store, *agents = sys.argv[1:]
 with RayWorkers(address, 1) as workers:
     game = cellgames.make("torus-v0", size=3)
-    round_robin(game, agents, 12, out=out, store=store, chunk=2, workers=workers)
+    options = RoundRobinOptions(games=12, chunk=2, gif=False)
+    round_robin(game, agents, options, out=out, store=store, workers=workers)
 """
 
 
