@@ -14,8 +14,7 @@ from typing_extensions import override
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import make
 
-from .conversions import as_tensor, endings, masks_by_component, no_options
-from .learner_games import LearnerGames
+from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, no_options
 from .seats import Opponents
 from .window import Rendered, RenderMode
 

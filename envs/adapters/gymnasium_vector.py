@@ -15,8 +15,7 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
 
-from .conversions import as_tensor, endings, masks_by_component, no_options
-from .learner_games import LearnerGames, check_pixels
+from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, no_options
 from .seats import Opponents
 from .window import picture_of
 

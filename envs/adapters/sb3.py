@@ -15,8 +15,7 @@ import torch
 
 from cellgames.envs.core import Game
 
-from .conversions import as_tensor, endings, no_options
-from .learner_games import LearnerGames, check_pixels
+from .learner_games import LearnerGames, as_tensor, check_pixels, endings, no_options
 from .seats import Ended, Opponents
 from .window import picture_of
 

@@ -21,9 +21,9 @@ from toy_games import Race, Sealed
 
 import cellgames
 from cellgames.envs.adapters import register
-from cellgames.envs.adapters.conversions import masks_by_component
 from cellgames.envs.adapters.gymnasium_env import SeatEnv
 from cellgames.envs.adapters.gymnasium_vector import SeatVectorEnv
+from cellgames.envs.adapters.learner_games import masks_by_component
 from cellgames.envs.adapters.seats import SeatVector
 from cellgames.envs.core import Game, chance
 from cellgames.envs.core.raster import to_rgb
