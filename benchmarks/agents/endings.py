@@ -105,7 +105,7 @@ def _row(found: Endings) -> tuple[Cell, ...]:
 def _table(game: Game, found: Sequence[Endings]) -> Table:
     seats = [f"{name} wins" for name in game.info.players]
     header = ("agents", "games", "first agent wins", "a winner", *seats, "both lose", "draw", "cut off")
-    return Table("", (*header, "median length", "games by length"), [_row(one) for one in found], text=("agent",))
+    return Table("", (*header, "median length", "games by length"), [_row(one) for one in found], text=("agents",))
 
 
 def _write(path: Path, game: Game, id: str, argv: Sequence[str], found: Sequence[Endings]) -> None:

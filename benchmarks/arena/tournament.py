@@ -42,14 +42,15 @@ TRAINED = Path("results/train/round-robin-networks")
 PARTS: Mapping[str, tuple[tuple[str, str, str, int], ...]] = {
     "agents": (("agents/selection.py", "answer", "", 1), ("", "observe", "agents/selection.py", -1)),
     "core": (
-        ("core/game.py", "step", "agents/play_loop.py", 1),
-        ("core/game.py", "init", "agents/play_loop.py", 1),
-        ("core/game.py", "legal_actions", "agents/selection.py", 1),
+        ("core/base_game.py", "step", "agents/play_loop.py", 1),
+        ("core/base_game.py", "init", "agents/play_loop.py", 1),
+        ("core/base_game.py", "legal_actions", "agents/selection.py", 1),
         ("", "observe", "agents/selection.py", 1),
     ),
     "tables, reports and plots": (
         ("arena/stats/tables.py", "make_tables", "", 1),
-        ("arena/report/reports.py", "write_reports", "", 1),
+        ("arena/report/run_report.py", "run_report", "", 1),
+        ("utils/report/files.py", "write_report", "", 1),
         ("arena/records/replays.py", "gif", "", 1),
     ),
     "records and the store": (
