@@ -1,4 +1,4 @@
-"""Players, and the loop in which they play.
+"""Agents, and the loop in which they play.
 
     from cellgames.agents import load, play
     agents = [load("greedy", game), load("rollout:64", game)]

@@ -1,4 +1,4 @@
-"""Agents as the opponents that the adapters for a single learner take."""
+"""Agents as opponents for the adapters of a single learner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["AgentOpponent", "as_opponent"]
 
 
 class AgentOpponent:
-    """Plays as an agent, who is asked as in a match: its actions are checked, and dice to come are hidden from it.
+    """An opponent that plays as an agent: its actions are checked, and dice to come are hidden from it.
 
     Args:
         agent: its memory is kept by env, so two environments must not share it.
@@ -28,16 +28,16 @@ class AgentOpponent:
 
     @property
     def name(self) -> str:
-        """The agent's."""
+        """Return the agent's name."""
         return self.agent.name
 
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` if the agent cannot play the game."""
+        """Start the agent; a `ValueError` if it cannot play the game."""
         takes_states(self.agent, game)
         self.agent.start(game, players, env_ids)
 
     def pick(self, game: Game, state: Any, env_ids: Tensor, players: Tensor, generator: torch.Generator) -> Tensor:
-        """See `cellgames.envs.adapters.seats.Opponent`; a `ValueError` names an illegal action."""
+        """Return the agent's actions; a `ValueError` names an illegal one."""
         return select(self.agent, game, state, env_ids, generator, players)
 
     def __repr__(self) -> str:
@@ -45,7 +45,7 @@ class AgentOpponent:
 
 
 def as_opponent(agent: AnyAgent | str, game: Game | None = None) -> AgentOpponent:
-    """An agent, or the one of a spec such as "greedy" (`load`), as an opponent.
+    """Return an agent, or the one of a spec such as "greedy" (`load`), as an opponent.
 
     Args:
         agent: who plays.

@@ -9,16 +9,32 @@ in turns with perfect information.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 
 import torch
 from torch import Tensor
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from cellgames.envs.core import Game, chance
 
-__all__ = ["Agent", "AnyAgent", "BaseAgent", "ByGame", "Seats", "StateAgent", "acting", "draw_seeds", "takes_states"]
+__all__ = [
+    "Agent",
+    "AnyAgent",
+    "BaseAgent",
+    "ByGame",
+    "GameAgent",
+    "Seats",
+    "StateAgent",
+    "acting",
+    "check_plain_turns",
+    "draw_seeds",
+    "must_start",
+    "reaching",
+    "takes_states",
+]
+
+G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
 
 
 @runtime_checkable
@@ -95,6 +111,32 @@ class BaseAgent:
         """Begin new games, as in `Agent.start`."""
 
 
+class GameAgent(BaseAgent, Generic[G_co]):
+    """A base class of agents that keep the game that they play."""
+
+    plays: ClassVar[type[Game]] = Game  # type: ignore[type-abstract]  # for isinstance
+    """The class of games that it plays."""
+
+    _game: G_co | None = None
+
+    @property
+    def game(self) -> G_co:
+        """Return the game that is played; a `ValueError` before `start`."""
+        if self._game is None:
+            raise must_start(self)
+        return self._game
+
+    def check_game(self, game: Game) -> None:
+        """Raise a `ValueError` unless the agent can play the game."""
+        if not isinstance(game, self.plays):
+            raise ValueError(f"agent {self.name!r} plays {self.plays.id}, got {game.id}")
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        self.check_game(game)
+        self._game = game  # type: ignore[assignment]  # checked
+
+
 class ByGame(BaseAgent):
     """An agent that is another agent in each game, such as `greedy`.
 
@@ -140,7 +182,7 @@ class ByGame(BaseAgent):
 
     def _started(self) -> Any:
         if self._agent is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
+            raise must_start(self)
         return self._agent
 
 
@@ -154,7 +196,7 @@ class Seats:
         """Remember the seats of games that begin; the arguments are those of `Agent.start`."""
         if self._held.shape[1] != game.info.num_players or self._held.device != env_ids.device:
             self._held = torch.zeros((0, game.info.num_players), dtype=torch.bool, device=env_ids.device)
-        self._reach(env_ids)
+        self._held = reaching(self._held, env_ids)
         self._held[env_ids] = False
         self._held[env_ids, players] = True
 
@@ -167,7 +209,7 @@ class Seats:
         Raises:
             ValueError: an environment comes more often than the agent has seats in it.
         """
-        self._reach(env_ids)
+        self._held = reaching(self._held, env_ids)
         held = self._held[env_ids]
         before = torch.arange(len(env_ids), device=env_ids.device) - torch.searchsorted(env_ids, env_ids)
         seat = held & (held.cumsum(1) == before[:, None] + 1)
@@ -180,10 +222,22 @@ class Seats:
             )
         return seat.int().argmax(1)
 
-    def _reach(self, env_ids: Tensor) -> None:
-        """Make room for the environments."""
-        missing = int(env_ids.max()) + 1 - len(self._held) if len(env_ids) else 0
-        self._held = torch.nn.functional.pad(self._held, (0, 0, 0, max(missing, 0)))
+
+def reaching(memory: Tensor, env_ids: Tensor, value: int = 0) -> Tensor:
+    """Return an agent's memory by environment, [environments, ...], with a row for each of `env_ids`.
+
+    Args:
+        memory: what there is.
+        env_ids: int64 [L], on the device of the memory.
+        value: fills new rows.
+    """
+    missing = int(env_ids.max()) + 1 - len(memory) if len(env_ids) else 0
+    return memory if missing <= 0 else torch.cat((memory, memory.new_full((missing, *memory.shape[1:]), value)))
+
+
+def must_start(agent: BaseAgent) -> ValueError:
+    """Return the error of an agent that is asked before it was started."""
+    return ValueError(f"agent {agent.name!r} must be started before it acts: call start(game, players, env_ids)")
 
 
 def acting(agent: AnyAgent, game: Game) -> AnyAgent:
@@ -219,6 +273,31 @@ def takes_states(agent: AnyAgent, game: Game) -> bool:
 def _has(agent: AnyAgent, method: str) -> bool:
     """Return True if it is an agent with this method; `isinstance` of a protocol takes long, once a turn."""
     return hasattr(agent, method) and hasattr(agent, "start") and hasattr(agent, "name")
+
+
+def check_plain_turns(
+    agent: BaseAgent, game: Game, *, determinized: bool = False, also: Mapping[str, bool] | None = None
+) -> None:
+    """Raise a `ValueError` unless the game is in turns, with perfect information and plain integer actions.
+
+    Args:
+        agent: whose name the error tells.
+        game: to be played.
+        determinized: True if the agent guesses what is hidden, so that players may also act at once.
+        also: more reasons against the game, and whether they hold.
+    """
+    info = game.info
+    reasons = {
+        "all players act at once": info.simultaneous and not determinized,
+        "information is hidden": not info.perfect_information and not determinized,
+        "an action has several components": len(info.action_nvec) > 1,
+        **(also or {}),
+    }
+    if found := [reason for reason, holds in reasons.items() if holds]:
+        raise ValueError(
+            f"agent {agent.name!r} needs a game in turns with perfect information and plain integer actions; in "
+            f"{game.id} {' and '.join(found)}"
+        )
 
 
 def draw_seeds(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:

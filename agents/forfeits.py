@@ -1,4 +1,4 @@
-"""Agents that fail: who is to blame in which game, so that all other games go on.
+"""Agents that fail forfeit the games in which they fail, so that all other games go on.
 
 An agent is asked about many games at once. When such a call fails as a whole (it raises, or gives something that is
 no tensor with an action a game), the games are halved and each half is asked about anew, down to single games: those
@@ -36,11 +36,12 @@ _MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
 
 @dataclass(frozen=True)
 class Failure:
-    """Why a game was stopped.
+    """The reason why a game was stopped.
 
-    seats:  that failed, all in the same turn; ascending.
-    turn:   turns played before; 0 also for an agent that failed at the start.
-    reason: of the first of them, one line.
+    Attributes:
+        seats: that failed, all in the same turn; ascending.
+        turn: turns played before; 0 also for an agent that failed at the start.
+        reason: of the first of them, one line.
     """
 
     seats: tuple[int, ...]
@@ -49,7 +50,7 @@ class Failure:
 
 
 class Faults:
-    """What failed in a turn: by env, the reason of each seat."""
+    """The failures of a turn: by environment, the reason of each seat."""
 
     def __init__(self) -> None:
         self._found: dict[int, dict[int, str]] = {}
@@ -58,11 +59,11 @@ class Faults:
         return bool(self._found)
 
     def add(self, env_id: int, seat: int, reason: str) -> None:
-        """The first reason of a seat is kept."""
+        """Add the reason of a seat, unless it has one."""
         self._found.setdefault(env_id, {}).setdefault(seat, reason)
 
     def failures(self, turn: int) -> dict[int, Failure]:
-        """By env, after so many turns."""
+        """Return the failures by environment, after so many turns."""
         return {
             env_id: Failure(tuple(sorted(seats)), turn, seats[min(seats)])
             for env_id, seats in sorted(self._found.items())
@@ -70,7 +71,7 @@ class Faults:
 
 
 def reason_of(fault: str | BaseException) -> str:
-    """One line of at most `MOST_REASON` printable characters; addresses, which every process has anew, are left out."""
+    """Return one line of at most `MOST_REASON` printable characters, without addresses, which differ by process."""
     if isinstance(fault, BaseException):
         try:
             said = str(fault)
@@ -83,10 +84,10 @@ def reason_of(fault: str | BaseException) -> str:
 
 
 def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
-    """`agent.start`; envs in which it fails are added to `faults`.
+    """Start an agent; environments in which it fails are added to `faults`.
 
     Args:
-        agent: who starts.
+        agent: to start.
         game: the rules.
         players: int64 [L], as in `Agent.start`.
         env_ids: int64 [L], ascending.
@@ -111,26 +112,25 @@ def select_or_fail(
     state: State,
     env_ids: Tensor,
     generator: torch.Generator,
-    players: Tensor | None,
+    players: Tensor,
     faults: Faults,
 ) -> Tensor:
-    """As `base.select`, but envs that fail are added to `faults` and have -1; the rest is legal.
+    """Ask an agent as `select` does; environments that fail are added to `faults` and get -1.
 
     Args:
-        agent: who is asked.
+        agent: to ask.
         game: the rules.
         state: all games of the batch.
         env_ids: int64 [L], ascending, the games to ask about.
         generator: consumed by the agent.
-        players: int64 [L], seats to act; None in games in turns.
+        players: int64 [L], the seats to act.
         faults: added to.
     """
-    seats = state.current_player[env_ids] if players is None else players
     chosen = torch.full((len(env_ids), *game.info.action_shape[game.info.simultaneous :]), -1, device=env_ids.device)
 
     def attempt(rows: slice) -> str:
         saved = generator.get_state()
-        asked = question(agent, game, state, env_ids[rows], generator, seats[rows])
+        asked = question(agent, game, state, env_ids[rows], generator, players[rows])
         try:
             answer = asked.answer(generator)
             if fault := asked.fault(answer):
@@ -148,16 +148,16 @@ def select_or_fail(
             for row in wrong.any(1).nonzero().squeeze(1).tolist():
                 action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
                 place = int(places[row])
-                faults.add(int(env_ids[place]), int(seats[place]), reason_of(f"illegal action {action}: {why}"))
+                faults.add(int(env_ids[place]), int(players[place]), reason_of(f"illegal action {action}: {why}"))
                 chosen[place] = -1
         return ""
 
-    _halving(agent, env_ids, seats, attempt, faults)
+    _halving(agent, env_ids, players, attempt, faults)
     return chosen
 
 
 def _halving(agent: AnyAgent, env_ids: Tensor, seats: Tensor, attempt: Callable[[slice], str], faults: Faults) -> None:
-    """Attempt all rows at once, or find the envs in which an attempt fails by itself.
+    """Attempt all rows at once, or find the environments in which an attempt fails by itself.
 
     Where all fail this takes less than two attempts per env, where one does, two for each doubling of the envs. Rows
     of one env stay together.
@@ -168,7 +168,7 @@ def _halving(agent: AnyAgent, env_ids: Tensor, seats: Tensor, attempt: Callable[
     ends = [0, *counts.cumsum(0).tolist()]  # rows of env k are ends[k] to ends[k + 1]
 
     def blamed(first: int, last: int, reason: str) -> bool:
-        """Whether some of these envs, which failed together, fails alone."""
+        """Return True if some of these environments, which failed together, fails alone."""
         if last - first == 1:
             for row in range(ends[first], ends[last]):
                 faults.add(int(env_ids[row]), int(seats[row]), reason)

@@ -1,4 +1,4 @@
-"""Which agent a name meant when a game was played: names stay while weights and programs change.
+"""Identities of agents: names stay while weights and programs change.
 
 A file of weights is written again by every run of training, `trained` changes with the package, and anyone's own bot
 with its source. So that games of what was once called `agent.safetensors` and of what is called so now are not taken
@@ -37,18 +37,18 @@ _WEIGHTS = ("trained", "gumbel")  # of AGENTS, those that play by weights
 
 
 def digest(content: bytes) -> str:
-    """16 hexadecimal digits of BLAKE2b."""
+    """Return 16 hexadecimal digits of BLAKE2b."""
     return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
 
 
 def identities(agents: Iterable[str | AnyAgent], game: Game | None = None) -> dict[str, str]:
-    """The identity of each agent by its name, in the order of names; see `identity`."""
+    """Return the identity of each agent by its name, in the order of names; see `identity`."""
     found = {agent if isinstance(agent, str) else agent.name: identity(agent, game) for agent in agents}
     return dict(sorted(found.items()))
 
 
 def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
-    """What tells an agent from others that have had its name.
+    """Return a text that tells an agent from others that have had its name.
 
     Args:
         agent: a spec that `agents.load` takes, or an agent. One that has a text `identity` of its own says itself.
@@ -72,7 +72,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 
 
 def is_program(spec: str) -> bool:
-    """Whether it is an agent of the package's that has no weights, so that the version says all."""
+    """Return True for an agent of the package that has no weights, so that the version identifies it."""
     name = spec.partition(":")[0]
     return name in AGENTS and name not in _WEIGHTS
 
@@ -110,7 +110,7 @@ def _of_file(path: Path) -> str:
 
 
 def _of_source(find: Any, what: Any) -> str:
-    """Of the file that `find` gives for it."""
+    """Return the identity of the file that `find` returns."""
     try:
         path = find(what)
     except (ImportError, TypeError, ValueError, AttributeError):

@@ -1,4 +1,4 @@
-"""Agents by name: `load("rollout:64")`, and anyone's own by import path. Importing this imports no torch."""
+"""Agents by name, `load("rollout:64")`, and your own by import path. Importing this imports no torch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTA
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """A known agent.
+    """An agent that has a name.
 
     Attributes:
         usage: the spec with its argument, for help texts.
@@ -156,7 +156,7 @@ AGENTS: dict[str, AgentSpec] = {
 
 
 def load(spec: str, game: Game | None = None) -> AnyAgent:
-    """The agent that `spec` describes; its `name` is the spec.
+    """Return the agent that `spec` describes; its `name` is the spec.
 
     Args:
         spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`); the path of
@@ -203,7 +203,7 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
 
 
 def weights_path(spec: str) -> Path | None:
-    """The file that a spec means, itself or in the folder of a run; None if it means something else, as names do."""
+    """Return the file of weights that a spec names, itself or by the folder of a run; None for other specs."""
     if spec.partition(":")[0] in AGENTS:
         return None
     if spec.endswith(WEIGHTS_SUFFIX):
@@ -212,7 +212,7 @@ def weights_path(spec: str) -> Path | None:
 
 
 def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:
-    """The agent at an import path."""
+    """Return the agent at an import path."""
     found = _import(spec, module, attribute)
     if inspect.isclass(found):
         arguments = () if text is None else (text,)
@@ -250,7 +250,7 @@ def _import(spec: str, module: str, attribute: str) -> Any:
 
 
 def _as_agent(spec: str, found: Any) -> AnyAgent:
-    """`found` itself if it is an agent, wrapped if it is a policy."""
+    """Return `found` itself if it is an agent, wrapped if it is a policy."""
     from .policy import PolicyAgent
 
     acts = any(callable(getattr(found, name, None)) for name in ("act", "act_on_state"))

@@ -1,4 +1,4 @@
-"""The loop on which matches, tournaments, self-play and evaluation stand: many games at once, many agents.
+"""The loop that plays matches, tournaments and evaluations: many games at once, many agents.
 
 Letters: `B` games (envs), `P` seats, `T` turns of the longest game, `K` components of an action.
 """
@@ -24,13 +24,13 @@ __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
 @dataclass(frozen=True)
 class Played:
-    """Finished games, and those that agents forfeited.
+    """Finished games, with those that agents forfeited.
 
-    actions:  int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of an env's
-              game.
-    turns:    int64 [B], how many turns each took; the opening counts.
-    state:    the final state, `B` games; a forfeited one stands where it was stopped.
-    failures: by env, who failed in games that were stopped.
+    Attributes:
+        actions: int64 [T, B], or [T, B, P] or [T, B, P, K] in simultaneous games; -1 beyond the end of an env's game.
+        turns: int64 [B], how many turns each took; the opening counts.
+        state: the final state, `B` games; a forfeited one stands where it was stopped.
+        failures: by env, who failed in games that were stopped.
     """
 
     actions: Tensor
@@ -50,7 +50,7 @@ def play(
     on_turn: Callable[[int, State], None] | None = None,
     forfeits: bool = False,
 ) -> Played:
-    """Play one game in every env to its end.
+    """Play one game in every environment to its end.
 
     Each turn every agent is asked once, about all the envs in which it is to move; envs that are over are
     not asked about. What an agent does depends on its own generator only, not on the agents asked before it.
@@ -134,7 +134,7 @@ def play(
 
 
 def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: int) -> State:
-    """The state in which envs with faults take no more part: to the loop they are cut off."""
+    """Return the state in which environments with faults take no more part: to the loop they are cut off."""
     found = faults.failures(turn)
     failures.update(found)
     return state.replace(truncated=state.truncated.index_fill(0, torch.tensor(list(found), device=state.device), True))
@@ -175,7 +175,7 @@ def _check_opening(game: Game, opening: Tensor, batch: int, trailing: tuple[int,
 
 
 def random_openings(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
-    """Openings of uniformly random legal actions that leave the game unfinished.
+    """Return openings of uniformly random legal actions that leave the game unfinished.
 
     Envs that end within the opening are drawn again, so the openings are uniform play, given that it goes
     on. In games of chance an opening may be illegal under another seed than the one it was drawn with.
@@ -212,7 +212,7 @@ def random_openings(game: Game, count: int, plies: int, generator: torch.Generat
 
 
 def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator) -> Tensor:
-    """Random play in `count` envs; [L, plies, ...] of those `L` that go on."""
+    """Play at random in `count` environments; return the actions of those that go on, [L, plies, ...]."""
     state: State = game.init(draw_seeds(count, generator))
     record: list[Tensor] = []
     for _ in range(plies):
@@ -225,7 +225,7 @@ def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator)
 
 
 def moves(game: Game, played: Played, env_id: int) -> list[str]:
-    """The actions of one env, a string a turn, as the game writes them; seats that act at once by spaces.
+    """Return the actions of one environment, a string a turn; seats that act at once are separated by spaces.
 
     An action of several components is named by its number among all combinations, the last varying fastest.
     """
@@ -245,7 +245,7 @@ def moves(game: Game, played: Played, env_id: int) -> list[str]:
 
 
 def parse_move(game: Game, move: str) -> Tensor:
-    """The actions of one turn out of a string by `moves`: int64 [], [P], [K] or [P, K].
+    """Return the actions of one turn from a string by `moves`: int64 [], [P], [K] or [P, K].
 
     Raises:
         ValueError: not as many actions as seats that act, or one that the game does not know.

@@ -1,4 +1,4 @@
-"""Any PettingZoo policy as an agent: a function from one observation to one action."""
+"""PettingZoo policies as agents: functions from one observation to one action."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.core import Game
 
@@ -20,7 +21,7 @@ Policy = Callable[[dict[str, Any]], Any]
 
 
 class PolicyAgent(BaseAgent):
-    """Asks a function about one game after the other, so it is as slow as the function times the games.
+    """An agent that asks a function about one game after the other, so it is as slow as the function times the games.
 
     Args:
         policy: gets `{"observation": array, "action_mask": array}` as the PettingZoo environment of the game
@@ -35,12 +36,12 @@ class PolicyAgent(BaseAgent):
         self._policy = policy
         self._nvec: tuple[int, ...] | None = None
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
         self._nvec = game.info.action_nvec
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`; a `ValueError` says in which env the policy did not answer with a number."""
+        """Choose actions; a `ValueError` tells the environment in which the policy did not answer with a number."""
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
         several = self._nvec is not None and len(self._nvec) > 1

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.core import Game, State, sampling
 from cellgames.envs.registry import plugin_of
@@ -17,7 +18,7 @@ __all__ = ["RandomAgent", "has_compound_turns", "random_actions", "random_turn"]
 
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
-    """Uniform over the mask, each component for itself.
+    """Return uniformly random actions out of a mask, each component for itself.
 
     Args:
         mask: bool [L, A] with A the sum of `nvec`; components one after the other.
@@ -33,7 +34,7 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
 
 
 def random_turn(game: Game, state: State, generator: torch.Generator) -> Tensor:
-    """Uniformly random legal actions of all who act in `B` games, as `Game.step` takes them: int64 [B, ...].
+    """Return uniformly random legal actions of all who act in `B` games, as `Game.step` takes them: int64 [B, ...].
 
     Those of finished games have no meaning. The generator is consumed, alike for finished games and others.
     """
@@ -47,16 +48,16 @@ def has_compound_turns(game: Game) -> bool:
 
 
 class RandomAgent(BaseAgent):
-    """Plays uniformly at random over the mask, in every game."""
+    """An agent that plays uniformly at random over the mask, in every game."""
 
     def __init__(self, name: str = "random") -> None:
         super().__init__(name)
         self._nvec: tuple[int, ...] | None = None
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
         self._nvec = game.info.action_nvec
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`; without a `start` before, an action is taken to have one component."""
+        """Choose random actions; without a `start` before, an action is taken to have one component."""
         return random_actions(action_mask, self._nvec or action_mask.shape[1:], generator)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.envs.boards.bitboards import count
@@ -24,7 +25,7 @@ _DECIDED = 1e6  # more than any lead
 
 
 class ClothGreedy(TurnAgent):
-    """Plays the turn after which, if the round ran now, it would win at once, or else lead by most units.
+    """An agent that plays the turn after which, if the round ran now, it would win, or else lead by most units.
 
     Candidates are random turns of shapes, half of them at the edge of one's own territory. For the player who places
     last the round is exactly what follows; the other one leaves out what the opponent will add.
@@ -38,8 +39,8 @@ class ClothGreedy(TurnAgent):
             raise ValueError(f"expected at least 1 candidate, got {candidates}")
         self.candidates = candidates
 
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """See `TurnAgent`."""
         game = self.game
         seeds = draw_seeds(len(state), generator, state.device)
         together = max(1, _WORLDS // (game.cells * self.candidates))
@@ -54,7 +55,7 @@ class ClothGreedy(TurnAgent):
 
 
 def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
-    """Units of both players if a round ran after the mover's turn, int64 [L, C, 2], for plans int64 [L, C, K]."""
+    """Return both players' units if a round ran after the mover's turn, int64 [L, C, 2], for plans int64 [L, C, K]."""
     rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
     new = placement.bits_of(game.grid, plans.flatten(0, 1))
     player = state.current_player[rows]
@@ -65,7 +66,7 @@ def forecast(game: ClothOfGold, state: ClothState, plans: Tensor) -> Tensor:
 
 
 def worth(game: ClothOfGold, state: ClothState, units: Tensor) -> Tensor:
-    """What units after the round mean for the mover, float64 [L, C]: the lead, far more or less if it decides."""
+    """Return the worth of units after the round to the mover, float64 [L, C]: the lead, or a decision."""
     a, b = units.unbind(2)
     lead, before = a - b, state.scores[:, :1].to(units.dtype)
     won_a, won_b, lost = game.decided(state.round[:, None], before, a, b)

@@ -10,6 +10,7 @@ import math
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
@@ -32,7 +33,7 @@ LEAD = 0.02
 
 
 class ClothTrunk(nn.Module):
-    """What the world and the numbers say: float [L, C, H/4, W/4] and, of all of it, [L, 3 C].
+    """Layers from the world and the numbers to float [L, C, H/4, W/4] and, of all of it, [L, 3 C].
 
     Sixteen cells are one to the trunk, which makes it sixteen times as quick, and lets it look four times as far.
     """
@@ -45,22 +46,22 @@ class ClothTrunk(nn.Module):
         self.trunk = Trunk(width, size, wrap=False)
 
     def forward(self, planes: Tensor, numbers: Tensor) -> tuple[Tensor, Tensor]:
-        """Of planes [L, p, H, W], padded, and numbers [L, n]; see `planes_of` and `numbers_of`."""
+        """Run on planes [L, p, H, W], padded, and numbers [L, n]; see `planes_of` and `numbers_of`."""
         numbers = self.numbers(numbers)
         trunk = self.trunk(functional.relu(self.patches(planes)), numbers)
         return trunk, torch.cat((pooled(trunk), numbers), 1)
 
 
-class ClothNetwork(Network):
-    """Places unit by unit: whether to end the turn, else where, each cell by what is around it.
+class ClothNetwork(Network[ClothOfGold]):
+    """A network that places unit by unit: whether to end the turn, else where, each cell by what is around it.
 
     So the head is as small for a world of any size.
     """
 
+    plays = ClothOfGold
+
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        if not isinstance(game, ClothOfGold):
-            raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")
         width = size.channels
         self.trunk = ClothTrunk(size, PLANES, NUMBERS)
         self.up = nn.Conv2d(width, _FINE * _PATCH**2, 1)
@@ -70,10 +71,10 @@ class ClothNetwork(Network):
         nn.init.orthogonal_(self.cell.weight, 0.01)
         self.rest = head(3 * width, 2 * width, 2, 0.01)
         # About five units in a turn at first, however many cells there are.
-        self.begin = nn.Parameter(torch.tensor(math.log(game.cells / 5)))
+        self.begin = nn.Parameter(torch.tensor(math.log(self.game.cells / 5)))
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`."""
         height, width = observation.shape[2:]
         planes = planes_of(observation)
         trunk, summary = self.trunk(planes, numbers_of(observation))
@@ -85,7 +86,7 @@ class ClothNetwork(Network):
 
 
 def planes_of(observation: Tensor) -> Tensor:
-    """Boards, and where the world is: float [L, 8, H, W], padded so that `_PATCH` divides rows and columns."""
+    """Return boards, and where the world is: float [L, 8, H, W], padded so that `_PATCH` divides rows and columns."""
     height, width = observation.shape[2:]
     boards = observation[:, : len(seen.BOARDS)].float()
     planes = torch.cat((boards, torch.ones_like(boards[:, :1])), 1)
@@ -93,7 +94,7 @@ def planes_of(observation: Tensor) -> Tensor:
 
 
 def numbers_of(observation: Tensor) -> Tensor:
-    """Units to place, the round, the lead, the seat, and both sides' units: float [L, 6], none of them large."""
+    """Return units to place, the round, the lead, the seat and both sides' units: float [L, 6], none of them large."""
     units = observation[:, :2].sum((2, 3), dtype=torch.float32) * LEAD
     numbers = observation[:, len(seen.BOARDS) :, 0, 0].float()
     return torch.cat((numbers * numbers.new_tensor([0.1, 0.1, LEAD, 1.0]), units), 1)

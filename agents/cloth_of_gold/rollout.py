@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.playouts.halving import affordable, best_arm
@@ -23,7 +24,7 @@ _END = 8  # of so many turns that would be one that ends at once
 
 
 class ClothRollout(TurnAgent):
-    """Plays the turn that does best in games finished by random turns.
+    """An agent that plays the turn that does best in games finished by random turns.
 
     `playouts` in all are spent on each turn, by sequential halving among random turns of shapes, as many as can be
     tried in every round of it, `candidates` at most. A win counts 1, anything else 0.
@@ -35,8 +36,8 @@ class ClothRollout(TurnAgent):
         super().__init__(name if name is not None else f"rollout:{playouts}")
         self.playouts, self.candidates = playouts, affordable(playouts, candidates)
 
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """See `TurnAgent`."""
         game, rows = self.game, torch.arange(len(state), device=state.device)
         plans = random_turns(game, state, draw_seeds(len(state), generator, state.device), self.candidates, border=True)
 
@@ -47,7 +48,7 @@ class ClothRollout(TurnAgent):
         return plans[rows, best_arm(count, self.candidates, self.playouts, attempt, generator)]
 
     def _try(self, state: ClothState, plans: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
-        """Games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
+        """Return the games won in `pulls` playouts of each turn, float32 [L, C], for plans int64 [L, C, K]."""
         game = self.game
         won = torch.zeros(pulls.numel(), device=state.device)
         arms = torch.arange(len(won), device=state.device).repeat_interleave(pulls.flatten())  # [X]
@@ -85,7 +86,7 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
 
 
 def unit_prior(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:
-    """Logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
+    """Return logits of actions, float [X, A]: how many random turns begin with a unit there, or might as well end.
 
     Args:
         game: the rules.

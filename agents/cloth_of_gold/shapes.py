@@ -40,7 +40,7 @@ Cell = tuple[int, int]
 
 @cache
 def orientations(name: str) -> tuple[tuple[Cell, ...], ...]:
-    """All different turned and mirrored forms of a shape, each as (row, column) from its first cell.
+    """Return all different turned and mirrored forms of a shape, each as (row, column) from its first cell.
 
     The first cell lies near the middle, and every other one within a king's move or two of one before it.
     """

@@ -9,8 +9,9 @@ from abc import abstractmethod
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, draw_seeds
+from cellgames.agents.base import GameAgent, draw_seeds, reaching
 from cellgames.envs.boards.bitboards import popcount
 from cellgames.envs.cloth_of_gold import placement
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
@@ -32,51 +33,36 @@ _KIND, _FORM, _MORE, _FIRST_PLACE = range(4)  # of the draws for a shape
 _DRAWS = _FIRST_PLACE + _TRIES
 
 
-class TurnAgent(BaseAgent):
+class TurnAgent(GameAgent[ClothOfGold]):
     """An agent that decides on a whole turn when it begins and then places unit by unit.
 
     A subclass implements `turns`. It plays Cloth of Gold from positions, never takes a unit back, and ends the turn
     when all it wanted is placed.
     """
 
+    plays = ClothOfGold
+
     def __init__(self, name: str) -> None:
         super().__init__(name)
-        self._game: ClothOfGold | None = None
         self._plans = torch.zeros((0, 0), dtype=torch.int64)  # [envs, K]: units still to be placed, -1 for none
         self._planned = torch.zeros(0, dtype=torch.bool)
 
-    @property
-    def game(self) -> ClothOfGold:
-        """The game of the envs; a `ValueError` before `start`."""
-        if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
-        return self._game
-
-    def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless the game is Cloth of Gold."""
-        if not isinstance(game, ClothOfGold):
-            raise ValueError(f"agent {self.name!r} plays {ClothOfGold.id}, got {game.id}")
-
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `StateAgent`."""
-        self.check_game(game)
-        assert isinstance(game, ClothOfGold)
-        if self._game != game or self._plans.device != env_ids.device:
-            self._plans = torch.zeros((0, game.max_units), dtype=torch.int64, device=env_ids.device)
+        before = self._game
+        super().start(game, players, env_ids)
+        if before != game or self._plans.device != env_ids.device:
+            self._plans = torch.zeros((0, self.game.max_units), dtype=torch.int64, device=env_ids.device)
             self._planned = torch.zeros(0, dtype=torch.bool, device=env_ids.device)
-        self._game = game
         self._reach(env_ids)
         self._planned[env_ids] = False
 
     def _reach(self, env_ids: Tensor) -> None:
-        """Make room for the envs."""
-        missing = int(env_ids.max()) + 1 - len(self._planned) if len(env_ids) else 0
-        if missing > 0:
-            self._plans = torch.nn.functional.pad(self._plans, (0, 0, 0, missing), value=-1)
-            self._planned = torch.nn.functional.pad(self._planned, (0, missing))
+        """Make room for the environments."""
+        self._plans, self._planned = reaching(self._plans, env_ids, -1), reaching(self._planned, env_ids)
 
     def act_on_state(self, state: ClothState, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `StateAgent`."""
+        """Place the next unit of each game's turn, or end the turn: int64 [L]."""
         game = self.game
         self._reach(env_ids)
         new = (~self._planned[env_ids]).nonzero().squeeze(1)
@@ -94,7 +80,7 @@ class TurnAgent(BaseAgent):
 
     @abstractmethod
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """Turns for games in which one begins, or goes on after units that others chose.
+        """Return turns for games in which one begins, or goes on after units that others chose.
 
         Args:
             state: `L` games.
@@ -107,7 +93,7 @@ class TurnAgent(BaseAgent):
 
 
 class ClothRandom(TurnAgent):
-    """Places one to three shapes of the catalogue at random where they may stand, and ends its turn.
+    """An agent that places one to three random shapes of the catalogue where they may stand, and ends its turn.
 
     Shapes and their forms have equal chances; the shapes' first cells are drawn from all cells on which the player
     may build. Where no shape finds a place in a few tries, it is a single unit.
@@ -116,13 +102,13 @@ class ClothRandom(TurnAgent):
     def __init__(self, name: str = "random") -> None:
         super().__init__(name)
 
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """See `TurnAgent`."""
         return random_turns(self.game, state, draw_seeds(len(state), generator, state.device), 1).squeeze(1)
 
 
 def random_turns(game: ClothOfGold, state: ClothState, seeds: Tensor, count: int, *, border: bool = False) -> Tensor:
-    """Turns drawn at random, of one to three shapes each.
+    """Return random turns of one to three shapes each.
 
     Args:
         game: the rules.
@@ -154,7 +140,7 @@ def _anchors(draw: _Draw, border: bool) -> Tensor:
 
 
 class _Draw:
-    """Turns in the making, `C` for each of `L` games, all in one row of `L * C`."""
+    """Random turns in the making, `C` for each of `L` games, all in one row of `L * C`."""
 
     def __init__(self, game: ClothOfGold, state: ClothState, seeds: Tensor, count: int) -> None:
         self.game, self.state, self.count = game, state, count
@@ -175,14 +161,14 @@ class _Draw:
         self.bits = chance.draw(seeds[self.rows][:, None], _TURN, counter).unflatten(1, (_SHAPES, _DRAWS))
 
     def edge(self) -> Tensor:
-        """int64 [L, S, N], where one may build near the edge of one's own territory."""
+        """Return int64 [L, S, N], where one may build near the edge of one's own territory."""
         grid, state = self.game.grid, self.state
         own = state.territory[torch.arange(len(state), device=state.device), state.current_player].movedim(0, -1)
         outside = grid.dilate(grid.trim(~own), disk(_BORDER + 1)).movedim(-1, 0)
         return self.ground & outside
 
     def anywhere(self, cells: Tensor, number: int) -> Tensor:
-        """int64 [L * C, T], some of the given cells, bitboards int64 [L, S, N]; -1 where there is none."""
+        """Return int64 [L * C, T], some of the given cells, bitboards int64 [L, S, N]; -1 where there is none."""
         grid = self.game.grid
         in_row = popcount(cells).sum(2)
         ranks = in_row.cumsum(1)
@@ -197,13 +183,13 @@ class _Draw:
         return (row * grid.cols + col).view(len(self.rows), _TRIES).where((total > 0)[self.rows][:, None], -1)
 
     def built_on(self, row: Tensor, col: Tensor) -> Tensor:
-        """Whether cells [L * C, T, 9] of the board may be built on."""
+        """Return True where cells [L * C, T, 9] of the board may be built on."""
         width = self.game.grid.widths[0]
         words = self.ground[self.rows[:, None, None], row, col // width]
         return (words >> (col % width)) & 1 == 1
 
     def nearby(self, number: int) -> Tensor:
-        """int64 [L * C, T], cells around the first of the turn; -1 where there is none, or off the board."""
+        """Return int64 [L * C, T], cells around the first of the turn; -1 where there is none, or off the board."""
         game, first = self.game, self.plans[:, :1]
         bits = self.bits[:, number, _FIRST_PLACE:]
         row = first // game.width + chance.uniform_int(bits, 2 * _NEAR + 1) - _NEAR
@@ -238,7 +224,7 @@ class _Draw:
         self._append(chosen)
 
     def _at_home(self, row: Tensor, col: Tensor) -> Tensor:
-        """Whether cells [L * C, T, 9] lie in the territory of the turn's first unit, or of the shape's first cell."""
+        """Return True where cells [L * C, T, 9] lie in the territory of the turn's first unit or shape's first cell."""
         start = self.plans[:, :1, None]
         first_row = torch.where(start >= 0, start // self.game.width, row[:, :, :1])
         first_col = torch.where(start >= 0, start % self.game.width, col[:, :, :1])
@@ -253,7 +239,7 @@ class _Draw:
         self.used += (cells >= 0).sum(1)
 
     def single_units(self) -> None:
-        """One unit for turns that are empty, wherever it may be placed; contested ground or not."""
+        """Add one unit to turns that are empty, wherever it may be placed; contested ground or not."""
         needed = (self.used == 0) & (self.room > 0)
         if needed.any():
             cell = self.anywhere(self.legal, 0)[:, :1]
@@ -262,7 +248,7 @@ class _Draw:
 
 @table
 def _catalogue(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Cells of all forms, int64 [V, 9, 2], their sizes [V]; of each shape the first form and how many there are."""
+    """Return the cells of all forms, int64 [V, 9, 2], and sizes [V]; of each shape the first form and their number."""
     forms = [orientations(name) for name in SHAPES]
     cells = [form for shape in forms for form in shape]
     widest = max(map(len, cells))

@@ -1,4 +1,4 @@
-"""Cloth of Gold by evaluation: many turns are tried, and a network says what the positions after them are worth.
+"""Cloth of Gold by evaluation: many turns are tried, and a network evaluates the positions after them.
 
 Letters: `L` games to move in, `C` candidate turns, `K` the most units of a turn.
 """
@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, draw_seeds
 from cellgames.agents.networks.blocks import head
@@ -34,24 +35,23 @@ _KINDS = seen.BOARDS.index("killed") + 1  # planes of what lives or has been kil
 _LEAD = len(seen.BOARDS) + seen.NUMBERS.index("own score of the last round")
 
 
-class ClothValues(Network):
-    """What a position is worth to a player whose turn has ended, from -1 to 1: its chance to win, less that to lose.
+class ClothValues(Network[ClothOfGold]):
+    """A network for the value of a position to a player whose turn has ended: its chance to win, less that to lose.
 
     Its only action is none: it plays by `ClothEvaluator`.
     """
 
     kind: ClassVar[str] = "turns"
 
+    plays = ClothOfGold
+
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        if not isinstance(game, ClothOfGold):
-            raise ValueError(f"expected a game of {ClothOfGold.id} for this network, got {game.id}")
-        self.cloth = game
         self.trunk = ClothTrunk(size, PLANES + 2, NUMBERS + 3)
         self.value = head(3 * size.channels, 2 * size.channels, 1, 0.1)
 
     def worth(self, observation: Tensor) -> Tensor:
-        """Float [L], -1 to 1, of observations [L, ...] of the player whose view it is."""
+        """Return the value of observations [L, ...] to the player whose view it is: float [L], -1 to 1."""
         ahead, lead = self._ahead(observation)
         planes = torch.cat((planes_of(observation), planes_of(ahead)[:, :2]), 1)
         numbers = torch.cat((numbers_of(observation), lead), 1)
@@ -59,11 +59,11 @@ class ClothValues(Network):
         return value
 
     def _ahead(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """What a round would make of the position if nothing were added to it.
+        """Return what a round would make of the position if nothing were added to it.
 
         Units [L, 2, H, W], one's own first; both sides' units and by how much the lead would grow, float [L, 3].
         """
-        game = self.cloth
+        game = self.game
         worlds = game.grid.pack(observation[:, :_KINDS])
         after = simulate(game.grid, worlds, game.generations, game.neutral_births)[:2]
         units = count(after).t().float()
@@ -72,24 +72,24 @@ class ClothValues(Network):
         leads = torch.stack((own, other, own - other - before), 1) * LEAD
         return game.grid.unpack(after), leads
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`; all actions alike."""
         value = self.worth(observation)
         return value.new_zeros((len(value), self.nvec[0])), value, None
 
+    @override
     def agent(self, name: str, *, sample: bool) -> AnyAgent:
-        """See `Network`; chance lies in the turns that are tried, so `sample` changes nothing."""
         return ClothEvaluator(self, name=name)
 
 
 def after_turns(game: ClothOfGold, state: ClothState, plans: Tensor) -> ClothState:
-    """The positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
+    """Return the positions after each of `C` turns of the movers, `L * C` games; plans int64 [L, C, K]."""
     rows = torch.arange(len(state), device=state.device).repeat_interleave(plans.shape[1])
     return game.play_turn(state[rows], plans.flatten(0, 1))
 
 
 class ClothEvaluator(TurnAgent):
-    """Plays the turn that leads to the position of most worth; where the game ends with it, by how it ends.
+    """An agent that plays the turn that leads to the position of the highest value, or to the best end of the game.
 
     The player who places last so evaluates what the round has made of its turn, the other one what the opponent will
     find.
@@ -106,14 +106,14 @@ class ClothEvaluator(TurnAgent):
             raise ValueError(f"expected at least 1 candidate, got {candidates}")
         self.network, self.candidates = network, candidates
 
+    @override
     def turns(self, state: ClothState, generator: torch.Generator) -> Tensor:
-        """See `TurnAgent`."""
         plans, worth, _ = self.evaluate(state, generator)
         return plans[torch.arange(len(state), device=state.device), worth.argmax(1)]
 
     @torch.no_grad()
     def evaluate(self, state: ClothState, generator: torch.Generator) -> tuple[Tensor, Tensor, ClothState]:
-        """Candidates, int64 [L, C, K], what they are worth, float [L, C], and the positions after them, `L * C`."""
+        """Return candidates, int64 [L, C, K], their values, float [L, C], and the positions after them, `L * C`."""
         game, rows = self.game, torch.arange(len(state), device=state.device)
         seeds = draw_seeds(len(state), generator, state.device)
         plans = random_turns(game, state, seeds, self.candidates, border=True)

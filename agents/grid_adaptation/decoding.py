@@ -1,4 +1,4 @@
-"""What a player of Grid Adaptation sees, taken apart again.
+"""Observations of Grid Adaptation, decoded into boards and numbers.
 
 Letters: `L` games, `W` words of a board (see `boards.packedboards`).
 """
@@ -22,14 +22,15 @@ _SEQUENCES = _PLACE["what sequence 000 would have earned in the last round"]
 
 @dataclass(frozen=True)
 class Seen:
-    """Observations of players.
+    """The decoded observations of `L` players.
 
-    planes:    [4, W, L] int64, boards as in `GridState.planes`.
-    sequence:  [L] int64, one's own; so are reserves, garnets, price, points.
-    round:     [L] int64; one more than there are in the voting step.
-    flips:     [L] bool, rounds with a flip.
-    voting:    [L] bool.
-    public:    [L, 8] int64, what each sequence would have earned in the last round.
+    Attributes:
+        planes: [4, W, L] int64, boards as in `GridState.planes`.
+        sequence: [L] int64, one's own; so are reserves, garnets, price, points.
+        round: [L] int64; one more than there are in the voting step.
+        flips: [L] bool, rounds with a flip.
+        voting: [L] bool.
+        public: [L, 8] int64, what each sequence would have earned in the last round.
     """
 
     planes: Tensor
@@ -52,14 +53,14 @@ class Seen:
         return Seen(planes, **{name: part[rows] for name, part in parts.items()})
 
     def matches(self) -> list[Tensor]:
-        """Where a tile's digit is one's own, boards [W, L] for each digit."""
+        """Return where a tile's digit is one's own, boards [W, L] for each digit."""
         tiles, *digits = self.planes.unbind()
         own = [-((self.sequence & value) != 0).long() for value in rules.DIGITS]
         return [tiles & ~(digit ^ mine) for digit, mine in zip(digits, own, strict=True)]
 
 
 def seen(game: GridAdaptation, observed: Tensor) -> Seen:
-    """What observations tell, int16 [L, C, H, W]."""
+    """Decode observations, int16 [L, C, H, W]."""
     boards = game.grid.pack(observed[:, : observation.BOARDS])
     numbers = observed[:, :, 0, 0].long()
 

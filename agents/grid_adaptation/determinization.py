@@ -1,6 +1,6 @@
-"""Matches of Grid Adaptation out of what a player has seen so far, for agents that play on from them.
+"""Determinization of Grid Adaptation: matches that look like all that a player has seen so far.
 
-Letters: `L` matches that players look at, `X` matches that are imagined, `P` players, `R` rounds.
+Letters: `L` matches that players look at, `X` determinized matches, `P` players, `R` rounds.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from cellgames.agents.base import reaching
 from cellgames.envs.core import chance
 from cellgames.envs.grid_adaptation import observation, rules
 from cellgames.envs.grid_adaptation.game import GridAdaptation
@@ -27,10 +28,11 @@ _MOST_BOUGHT = next(bought for bought in range(64) if rules.price(bought + 1) > 
 
 @dataclass(frozen=True)
 class Remembered:
-    """What players remember of the rounds that have been played.
+    """The memory of `L` players of the rounds that have been played.
 
-    public:    [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
-    sequence:  [L] int64, one's own when it was first seen.
+    Attributes:
+        public: [L, R, 8] int64, what each sequence earned in a round; -1 where nobody looked.
+        sequence: [L] int64, one's own when it was first seen.
     """
 
     public: Tensor
@@ -41,7 +43,7 @@ class Remembered:
 
 
 class History:
-    """The public scores of all rounds, by env and seat, since observations show the last round alone."""
+    """The public scores of all rounds, by environment and seat, since observations show the last round alone."""
 
     def __init__(self, game: GridAdaptation) -> None:
         self.game = game
@@ -49,17 +51,14 @@ class History:
         self._sequence = torch.zeros(0, game.players, dtype=torch.int64)
 
     def start(self, players: Tensor, env_ids: Tensor) -> None:
-        """Matches begin; the arguments are those of `Agent.start`."""
+        """Forget these matches: new ones begin. The arguments are those of `Agent.start`."""
         players, env_ids = players.to(self._public.device), env_ids.to(self._public.device)
-        missing = int(env_ids.max()) + 1 - len(self._public) if len(env_ids) else 0
-        if missing > 0:
-            self._public = torch.cat((self._public, self._public.new_empty(missing, *self._public.shape[1:])))
-            self._sequence = torch.cat((self._sequence, self._sequence.new_empty(missing, self.game.players)))
+        self._public, self._sequence = reaching(self._public, env_ids), reaching(self._sequence, env_ids)
         self._public[env_ids, players] = -1
         self._sequence[env_ids, players] = -1
 
     def look(self, seen: Seen, players: Tensor, env_ids: Tensor) -> Remembered:
-        """Keep what is seen in rows, [L], and give all that is known of their matches."""
+        """Remember what is seen in rows, [L], and return all that is known of their matches."""
         device = self._public.device
         players, env_ids = players.to(device), env_ids.to(device)
         later = (seen.round > 1).nonzero().squeeze(1).to(device)
@@ -73,7 +72,7 @@ class History:
 
 
 def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
-    """The flip, int64 [X, P] as in actions, that would have earned most in a round; 0 if none earned more.
+    """Return the flip, int64 [X, P] as in actions, that would have earned most in a round; 0 if none earned more.
 
     Args:
         sequence: int64 [X, P].
@@ -84,7 +83,7 @@ def better_flip(sequence: Tensor, public: Tensor) -> Tensor:
 
 
 def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor) -> GridState:
-    """Matches that look to players as they are seen, and as they remember them.
+    """Return matches that look to players as they are seen, and as they remember them.
 
     What is hidden is drawn: the others' sequences at the deal, any of those that are left in any order; flips, mostly
     as the public scores advise; how many reserve tiles were played and bought. Their points follow from the public
@@ -123,7 +122,7 @@ def determinize(game: GridAdaptation, seen: Seen, players: Tensor, remembered: R
 def _others(
     game: GridAdaptation, seen: Seen, players: Tensor, remembered: Remembered, seeds: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Sequences now and points so far, int64 [X, P] both; one's own places have no meaning."""
+    """Return sequences now and points so far, int64 [X, P] both; one's own places have no meaning."""
     seats = torch.arange(game.players, device=seeds.device)
     all_eight = torch.arange(8, device=seeds.device)
     lots = chance.draw(seeds[:, None], _DEAL, all_eight)
@@ -149,14 +148,14 @@ def _mostly(lots: Tensor) -> Tensor:
 
 
 def _filled(public: Tensor) -> Tensor:
-    """Scores of all rounds, int64 [X, R, 8], those not known like the first that is."""
+    """Return scores of all rounds, int64 [X, R, 8], those not known like the first that is."""
     known = public[:, :, 0] >= 0
     first = public[torch.arange(len(public), device=public.device), known.int().argmax(1)]
     return torch.where(known[:, :, None], public, first[:, None]).clamp(min=0)
 
 
 def _spent(game: GridAdaptation, seen: Seen, seeds: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Reserve tiles, extra tiles bought, and garnets of all players as if they were others: int64 [X, P] each."""
+    """Return reserve tiles, extra tiles bought and garnets as if all players were others: int64 [X, P] each."""
     seats = torch.arange(game.players, device=seeds.device)
     shape = (len(seeds), game.players)
     held, bought = seats.new_full(shape, game.reserves), seats.new_zeros(shape)

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, Seats, draw_seeds
+from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.grid_adaptation.game import GridAdaptation
 from cellgames.envs.grid_adaptation.state import VOTE
@@ -23,14 +24,16 @@ __all__ = ["GridGreedy", "GridPlayer"]
 _BALLOT = chance.USER + 30
 
 
-class GridPlayer(BaseAgent):
-    """What agents of Grid Adaptation share: who votes does so by lot, and what is done in rounds is up to `choose`.
+class GridPlayer(GameAgent[GridAdaptation]):
+    """A base class of agents for Grid Adaptation: it votes at random, and `choose` decides in rounds.
 
     Args:
-        name: what tables and errors call it.
-        guesses: of what the others do in a round, to plan against.
+        name: as in `Agent`.
+        guesses: number of guesses at what the others do in a round, to plan against.
         compile: see `kernels.compiling.kernel`.
     """
+
+    plays = GridAdaptation
 
     def __init__(self, name: str, guesses: int, compile: Compile) -> None:
         super().__init__(name)
@@ -42,24 +45,23 @@ class GridPlayer(BaseAgent):
 
     @property
     def planner(self) -> Planner:
-        """Of the game that is played; a `ValueError` before `start`."""
+        """Return the planner of the game that is played; a `ValueError` before `start`."""
         if self._planner is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
+            raise must_start(self)
         return self._planner
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
-        if not isinstance(game, GridAdaptation):
-            raise ValueError(f"agent {self.name!r} plays {GridAdaptation.id}, got {game.id}")
-        self._planner = Planner(self.others(game), self._guesses)
+        super().start(game, players, env_ids)
+        self._planner = Planner(self.others(self.game), self._guesses)
         self._seats.start(game, players, env_ids)
 
     def others(self, game: GridAdaptation) -> Others:
-        """How all others are guessed to play."""
+        """Return the model of how all others play."""
         return Others(game, compile=self._compile)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`; chance comes from a seed of each row."""
+        """Choose actions, int64 [L, 7]; chance comes from a seed of each row."""
         game = self.planner.game
         view, players = seen(game, observation), self._seats.of(env_ids)
         seeds = draw_seeds(len(env_ids), generator, observation.device)
@@ -73,11 +75,11 @@ class GridPlayer(BaseAgent):
         return actions
 
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        """Actions without votes, int64 [L, 7], in one round of each game.
+        """Return actions without votes, int64 [L, 7], in one round of each game.
 
         Args:
             view: what is seen, all in the same round.
-            players: int64 [L], who sees it.
+            players: int64 [L], the seats that see it.
             env_ids: int64 [L].
             seeds: int64 [L], for what is to depend on a row alone.
             generator: may be consumed.
@@ -86,13 +88,13 @@ class GridPlayer(BaseAgent):
 
 
 class GridGreedy(GridPlayer):
-    """Plays the plan of `Planner` that is worth most."""
+    """An agent that plays the plan of `Planner` that is worth most."""
 
     def __init__(self, name: str = "greedy", *, guesses: int = 8, compile: Compile = "auto") -> None:
         super().__init__(name, guesses, compile)
 
+    @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        """See `GridPlayer`."""
         plans = self.planner.plans(view, seeds)
         best = plans.worth.argmax(1)
         return plans.actions[torch.arange(len(view), device=best.device), best]

@@ -1,4 +1,4 @@
-"""What becomes of many boards of Grid Adaptation, for players who try out spaces.
+"""Lookahead over many boards of Grid Adaptation, for players who try out spaces.
 
 Instead of the digits of sequences boards hold where they match a player's own: the rules ask for nothing but majorities
 of digits, so they hold for matches as well.
@@ -29,7 +29,7 @@ _BATCH = 4096  # boards that run together once the code is compiled, which it is
 
 
 def tiles_on(grid: PackedGrid, spaces: Tensor) -> Tensor:
-    """Boards [W, ...] with tiles on spaces, int64 [..., K]; `N` names none."""
+    """Return boards [W, ...] with tiles on spaces, int64 [..., K]; `N` names none."""
     singles = _singles(grid, spaces.device)
     return functools.reduce(torch.bitwise_or, (singles[:, space] for space in spaces.unbind(-1)))
 
@@ -42,7 +42,7 @@ def outlook(
     left: Tensor,
     compile: Compile = "auto",
 ) -> Tensor:
-    """By how much digits that match outnumber those that do not, in the generations to come: weighted sums.
+    """Return by how much matching digits outnumber others in the generations to come: weighted sums.
 
     In each generation that is 2 * points - 3 * tiles, in proportion to the lead over the mean of all eight sequences.
 
@@ -71,7 +71,7 @@ def outlook(
 def digits_ahead(
     grid: PackedGrid, tiles: Tensor, matches: Sequence[Tensor], generations: int, compile: Compile = "auto"
 ) -> Tensor:
-    """By how much each digit matches more often than not, after each of some generations.
+    """Return by how much each digit matches more often than not, after each of some generations.
 
     The sum over the digits is what `outlook` weighs. For a sequence that differs from the player's own in some digits,
     theirs count the other way round.
@@ -97,7 +97,7 @@ _Count = Callable[..., tuple[Tensor, ...]]
 def _balances(
     grid: PackedGrid, planes: list[Tensor], generations: int, count: _Count, compile: Compile
 ) -> list[tuple[Tensor, ...]]:
-    """What `count` says of four planes [W, X] after each generation, int64 [X] each."""
+    """Return `count` of four planes [W, X] after each generation, int64 [X] each."""
     boards, numbers = planes[0].shape[1], 1 if count is _total else len(planes) - 1
     chunks = -(-boards // _BATCH)
     live, tell = _kernels(grid, planes[0].device, count, numbers, compile, chunks * generations)
@@ -127,7 +127,7 @@ def _eagerly(grid: PackedGrid, planes: list[Tensor], generations: int, count: _C
 def _kernels(
     grid: PackedGrid, device: torch.device, count: _Count, numbers: int, compile: Compile, calls: int
 ) -> tuple[Kernel, Kernel]:
-    """A generation of four planes into four others; and what is counted on four planes into other arguments."""
+    """Return two kernels: a generation of four planes into four others, and the count of four planes."""
 
     def live(tiles: Tensor, one: Tensor, two: Tensor, three: Tensor, *then: Tensor) -> None:
         after, matches = rules.generation(grid, tiles, [one, two, three])
@@ -146,21 +146,21 @@ def _kernels(
 
 
 def _total(tiles: Tensor, *matches: Tensor) -> tuple[Tensor, ...]:
-    """2 * points - 3 * tiles, int64 [X]."""
+    """Return 2 * points - 3 * tiles, int64 [X]."""
     ones, twos = full_adder(*matches)
     points = popcount(ones) + 2 * popcount(twos)
     return ((2 * points - 3 * popcount(tiles)).sum(0),)
 
 
 def _each(tiles: Tensor, *matches: Tensor) -> tuple[Tensor, ...]:
-    """2 * matches - tiles for each digit, int64 [X]."""
+    """Return 2 * matches - tiles for each digit, int64 [X]."""
     number = popcount(tiles)
     return tuple((2 * popcount(match) - number).sum(0) for match in matches)
 
 
 @table
 def _singles(grid: PackedGrid, device: torch.device) -> Tensor:
-    """int64 [W, N + 1]: a board for each space with a tile there, and an empty one."""
+    """Return int64 [W, N + 1]: a board for each space with a tile there, and an empty one."""
     spaces = grid.rows * grid.cols
     cells = torch.eye(spaces + 1, spaces, device=device)
     return grid.pack(cells.view(-1, grid.rows, grid.cols))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
@@ -29,8 +30,8 @@ _NEAR = 7  # rows and columns of what one tile says about the place of the next
 _DIGITS = 3
 
 
-class GridNetwork(Network):
-    """Convolutions on the board as its owner sees it, and a head for each component of an action.
+class GridNetwork(Network[GridAdaptation]):
+    """A network of convolutions on the board as its owner sees it, and a head for each component of an action.
 
     Instead of digits it sees where they match its own: the rules know nothing but majorities of digits, so what is
     learned with one sequence holds for all eight. And it is told, by the rules, what a tile on each space would lead to
@@ -42,11 +43,10 @@ class GridNetwork(Network):
 
     unit = 30.0
 
+    plays = GridAdaptation
+
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        if not isinstance(game, GridAdaptation):
-            raise ValueError(f"expected a game of {GridAdaptation.id} for this network, got {game.id}")
-        self.grid_game = game
         slots, width = len(range(*SLOTS.indices(RESERVE))) + 1, size.channels
         self.numbers = per_cell_bias(len(_NUMBERS) + 8 + _GENERATIONS * _DIGITS, width)
         planes = _GENERATIONS + len(_CROWDS)
@@ -64,9 +64,9 @@ class GridNetwork(Network):
         self.ballot = nn.Linear(2, 1)
         self.value = head(3 * width, 2 * width, 1, 1.0)
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`."""
-        game, view = self.grid_game, seen(self.grid_game, observation)
+        game, view = self.game, seen(self.game, observation)
         outlook, ahead = self._outlook(view)
         board = game.grid.unpack(torch.stack((view.planes[0], *view.matches()))).float()
         planes = torch.cat((board, torch.ones_like(board[:, :1]), outlook), 1)
@@ -85,13 +85,13 @@ class GridNetwork(Network):
         return logits, self.value(summary).squeeze(1), self._relation(view.round == 1)
 
     def _outlook(self, view: Seen) -> tuple[Tensor, Tensor]:
-        """What one tile on each space would lead to, and how many others may want to have it there.
+        """Return what one tile on each space would lead to, and how many others may want to have it there.
 
         Returns:
             float [L, generations + crowds, H, W], 0 where there is a tile; and by how much each digit will match more
             often than not if there is none, float [L, generations, digits].
         """
-        game = self.grid_game
+        game = self.game
         singles = tiles_on(game.grid, torch.arange(game.spaces + 1, device=view.round.device)[:, None])[:, None]
         own = singles & ~view.planes[0][..., None]
         tiles = view.planes[0][..., None] | own
@@ -106,7 +106,7 @@ class GridNetwork(Network):
         return (planes * free[:, None]).unflatten(2, (game.size, game.size)), ahead / 10
 
     def _crowds(self, gain: Tensor, free: Tensor) -> Tensor:
-        """How many of the seven other sequences look for each space: float [L, crowds, N], 1 for one of them."""
+        """Return how many of the seven other sequences look for each space, float [L, crowds, N]."""
         signs = 1 - 2 * (
             (torch.arange(1, 8, device=gain.device)[:, None] >> torch.arange(_DIGITS, device=gain.device)) & 1
         )
@@ -116,15 +116,15 @@ class GridNetwork(Network):
         return torch.stack([(worth * keen).softmax(2).sum(1) for keen in _CROWDS], 1)
 
     def _votes(self, observation: Tensor) -> Tensor:
-        """Logits for each seat, [L, players], by its points and by whether it is tied for fewest."""
-        players = self.grid_game.players
+        """Return logits for each seat, [L, players], by its points and by whether it is tied for fewest."""
+        players = self.game.players
         standings = observation[:, num_planes(players) - 2 * players :, 0, 0].float().view(-1, 2, players)
         scaled: Tensor = self.ballot(standings.transpose(1, 2) * standings.new_tensor([0.01, 1.0])).squeeze(2)
         return scaled
 
     def _relation(self, first: Tensor) -> Relation:
-        """What the spaces chosen before say about the next one; `first` is bool [L], round 1."""
-        size, spaces = self.grid_game.size, self.grid_game.spaces
+        """Return what the spaces chosen before say about the next one; `first` is bool [L], round 1."""
+        size, spaces = self.game.size, self.game.spaces
 
         def near(k: int, before: Tensor) -> Tensor | None:
             if not 0 < k <= RESERVE:
@@ -137,7 +137,7 @@ class GridNetwork(Network):
 
 
 def _opening() -> Tensor:
-    """What one tile says of the next in round 1, [slots, 1, rows, cols]: a row of three, and one more at its middle.
+    """Return what one tile says of the next in round 1, [slots, 1, rows, cols]: a row of three, one more at its middle.
 
     That T lives on and becomes twelve tiles in nine generations; other shapes are for the learner to find.
     """
@@ -154,7 +154,7 @@ _NUMBERS = ("reserves", "garnets", "price", "payable", "points", "round", "left"
 
 
 def _numbers(game: GridAdaptation, view: Seen) -> Tensor:
-    """`_NUMBERS`, and what sequences would have earned, by the digits in which they differ from one's own: [L, 17]."""
+    """Return `_NUMBERS`, and what sequences would have earned by the digits that differ from one's own: [L, 17]."""
     order = torch.arange(8, device=view.sequence.device) ^ view.sequence[:, None]
     columns = (
         view.reserves / 4,

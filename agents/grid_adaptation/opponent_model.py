@@ -1,4 +1,4 @@
-"""What the other players of Grid Adaptation are guessed to place in the round to come.
+"""Models of the other players of Grid Adaptation: what they place in the round to come.
 
 Letters: `L` games, `G` guesses, `O` players whose tiles are guessed, `T` tiles of a round, `K` choices, `N` spaces and
 `W` words of a board (see `boards.packedboards`).
@@ -27,7 +27,7 @@ _SPACE, _RESERVE = range(chance.USER + 20, chance.USER + 22)
 
 @dataclass(frozen=True)
 class Others:
-    """Players who name spaces at random.
+    """A model of players who name spaces at random.
 
     Attributes:
         game: the rules.
@@ -40,7 +40,7 @@ class Others:
     compile: Compile = "auto"
 
     def spaces(self, seen: Seen, sequence: Tensor, seeds: Tensor) -> Tensor:
-        """Spaces that they name, int64 [L, G, O, T], reserve tiles the last ones; `N` names none.
+        """Return the spaces that they name, int64 [L, G, O, T], reserve tiles last; `N` names none.
 
         A space may have a tile on it already.
 
@@ -60,17 +60,17 @@ class Others:
         return spaces
 
     def _at_first(self, lots: Tensor) -> Tensor:
-        """Spaces of round 1, int64 [L, G, O, T], for draws [L, G, O, 4]."""
+        """Return spaces of round 1, int64 [L, G, O, T], for draws [L, G, O, 4]."""
         return chance.uniform_int(lots[..., : self.game.first_tiles + 1], self.game.spaces)
 
     def _later(self, seen: Seen, sequence: Tensor, lots: Tensor) -> Tensor:
-        """Two spaces for each, int64 [L, G, O, 2], for draws [L, G, O, 4]."""
+        """Return two spaces for each, int64 [L, G, O, 2], for draws [L, G, O, 4]."""
         return chance.uniform_int(lots[..., :2], self.game.spaces)
 
 
 @dataclass(frozen=True)
 class KeenOthers(Others):
-    """Players who look ahead themselves, but for what the others do.
+    """A model of players who look ahead themselves, without regard to what the others do.
 
     In round 1 each places a random shape, if several tiles are placed in it. Later half of all tiles go to a space that
     is among the best for the player's sequence, to better ones more often: to the one of rank `choices` * u ** 2, u
@@ -97,7 +97,7 @@ class KeenOthers(Others):
         return torch.where(wanted, wished, chance.uniform_int(lots[..., :2] >> 16, self.game.spaces))
 
     def wishes(self, seen: Seen) -> Tensor:
-        """The best spaces for each of the eight sequences, best first, int64 [L, 8, K].
+        """Return the best spaces for each of the eight sequences, best first, int64 [L, 8, K].
 
         The best one again where fewer are free, `N` where none is.
         """

@@ -1,4 +1,4 @@
-"""Actions of Grid Adaptation that a player may consider, and what they are worth a few generations on.
+"""Plans of Grid Adaptation: actions that a player may consider, and their worth a few generations on.
 
 Letters: `L` games, `C` plans, `G` guesses, `P` players, `W` words (see `boards.packedboards`) and `N` spaces of a
 board.
@@ -34,11 +34,12 @@ _FIRST, _LATER, _FLIPS = (5, 4, 3, 2), (5, 4), (5, 4, 3)  # weights of generatio
 
 @dataclass(frozen=True)
 class Plans:
-    """What may be done in `L` games.
+    """The plans of `L` games.
 
-    actions:  [L, C, 7] int64, without a vote.
-    worth:    [L, C] int64, comparable within a row; `ILLEGAL` for actions that are not legal.
-    scale:    what one more digit that matches in every guess and generation is worth.
+    Attributes:
+        actions: [L, C, 7] int64, without a vote.
+        worth: [L, C] int64, comparable within a row; `ILLEGAL` for actions that are not legal.
+        scale: what one more digit that matches in every guess and generation is worth.
     """
 
     actions: Tensor
@@ -50,10 +51,11 @@ class Plans:
 class _Outset:
     """Boards on which one's own tiles are to be tried out, with those of the others: [W, L, G] each.
 
-    flip:     [L] int64, the digit to flip, as in actions.
-    tiles:    with those of the others.
-    matches:  for each digit where it is one's own, after the flip.
-    barred:   spaces where no tile can land, as they have one already, or as several others have named them.
+    Attributes:
+        flip: [L] int64, the digit to flip, as in actions.
+        tiles: with those of the others.
+        matches: for each digit where it is one's own, after the flip.
+        barred: spaces where no tile can land, as they have one already, or as several others have named them.
     """
 
     flip: Tensor
@@ -63,7 +65,7 @@ class _Outset:
 
 
 def nothing(game: GridAdaptation, num_envs: int, device: torch.device) -> Tensor:
-    """Actions in which nothing is done, int64 [L, 7]."""
+    """Return actions in which nothing is done, int64 [L, 7]."""
     actions = torch.zeros(num_envs, len(game.info.action_nvec), dtype=torch.int64, device=device)
     actions[:, SLOTS], actions[:, VOTE] = game.spaces, game.players
     return actions
@@ -71,7 +73,7 @@ def nothing(game: GridAdaptation, num_envs: int, device: torch.device) -> Tensor
 
 @dataclass(frozen=True)
 class Planner:
-    """Looks a few generations ahead, from guesses of what all others do in this round.
+    """A lookahead of a few generations, from guesses at what all others do in this round.
 
     A plan is worth by how much digits that match outnumber those that do not in the generations to come. So it is
     compared with all other sequences, and what all of them profit from alike is worth nothing.
@@ -88,11 +90,11 @@ class Planner:
 
     @property
     def game(self) -> GridAdaptation:
-        """The rules."""
+        """Return the rules."""
         return self.others.game
 
     def plans(self, seen: Seen, seeds: Tensor) -> Plans:
-        """What may be done.
+        """Return the plans of some players.
 
         Args:
             seen: what the players see, in rounds, not in the voting step; all in round 1 or none of them.
@@ -109,7 +111,7 @@ class Planner:
     # --- plans ------------------------------------------------------------------------------------------------------
 
     def _later_plans(self, seen: Seen, seeds: Tensor) -> Plans:
-        """All spaces for the tile; and the best of them with all others for a reserve tile."""
+        """Return all spaces for the tile; and the best of them with all others for a reserve tile."""
         none, grid = self.game.spaces, self.game.grid
         spaces = torch.arange(none, device=seeds.device)
         outset = self._outset(seen, seeds)
@@ -117,7 +119,7 @@ class Planner:
         lots = chance.draw(seeds[:, None], _TIE, spaces) & ((1 << _TIES) - 1)
 
         def ranked(own: Tensor, legal: Tensor) -> Tensor:
-            """Worth of boards with own tiles; equal ones in a random order."""
+            """Return the worth of boards with own tiles; equal ones in a random order."""
             worth = self._worth(seen, outset, own, _LATER)
             return ((worth << _TIES) | lots).where(legal, ILLEGAL)
 
@@ -137,7 +139,7 @@ class Planner:
         return Plans(actions, worth, self.guesses * sum(_LATER) << _TIES)
 
     def _first_plans(self, seen: Seen, seeds: Tensor) -> Plans:
-        """Shapes at random, with a reserve tile where there is one."""
+        """Return random shapes, with a reserve tile where there is one."""
         game, num_envs, number = self.game, len(seen), self.game.first_tiles
         outset = self._outset(seen, seeds)
         counter = torch.arange(3 * self.shapes, device=seeds.device).view(self.shapes, 3)
@@ -160,7 +162,7 @@ class Planner:
     # --- what becomes of them ---------------------------------------------------------------------------------------
 
     def _outset(self, seen: Seen, seeds: Tensor) -> _Outset:
-        """Guesses of what the others place."""
+        """Guess what the others place, and return the boards."""
         lots = chance.draw(seeds[:, None], _SEQUENCES, torch.arange(self.guesses * 7, device=seeds.device))
         order = lots.view(len(seen), self.guesses, 7).argsort(2)[:, :, : self.game.players - 1]
         differs = order + 1  # the digits in which a sequence differs from one's own
@@ -178,7 +180,7 @@ class Planner:
         return _Outset(flip, tiles, matches, barred)
 
     def _flip(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor]) -> Tensor:
-        """The flip after which digits match most in the generations to come, int64 [L] as in actions."""
+        """Return the flip after which digits match most in the generations to come, int64 [L] as in actions."""
         if not seen.flips.any():
             return torch.zeros_like(seen.sequence)
         turned = torch.tensor([[0, 0, 0, -1], [0, 0, -1, 0], [0, -1, 0, 0]], device=tiles.device)  # [digit, flip]
@@ -187,18 +189,18 @@ class Planner:
         return self._sum(seen, boards, changed, _FLIPS).argmax(1).where(seen.flips, 0)
 
     def _worth(self, seen: Seen, outset: _Outset, own: Tensor, weights: tuple[int, ...]) -> Tensor:
-        """With tiles of one's own on boards [W, L or 1, C]: int64 [L, C]."""
+        """Return the worth with tiles of one's own on boards [W, L or 1, C]: int64 [L, C]."""
         own = own[:, :, None] & ~outset.barred[..., None]
         boards = outset.tiles[..., None] ^ own  # what one other has named as well is lost to both
         matches = [(match[..., None] | own) & boards for match in outset.matches]
         return self._sum(seen, boards, matches, weights)
 
     def _sum(self, seen: Seen, tiles: Tensor, matches: Sequence[Tensor], weights: tuple[int, ...]) -> Tensor:
-        """The outlook of boards [W, L, G, C] for the player, summed over guesses: int64 [L, C]."""
+        """Return the outlook of boards [W, L, G, C] for the player, summed over guesses: int64 [L, C]."""
         left = self.game.rounds + 1 - seen.round
         return outlook(self.game.grid, tiles, matches, weights, left, self.others.compile).sum(1)
 
 
 def _spare(seen: Seen) -> Tensor:
-    """Bool [L], whether a reserve tile can be placed, one that is held or one that is bought."""
+    """Return True where a reserve tile can be placed, one that is held or one that is bought: bool [L]."""
     return (seen.reserves > 0) | (seen.garnets >= seen.price)

@@ -1,12 +1,13 @@
 """`rollout:N` in Grid Adaptation: playouts from matches that could be the one that is seen.
 
-Letters: `L` games, `C` candidate plans (arms), `M` imagined matches of each game, `X` playouts, `P` players.
+Letters: `L` games, `C` candidate plans (arms), `M` determinizations of each game, `X` playouts, `P` players.
 """
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.playouts.halving import affordable, best_arm
 from cellgames.envs.core import Game, chance
@@ -25,7 +26,7 @@ __all__ = ["GridRollout"]
 
 _MATCH, _OTHERS, _LATER = range(chance.USER + 40, chance.USER + 43)
 _BATCHES = (64, 512)  # playouts that run together: few or many, but always as many, so that their steps are compiled
-_MATCHES = 2048  # imagined at once; with more playouts they come again
+_MATCHES = 2048  # determinizations at once; with more playouts they come again
 _ROWS = 32  # games to choose in at once, at most, which bounds the memory
 _KEEPS = 0.7  # of the points of a round, in each round that is not played out
 _SCALE = 15.0  # points of lead with which one is ahead in three matches of four, about
@@ -33,7 +34,7 @@ _TRUST = 0.05  # in the planner: the share of the others that is as good as a di
 
 
 class GridRollout(GridPlayer):
-    """Plays the plan after which most others are behind, in matches imagined from what was seen so far.
+    """An agent that plays the plan after which most others are behind, in determinizations of what was seen so far.
 
     `playouts` in all are spent on each action, by sequential halving among the plans that are worth most to `Planner`,
     as many as can be tried in every round of it, `candidates` at most. All of them meet the same matches: hidden
@@ -72,19 +73,19 @@ class GridRollout(GridPlayer):
         self._matches = min(playouts, _MATCHES)  # `M`
         self._history: History | None = None
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
         super().start(game, players, env_ids)
         if self._history is None or self._history.game != game:
             self._history = History(self.planner.game)
         self._history.start(players, env_ids)
 
+    @override
     def others(self, game: GridAdaptation) -> Others:
-        """See `GridPlayer`."""
         return KeenOthers(game, compile=self._compile)
 
+    @override
     def choose(self, view: Seen, players: Tensor, env_ids: Tensor, seeds: Tensor, generator: torch.Generator) -> Tensor:
-        """See `GridPlayer`."""
         assert self._history is not None  # as the planner, made by `start`
         remembered = self._history.look(view, players, env_ids)
         rows = torch.arange(len(env_ids), device=seeds.device).split(min(_ROWS, _MATCHES // self._matches))
@@ -96,7 +97,7 @@ class GridRollout(GridPlayer):
     def _search(
         self, view: Seen, players: Tensor, remembered: Remembered, seeds: Tensor, generator: torch.Generator
     ) -> Tensor:
-        """The action of the best plan, int64 [L, 7]."""
+        """Return the action of the best plan, int64 [L, 7]."""
         rows = torch.arange(len(view), device=seeds.device)
         plans = self.planner.plans(view, seeds)
         best = plans.worth.topk(min(self.candidates, plans.worth.shape[1]), 1)
@@ -110,7 +111,7 @@ class GridRollout(GridPlayer):
         tried = torch.zeros_like(best.indices)
 
         def attempt(arms: Tensor, pulls: Tensor) -> Tensor:
-            """Every arm meets the matches of its row in their order, going on where it was left."""
+            """Try arms: each meets the matches of its row in their order, from where it was left."""
             place = torch.arange(arms.numel(), device=arms.device).repeat_interleave(pulls.flatten())  # [X]
             row, arm = place // arms.shape[1], arms.flatten()[place]
             begun = (pulls.flatten().cumsum(0) - pulls.flatten())[place]
@@ -124,7 +125,7 @@ class GridRollout(GridPlayer):
         return actions[rows, best_arm(count, actions.shape[1], self.playouts, attempt, generator)]
 
     def _joint(self, view: Seen, state: GridState, seeds: Tensor) -> Tensor:
-        """What all others do in the matches imagined of `L` games, as if they were keen: int64 [L * M, P, 7]."""
+        """Return what all others do in the determinizations of `L` games, by `KeenOthers`: int64 [L * M, P, 7]."""
         game = self.planner.game
         counter = torch.arange(state.sequence[0].numel() * 7, device=seeds.device).view(-1, 7)
         bits = chance.draw(state.seed[:, None, None], _OTHERS, counter) & 0x7FFFFFFF
@@ -142,7 +143,7 @@ class GridRollout(GridPlayer):
         return actions
 
     def _random(self, state: GridState, bits: Tensor) -> Tensor:
-        """Random actions, but for flips, which are those that the last scores speak for, and purchases."""
+        """Return random actions, but with the flips that the last scores speak for, and without purchases."""
         game = self.planner.game
         actions = game.random_actions(state, bits)
         flips = better_flip(state.sequence, state.public)
@@ -153,7 +154,7 @@ class GridRollout(GridPlayer):
     def _played(
         self, state: GridState, joint: Tensor, match: Tensor, own: Tensor, players: Tensor, lots: Tensor
     ) -> Tensor:
-        """What comes of one's own actions, [X, 7], in matches [X] of those imagined: float32 [X], from 0 to 1."""
+        """Return the value of actions, [X, 7], in some of the determinizations, [X]: float32 [X], from 0 to 1."""
         batch = next((batch for batch in _BATCHES if batch >= len(match)), _BATCHES[-1])
         values = []
         for some in torch.arange(len(match), device=match.device).split(batch):
@@ -165,7 +166,7 @@ class GridRollout(GridPlayer):
         return torch.cat(values)
 
     def _end(self, state: GridState, actions: Tensor, lots: Tensor) -> GridState:
-        """The matches after the round in which actions are taken, and after those of the playout."""
+        """Return the matches after the round in which actions are taken, and after those of the playout."""
         game, number = self.planner.game, int(state.round[0])
         counter = torch.arange(actions[0].numel(), device=lots.device).view(actions.shape[1:])
         last = min(number + self.rounds - 1, game.rounds)
@@ -177,7 +178,7 @@ class GridRollout(GridPlayer):
         return state
 
     def _value(self, state: GridState, players: Tensor) -> Tensor:
-        """The share of the others who are behind the players [X], softened: float32 [X]."""
+        """Return the share of the others who are behind the players [X], softened: float32 [X]."""
         left = self.planner.game.rounds - int(state.turn[0])
         kept = sum(_KEEPS**later for later in range(1, left + 1))
         points = state.scores + kept * state.public.gather(1, state.sequence)

@@ -29,7 +29,7 @@ _SHAPES: dict[int, Sequence[str]] = {
 
 @table
 def placements(number: int, device: torch.device) -> Tensor:
-    """Shapes of so many tiles, turned and reflected in all ways: rows and columns, int64 [X, number, 2]."""
+    """Return the shapes of `number` tiles, turned and reflected in all ways: rows and columns, int64 [X, number, 2]."""
     found = set()
     for shape in _SHAPES[number]:
         cells = [(r, c) for r, row in enumerate(shape.split("/")) for c, sign in enumerate(row) if sign == "o"]
@@ -40,13 +40,13 @@ def placements(number: int, device: torch.device) -> Tensor:
 
 
 def _moved(cells: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """To the upper left corner, in order."""
+    """Return cells moved to the upper left corner, in order."""
     top, left = min(r for r, _ in cells), min(c for _, c in cells)
     return tuple(sorted((r - top, c - left) for r, c in cells))
 
 
 def shapes_at(size: int, number: int, lots: Tensor) -> Tensor:
-    """Spaces of random shapes at random places of a board, int64 [..., number], for draws [..., 3]."""
+    """Return the spaces of random shapes at random places of a board, int64 [..., number], for draws [..., 3]."""
     cells = placements(number, lots.device)
     shape = cells[chance.uniform_int(lots[..., 0], len(cells))]  # [..., number, 2]
     room = size - shape.amax(-2)  # how far the shape may be moved

@@ -1,4 +1,4 @@
-"""Distributions over legal actions, out of a network's logits.
+"""Distributions over legal actions, from a network's logits.
 
 Letters: `L` rows (games that wait), `A` actions (mask width, the sum over the action's components), `K` components.
 """
@@ -17,7 +17,7 @@ Relation = Callable[[int, Tensor], Tensor | None]
 
 
 class Choices:
-    """What a policy may do in `L` games: components are chosen one after the other, each by its legal choices.
+    """A distribution over the legal actions of `L` games; components are chosen one after the other.
 
     Args:
         logits: float [L, A], components one after the other.
@@ -37,7 +37,7 @@ class Choices:
         return self._choose(lambda logits: logits + gumbel(logits, generator))
 
     def mode(self) -> Tensor:
-        """The likeliest choice of each component, given those before: int64 [L], or [L, K]."""
+        """Return the likeliest choice of each component, given those before: int64 [L], or [L, K]."""
         return self._choose(lambda logits: logits)
 
     def evaluate_actions(self, actions: Tensor) -> tuple[Tensor, Tensor]:
@@ -54,7 +54,7 @@ class Choices:
         return torch.stack(log_prob).sum(0), torch.stack(entropy).sum(0)
 
     def probabilities(self) -> Tensor:
-        """Of an action of one component: float [L, A].
+        """Return the probabilities of actions of one component: float [L, A].
 
         Raises:
             ValueError: the action has several.
@@ -72,7 +72,7 @@ class Choices:
         return chosen.squeeze(1) if len(self._parts) == 1 else chosen
 
     def _logits(self, k: int, before: Tensor) -> Tensor:
-        """Of component k, far below all others where it is not legal."""
+        """Return the logits of component k, far below all others where a choice is not legal."""
         logits = self._parts[k]
         if self._relation is not None and (more := self._relation(k, before)) is not None:
             logits = logits + more
@@ -81,6 +81,6 @@ class Choices:
 
 
 def gumbel(like: Tensor, generator: torch.Generator) -> Tensor:
-    """Noise whose maximum with logits is a draw from their softmax."""
+    """Return noise whose maximum with logits is a draw from their softmax."""
     uniform = torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
     return -(-uniform.clamp(min=1e-20).log()).clamp(min=1e-20).log()

@@ -10,11 +10,11 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Generic, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from typing_extensions import override
+from typing_extensions import TypeVar, override
 
 from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.envs.core import Game
@@ -26,10 +26,12 @@ from .choices import Choices, Relation
 
 __all__ = ["FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
 
+G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
+
 
 @dataclass(frozen=True)
 class Size:
-    """How large a network is.
+    """The size of a network.
 
     Attributes:
         channels: of every layer.
@@ -49,15 +51,16 @@ class Size:
 class PolicyAndValue(NamedTuple):
     """Policy and value of `L` positions.
 
-    choices: what to do.
-    value:   float [L], the expected sum of the rewards to come of the seat that sees them, over `Network.unit`.
+    Attributes:
+        choices: what to do.
+        value: float [L], the expected sum of the rewards to come of the seat that sees them, over `Network.unit`.
     """
 
     choices: Choices
     value: Tensor
 
 
-class Network(nn.Module, ABC):
+class Network(nn.Module, ABC, Generic[G_co]):
     """Policy and value of one game, from what the seat to act sees.
 
     Args:
@@ -67,8 +70,13 @@ class Network(nn.Module, ABC):
 
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__()
-        self.game, self.size = game, size
-        self.nvec = game.info.action_nvec
+        if not isinstance(game, self.plays):
+            raise ValueError(f"expected a game of {self.plays.id} for this network, got {game.id}")
+        self.game: G_co = game  # type: ignore[assignment]  # checked
+        self.size, self.nvec = size, game.info.action_nvec
+
+    plays: ClassVar[type[Game]] = Game  # type: ignore[type-abstract]  # for isinstance
+    """The class of games that it is for."""
 
     kind: ClassVar[str] = "policy"
     """Which of a game's networks it is; a key of `GamePlugin.networks`."""
@@ -97,11 +105,11 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """Logits [L, A], value [L], and what earlier components of an action say about later ones."""
+        """Return logits [L, A], the value [L], and what earlier components of an action say about later ones."""
 
 
 class FlatNetwork(Network):
-    """For any game: all numbers of the observation in one row, fully connected layers."""
+    """A network for any game: all numbers of the observation in one row, fully connected layers."""
 
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
@@ -113,8 +121,8 @@ class FlatNetwork(Network):
         self.policy = initialized(nn.Linear(width, info.num_actions), 0.01)
         self.value = initialized(nn.Linear(width, 1), 1.0)
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`."""
         seen = self.trunk(observation.flatten(1).float() * self.scale)
         return self.policy(seen), self.value(seen).squeeze(1), None
 

@@ -29,8 +29,9 @@ _FIELDS = {"game": str, "parameters": dict, "kind": str, "size": dict, "sample":
 class Saved(NamedTuple):
     """A network from a file.
 
-    network: on the CPU.
-    about:   `game`, `parameters`, `kind`, `size`; `sample`, whether it should play by chance; `made`, what made it.
+    Attributes:
+        network: on the CPU.
+        about: `game`, `parameters`, `kind`, `size`; `sample`, whether it should play by chance; `made`, what made it.
     """
 
     network: Network
@@ -63,7 +64,7 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
 
 
 def read_about(path: Path) -> dict[str, Any]:
-    """What a file says of itself; see `Saved`.
+    """Return what a file says of itself; see `Saved`.
 
     Raises:
         ValueError: not a file of `save_network`'s, or of another format.
@@ -96,7 +97,7 @@ def read_about(path: Path) -> dict[str, Any]:
 
 
 def load_network(path: Path, game: Game | None = None) -> Saved:
-    """The network in a file, ready to play.
+    """Return the network in a file, ready to play.
 
     Args:
         path: of a file by `save_network`.
@@ -121,7 +122,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
 
 
 def _new(about: Mapping[str, Any], game: Game | None) -> Network:
-    """A network such as the file's."""
+    """Return a new network such as the file's."""
     learned = registry.make(about["game"], **about["parameters"])
     size = Size(**about["size"])
     with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away

@@ -1,4 +1,4 @@
-"""Agents out of files of weights: the ones that come with the package, and anyone's own."""
+"""Agents from files of weights: those that come with the package, and your own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class WeightsAgent(ByGame):
 
 
 def from_file(path: Path) -> WeightsAgent:
-    """The agent that a run of training, or `saved.save_network`, wrote.
+    """Return the agent that a training run, or `saved.save_network`, wrote.
 
     Raises:
         ValueError: not such a file.
@@ -61,12 +61,12 @@ def from_file(path: Path) -> WeightsAgent:
 
 
 def trained() -> WeightsAgent:
-    """The agent whose weights come with the package, whatever the game."""
+    """Return the agent whose weights come with the package, whatever the game."""
     return WeightsAgent("trained", shipped)
 
 
 def search_network(game: Game, path: Path | None = None) -> Network:
-    """The network by which a tree search of a game goes: of a file, or of a run's folder; by default a shipped one.
+    """Return the network for a tree search of a game: of a file, or of a run's folder; by default a shipped one.
 
     Raises:
         ValueError: there is none, or it does not say what to do in this game.
@@ -82,7 +82,7 @@ def search_network(game: Game, path: Path | None = None) -> Network:
 
 
 def shipped(game: Game, folder: Path | None = None) -> Path:
-    """The weights in the package that play a game: those that learned it, else the nearest that serve it, too.
+    """Return the file of shipped weights that play a game: those trained on it, else the nearest that serve it.
 
     Args:
         game: to be played.
@@ -112,7 +112,7 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
 
 
 def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    """How far apart the parameters of two games are, one by one; whatever is no number is 0 or 1 apart."""
+    """Return the distance between the parameters of two games; whatever is no number is 0 or 1 apart."""
     apart = 0.0
     for name, value in other.items():
         pair = value, one.get(name)

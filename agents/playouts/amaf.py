@@ -1,4 +1,4 @@
-"""`amaf:N`: Monte Carlo that judges an action by all playouts in which it occurs ("all moves as first").
+"""`amaf:N`: Monte Carlo that values an action by all playouts in which it occurs ("all moves as first").
 
 Letters: `L` games to move in, `N` playouts a game, `A` actions.
 """
@@ -16,7 +16,7 @@ __all__ = ["AmafAgent"]
 
 
 class AmafAgent(PlayoutAgent):
-    """Plays the action that matters most: how much better the mover does where it, not another, plays it.
+    """An agent that plays the action that matters most: the mover does better where it, not another, plays it.
 
     From each position `playouts` random games are played. An action's value is the mover's mean result in
     those in which the mover plays it at any time, less that in those in which somebody else does (Bruegmann,
@@ -31,7 +31,7 @@ class AmafAgent(PlayoutAgent):
         super().__init__(name if name is not None else f"amaf:{playouts}", playouts)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `StateAgent`."""
+        """Choose one action in each game, int64 [L]."""
         game = self.game
         mask = game.legal_actions(state)
         value, seen = torch.zeros((2, 2, mask.numel()), device=state.device)  # [2, L * A]: own, others'
@@ -54,7 +54,7 @@ class AmafAgent(PlayoutAgent):
         seen: Tensor,
         generator: torch.Generator,
     ) -> None:
-        """One playout from each game of `rows` [X], added to value and seen [2, L * A]."""
+        """Run one playout from each game of `rows` [X], added to value and seen [2, L * A]."""
         games = state[rows]
         mover = games.current_player
         played = torch.zeros((2, len(rows), width), dtype=torch.bool, device=state.device)

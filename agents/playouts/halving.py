@@ -1,4 +1,4 @@
-"""Sequential halving: which of some candidates is best, with a given number of trials.
+"""Sequential halving: the best of some candidates, with a given number of trials.
 
 Karnin, Koren, Somekh: "Almost optimal exploration in multi-armed bandits", ICML 2013; here results of earlier rounds
 are kept.
@@ -24,7 +24,7 @@ def best_arm(
     attempt: Callable[[Tensor, Tensor], Tensor],
     generator: torch.Generator,
 ) -> Tensor:
-    """The arm of each bandit that did best, int64 [L].
+    """Return the arm of each bandit that did best, int64 [L].
 
     In each round the arms left share an equal part of the trials, and the worse half goes. Ties are broken by the
     generator. A single arm is taken without a trial.
@@ -54,7 +54,7 @@ def best_arm(
 
 
 def affordable(playouts: int, limit: int) -> int:
-    """The most candidates that all get a playout in the first round and are halved until one is left."""
+    """Return the most candidates that all get a playout in the first round and are halved until one is left."""
     candidates = 1
     while candidates < limit and (candidates + 1) * math.ceil(math.log2(candidates + 1)) <= playouts:
         candidates += 1
@@ -62,7 +62,7 @@ def affordable(playouts: int, limit: int) -> int:
 
 
 def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
-    """For each round: playouts to spend and candidates left, int64 [L] both; the first sum to `playouts`."""
+    """Return playouts to spend and candidates left in each round, int64 [L] both; the first sum to `playouts`."""
     needed = torch.zeros_like(count)  # ceil(log2(count)) rounds, in whole numbers
     for doubling in range(int(count.max()).bit_length() if len(count) else 0):
         needed += count > 1 << doubling
@@ -76,12 +76,12 @@ def _rounds(count: Tensor, playouts: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def lots(like: Tensor, generator: torch.Generator) -> Tensor:
-    """float32 of the shape of `like`, uniform from 0 to 1."""
+    """Return random float32 of the shape of `like`, uniform from 0 to 1."""
     return torch.rand(like.shape, generator=generator, device=generator.device).to(like.device)
 
 
 def _shuffled_argsort(values: Tensor, generator: torch.Generator) -> Tensor:
-    """Descending along dim 1, equal values in random order."""
+    """Return the descending order along dim 1, equal values in random order."""
     shuffled = lots(values, generator).argsort(dim=1)
     order = values.gather(1, shuffled).argsort(dim=1, descending=True, stable=True)
     return shuffled.gather(1, order)

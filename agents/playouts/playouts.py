@@ -11,8 +11,9 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, draw_seeds
+from cellgames.agents.base import GameAgent, check_plain_turns, draw_seeds
 from cellgames.agents.random_agent import has_compound_turns, random_turn
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
@@ -28,7 +29,7 @@ FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
 def at_once(game: Game) -> int:
-    """How many games to play side by side: `LANES`, or fewer where boards or masks are large."""
+    """Return how many games to play at the same time: `MAX_BATCH`, or fewer where boards or masks are large."""
     info = game.info
     cells = math.prod(info.board.shape) + info.num_players * info.num_actions
     return min(MAX_BATCH, max(1, _CELLS // cells))
@@ -85,7 +86,7 @@ def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:
     return found
 
 
-class PlayoutAgent(BaseAgent):
+class PlayoutAgent(GameAgent):
     """The base class of agents that play out positions at random.
 
     They play games in turns with perfect information and plain actions; those that determinize, also simultaneous games
@@ -98,32 +99,9 @@ class PlayoutAgent(BaseAgent):
     def __init__(self, name: str, playouts: int) -> None:
         super().__init__(name)
         self.playouts = playouts
-        self._game: Game | None = None
 
-    @property
-    def game(self) -> Game:
-        """The game of the envs; a `ValueError` before `start`."""
-        if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
-        return self._game
-
+    @override
     def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless random playouts from a position are fair and possible in the game."""
-        info = game.info
-        shown = self.determinizes and plugin_of(game).determinize is not None
-        reasons = {
-            "all players act at once": info.simultaneous and not shown,
-            "information is hidden": not info.perfect_information and not shown,
-            "an action has several components": len(info.action_nvec) > 1,
-            "random actions make no turns": has_compound_turns(game),
-        }
-        if found := [reason for reason, holds in reasons.items() if holds]:
-            raise ValueError(
-                f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
-                f"{game.id} {' and '.join(found)}"
-            )
-
-    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
-        self.check_game(game)
-        self._game = game
+        determinized = self.determinizes and plugin_of(game).determinize is not None
+        also = {"random actions make no turns": has_compound_turns(game)}
+        check_plain_turns(self, game, determinized=determinized, also=also)

@@ -1,6 +1,6 @@
 """`rollout:N`: flat Monte Carlo with sequential halving.
 
-In any game in turns with perfect information, and in simultaneous ones whose positions can be imagined.
+In any game in turns with perfect information, and in simultaneous ones with a determinization.
 
 Letters: `L` games to move in, `C` candidate actions (arms), `X` playouts, `A` actions.
 """
@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.base import Seats
 from cellgames.agents.random_agent import random_turn
@@ -25,7 +26,7 @@ __all__ = ["RolloutAgent"]
 
 
 class RolloutAgent(PlayoutAgent):
-    """Plays the action that does best in random playouts.
+    """An agent that plays the action that does best in random playouts.
 
     `playouts` in all are spent on each move. Candidates are drawn at random from the legal actions, as many
     as can be tried in every round of halving, `candidates` at most. In each round the candidates left share
@@ -46,23 +47,23 @@ class RolloutAgent(PlayoutAgent):
         self.candidates = affordable(playouts, candidates)
         self._seats = Seats()
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
         super().start(game, players, env_ids)
         self._seats.start(game, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`."""
+        """Choose one action in each row, int64 [L]."""
         game, seats = self.game, self._seats.of(env_ids)
         state: State = resolve(plugin_of(game).determinize)(game, observation, seats)
         return self._search(state, seats, action_mask, generator)
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `StateAgent`."""
+        """Choose one action in each game, int64 [L]."""
         return self._search(state, state.current_player, self.game.legal_actions(state), generator)
 
     def _search(self, state: State, seats: Tensor, mask: Tensor, generator: torch.Generator) -> Tensor:
-        """An action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
+        """Return an action for each of `seats`, int64 [L], out of its mask, bool [L, A]."""
         count = mask.sum(1).clamp(max=self.candidates)  # [L], candidates of each game
         width = int(count.max()) if len(count) else 0
         actions = lots(mask, generator).where(mask, -1.0).topk(width, dim=1).indices  # [L, C]
@@ -73,7 +74,7 @@ class RolloutAgent(PlayoutAgent):
         return actions.gather(1, best_arm(count, width, self.playouts, attempt, generator)[:, None]).squeeze(1)
 
     def _try(self, state: State, seats: Tensor, actions: Tensor, pulls: Tensor, generator: torch.Generator) -> Tensor:
-        """Value summed over `pulls` playouts of each candidate, [L, C] float32."""
+        """Return the value summed over `pulls` playouts of each candidate, float32 [L, C]."""
         game = self.game
         sums = torch.zeros(actions.numel(), device=state.device)
         arms = torch.arange(len(sums), device=state.device).repeat_interleave(pulls.flatten())  # [X]

@@ -20,10 +20,11 @@ __all__ = ["Evaluation", "Evaluator", "NetworkEvaluator", "PlayoutEvaluator"]
 
 
 class Evaluation(NamedTuple):
-    """Evaluation of `X` positions.
+    """The evaluation of `X` positions.
 
-    logits: float [X, A], of a prior over actions; illegal ones count for nothing.
-    value:  float [X, P], what each player can expect, from -1 to 1.
+    Attributes:
+        logits: float [X, A], of a prior over actions; illegal ones count for nothing.
+        value: float [X, P], what each player can expect, from -1 to 1.
     """
 
     logits: Tensor
@@ -31,14 +32,14 @@ class Evaluation(NamedTuple):
 
 
 class Evaluator(Protocol):
-    """Evaluates positions."""
+    """An evaluator of positions."""
 
     def evaluate(self, game: Game, state: Any, generator: torch.Generator) -> Evaluation:
-        """See `Evaluation`; `state` holds `X` unfinished games, and the generator is consumed."""
+        """Evaluate `X` unfinished games; the generator is consumed."""
 
 
 class PlayoutEvaluator:
-    """The mean of some random playouts; all actions are alike, unless the game has a prior (`GamePlugin.prior`).
+    """An evaluator by the mean of random playouts; all actions are alike, unless the game has a `GamePlugin.prior`.
 
     Args:
         playouts: from each position.
@@ -50,7 +51,7 @@ class PlayoutEvaluator:
         self.playouts = playouts
 
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
-        """See `Evaluator`."""
+        """Evaluate positions, as `Evaluator` does."""
         rows = torch.arange(len(state), device=state.device).repeat_interleave(self.playouts)
         many = state if self.playouts == 1 else state[rows]
         value = outcomes(game, many, generator).float().unflatten(0, (len(state), self.playouts)).mean(1)
@@ -60,7 +61,7 @@ class PlayoutEvaluator:
 
 
 class NetworkEvaluator:
-    """Asks a network; it goes to the device on which the positions are.
+    """An evaluator by a network, which goes to the device of the positions.
 
     Args:
         network: of the game. In zero-sum games for two its value is the mover's, and the opponent's is the opposite;
@@ -72,7 +73,7 @@ class NetworkEvaluator:
 
     @torch.no_grad()
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
-        """See `Evaluator`."""
+        """Evaluate positions, as `Evaluator` does."""
         info, mover = game.info, state.current_player
         self.network.eval()
         if info.zero_sum and info.num_players == 2:
@@ -86,7 +87,7 @@ class NetworkEvaluator:
         return Evaluation(logits[rows, mover], torch.stack([value for _, value in views], 1))
 
     def _ask(self, game: Game, state: State, seat: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits [X, A] and the seat's value [X]."""
+        """Return logits [X, A] and the seat's value [X]."""
         if next(self.network.parameters()).device != state.device:
             self.network.to(state.device)
         logits, value, _ = self.network(game.observe(state, seat))

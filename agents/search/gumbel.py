@@ -2,7 +2,7 @@
 
 Danihelka, Guez, Schrittwieser, Silver, "Policy improvement by planning with Gumbel", ICLR 2022. The root's candidates
 are drawn without repetition by Gumbel noise and halved by results (sections 2 to 4); inside, choices follow the
-improved policy without chance (section 5). Letters: see `base`.
+improved policy without chance (section 5). Letters: see `tree_search`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FAR = 1e9
 
 
 class GumbelSearch(Search):
-    """See the module.
+    """The search of Gumbel AlphaZero; the module has its sources.
 
     Args:
         game: see `Search`.
@@ -58,7 +58,7 @@ class GumbelSearch(Search):
         self._table = torch.tensor(table, dtype=torch.float32)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
-        """Noise of the roots, and what their edges had before, if they are kept from an earlier search."""
+        """Draw the noise of the roots, and note the visits that their edges have from an earlier search."""
         roots = tree.roots
         legal = tree.status[roots] != ILLEGAL
         self._wish = tree.logits[roots] - tree.logits[roots].amax(1, keepdim=True)
@@ -80,11 +80,11 @@ class GumbelSearch(Search):
 
     @staticmethod
     def _of_plan(score: Tensor, visits: Tensor, planned: Tensor) -> Tensor:
-        """Scores, [L, E], far below where an edge has not as many visits as planned, [L]; -inf stays what it is."""
+        """Return scores, [L, E], far below where an edge has not as many visits as planned, [L]."""
         return torch.where(visits == planned[:, None], score, score - _FAR)
 
     def _sigma(self, tree: Tree, nodes: Tensor) -> Tensor:
-        """Float [D, E], what the results say of edges, to be added to logits; (8), and (10) where there are none."""
+        """Return float [D, E], to be added to logits: the results of edges by (8), and (10) where there are none."""
         visits, logits, legal = tree.edge_visits[nodes], tree.logits[nodes], tree.status[nodes] != ILLEGAL
         prior = logits.masked_fill(~legal, -torch.inf).softmax(1)
         tried = visits > 0
@@ -97,7 +97,7 @@ class GumbelSearch(Search):
         return (_VISITS + visits.amax(1, keepdim=True)) * self.scale * 0.5 * (complete + 1.0)
 
     def _improved(self, tree: Tree, nodes: Tensor) -> Tensor:
-        """Float [D, E], the improved policy; (11)."""
+        """Return float [D, E], the improved policy; (11)."""
         legal = tree.status[nodes] != ILLEGAL
         logits = (tree.logits[nodes] + self._sigma(tree, nodes)).masked_fill(~legal, -torch.inf)
         return logits.softmax(1)
@@ -106,14 +106,14 @@ class GumbelSearch(Search):
         return self._improved(tree, tree.roots)
 
     def _best(self, tree: Tree) -> Tensor:
-        """Of the edges that were taken most, the one of the best score."""
+        """Return the edge of the best score among those that were taken most."""
         visits = tree.edge_visits[tree.roots] - self._before
         score = self._wish + self._sigma(tree, tree.roots)
         return self._of_plan(score, visits, visits.amax(1)).argmax(1)
 
 
 def considered_visits(candidates: int, simulations: int) -> list[int]:
-    """How many visits the candidate has that each simulation takes: sequential halving, as mctx unrolls it.
+    """Return the visits of the candidate that each simulation takes: sequential halving, as mctx unrolls it.
 
     Args:
         candidates: at the start.

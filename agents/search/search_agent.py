@@ -1,4 +1,4 @@
-"""Search as an agent: it plays what it finds, and keeps of its trees what the next move can use.
+"""The agent of a search: it plays what is found, and keeps the parts of trees that the next move can use.
 
 Letters: `L` games to move in.
 """
@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent
+from cellgames.agents.base import BaseAgent, check_plain_turns, must_start
 from cellgames.envs.core import Game, State
 
 from .search_result import SearchResult
@@ -27,14 +28,14 @@ _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 
 
 class _Kept(NamedTuple):
-    """What is left of the trees of some envs, int64 [L]."""
+    """The trees that are kept of some environments, int64 [L]."""
 
     env_ids: Tensor
     tree: Tree
 
 
 class SearchAgent(BaseAgent):
-    """Searches in games in turns, with perfect information and plain actions.
+    """An agent that searches in games in turns, with perfect information and plain actions.
 
     Args:
         name: as in `Agent`.
@@ -51,16 +52,12 @@ class SearchAgent(BaseAgent):
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
-        if found := game.info.search_obstacles:
-            raise ValueError(
-                f"agent {self.name!r} needs a game in turns with perfect information and plain integer actions; in "
-                f"{game.id} {' and '.join(found)}"
-            )
+        check_plain_turns(self, game)
         if game != self._game:
             self._search, self._game, self._kept = self._make(game), game, []
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `StateAgent`."""
         self.check_game(game)
         self._kept = [kept for kept in self._kept if kept.env_ids.device == env_ids.device]
         for kept in self._kept:
@@ -68,20 +65,20 @@ class SearchAgent(BaseAgent):
         self._kept = [part for kept in self._kept if (part := _alive(kept)) is not None]
 
     def act_on_state(self, state: State, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `StateAgent`."""
+        """Choose the moves that a search finds, int64 [L]."""
         return self.search(state, env_ids, generator).chosen
 
     def search(self, state: State, env_ids: Tensor, generator: torch.Generator) -> SearchResult:
-        """What the search says of positions; the arguments are those of `StateAgent.act_on_state`."""
-        if self._search is None or self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started first: call start(game, players, env_ids)")
+        """Return the search's results for positions; the arguments are those of `StateAgent.act_on_state`."""
+        if self._search is None:
+            raise must_start(self)
         parts = torch.arange(len(env_ids), device=env_ids.device).split(self._together(self._search, state))
         results = [self._part(self._search, state[part], env_ids[part], generator) for part in parts]
         return results[0] if len(results) == 1 else SearchResult.cat(results)
 
     @staticmethod
     def _together(search: Search, state: State) -> int:
-        """How many trees may grow side by side."""
+        """Return how many trees may grow at the same time."""
         node = sum(field.element_size() * math.prod(field.shape[1:]) for field in state.tensors())
         nodes = 2 * search.simulations + 1  # with what is kept, as a rule
         return max(1, _BYTES // (nodes * (node + 20 * search.edges)))
@@ -96,7 +93,7 @@ class SearchAgent(BaseAgent):
         return result
 
     def _continued(self, search: Search, state: State, env_ids: Tensor) -> tuple[Tree, Tensor]:
-        """Trees with what is known of the positions, and those of them that know nothing, int64."""
+        """Return trees with what is known of the positions, and those of them that know nothing, int64."""
         parts = []
         known = torch.zeros_like(env_ids, dtype=torch.bool)
         for kept in self._kept:
@@ -129,7 +126,7 @@ class SearchAgent(BaseAgent):
 
 
 def _alive(kept: _Kept) -> _Kept | None:
-    """What is kept without the envs that were forgotten, if these are many; None if there is nothing left."""
+    """Return what is kept without the environments that were forgotten, if these are many; None if nothing is left."""
     rows = (kept.env_ids != _NOBODY).nonzero().squeeze(1)
     if len(rows) == 0:
         return None

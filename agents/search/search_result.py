@@ -1,4 +1,4 @@
-"""What a search says.
+"""The result of a search.
 
 Letters: `L` positions, `E` edges of a root, `A` actions, `P` players.
 """
@@ -15,15 +15,16 @@ __all__ = ["SearchResult"]
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Of `L` positions.
+    """The results of searches of `L` positions.
 
-    actions: int64 [L, E], what the edges stand for, -1 for none: nor have moves that are seen to lose at once.
-    visits:  int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
-    values:  float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none.
-    policy:  float [L, E], chances that the search would give the edges; they add up to 1.
-    value:   float [L, P], what each player can expect, from -1 to 1.
-    chosen:  int64 [L], the action to play.
-    lines:   for each position the moves that the search expects, beginning with `chosen`.
+    Attributes:
+        actions: int64 [L, E], what the edges stand for, -1 for none: nor have moves that are seen to lose at once.
+        visits: int64 [L, E], simulations that went that way; 1 for each move that wins at once, which need none.
+        values: float [L, E], their mean result for the player to move, from -1 to 1; NaN where there were none.
+        policy: float [L, E], chances that the search would give the edges; they add up to 1.
+        value: float [L, P], what each player can expect, from -1 to 1.
+        chosen: int64 [L], the action to play.
+        lines: for each position the moves that the search expects, beginning with `chosen`.
     """
 
     actions: Tensor
@@ -35,13 +36,13 @@ class SearchResult:
     lines: list[list[int]]
 
     def dense(self, numbers: Tensor, actions: int, fill: float = 0.0) -> Tensor:
-        """Numbers of the edges, [L, E], as numbers of all actions, [L, A]; `fill` for those without an edge."""
+        """Return numbers of edges, [L, E], as numbers of all actions, [L, A]; `fill` for those without an edge."""
         out = numbers.new_full((len(numbers), actions + 1), fill)
         return out.scatter(1, torch.where(self.actions >= 0, self.actions, actions), numbers)[:, :actions]
 
     @staticmethod
     def cat(results: list[SearchResult]) -> SearchResult:
-        """The results of several searches as one; all with as many edges."""
+        """Return the results of several searches as one; all with as many edges."""
         names = ("actions", "visits", "values", "policy", "value", "chosen")
         joined = {name: torch.cat([getattr(result, name) for result in results]) for name in names}
         return SearchResult(**joined, lines=[line for result in results for line in result.lines])

@@ -26,7 +26,7 @@ _COMPARED_NOT = ("seed", "rewards")  # fields by which equal positions may diffe
 
 
 class Tree:
-    """`B` trees.
+    """The search trees of `B` games.
 
     Args:
         like: positions of the kind that the nodes hold.
@@ -76,33 +76,33 @@ class Tree:
 
     @property
     def device(self) -> torch.device:
-        """Where the tensors are."""
+        """Return the device of the tensors."""
         return self.visits.device
 
     @property
     def roots(self) -> Tensor:
-        """int64 [B], the numbers of the roots."""
+        """Return the numbers of the roots, int64 [B]."""
         return torch.arange(0, self.trees * self.capacity, self.capacity, device=self.device)
 
     def like(self, trees: int, capacity: int) -> Tree:
-        """Empty trees of the same kind."""
+        """Return empty trees of the same kind."""
         players, named = self.total.shape[1], self.actions is not None
         return Tree(self.state[:0], trees, capacity, self.edges, players, named=named)
 
     def of_root(self, numbers: Tensor) -> Tensor:
-        """Entries of the roots, [B, ...], of an array over nodes."""
+        """Return the roots' entries, [B, ...], of an array over nodes."""
         return numbers[:: self.capacity]
 
     def action(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """int64 [L], what edges int64 [L] of nodes stand for."""
+        """Return the actions, int64 [L], that edges int64 [L] of nodes stand for."""
         return edges if self.actions is None else self.actions[nodes, edges].long()
 
     def child_of(self, nodes: Tensor, edges: Tensor) -> Tensor:
-        """int64 [L], the numbers of the nodes that edges lead to; the tree's root where there is none yet."""
+        """Return the numbers of the nodes that edges lead to, int64 [L]; the tree's root where there is none yet."""
         return nodes - nodes % self.capacity + self.child[nodes, edges]
 
     def add(self, trees: Tensor, state: State, mask: Tensor, logits: Tensor, value: Tensor, resolved: Tensor) -> Tensor:
-        """Put a node into some trees, not yet below another; int64 [L], their numbers.
+        """Put a node into some trees, not yet below another, and return their numbers, int64 [L].
 
         Args:
             trees: int64 [L], each once.
@@ -153,7 +153,7 @@ class Tree:
         self.edge_total[nodes, edges] += value.gather(1, self.mover[nodes, None]).squeeze(1)
 
     def exact(self, nodes: Tensor) -> Tensor:
-        """Float [L, P], the results of resolved nodes."""
+        """Return the results of resolved nodes, float [L, P]."""
         return self.worth[nodes]
 
     def resolve(self, nodes: Tensor) -> None:
@@ -179,14 +179,14 @@ class Tree:
             nodes = nodes[nodes % self.capacity > 0]
 
     def means(self, nodes: Tensor) -> Tensor:
-        """Float [L, E], mean result of every edge for the mover; -inf where it was never taken."""
+        """Return the mean result of every edge for the mover, float [L, E]; -inf where it was never taken."""
         visits = self.edge_visits[nodes]
         return (self.edge_total[nodes] / visits).masked_fill(visits == 0, -torch.inf)
 
     # --- what is kept for the next move ---------------------------------------------------------------------------
 
     def find(self, rows: Tensor, state: State) -> Tensor:
-        """int64 [L], the place in trees `rows`, int64 [L], of a node with the same position as in `state`; else -1.
+        """Return the place in trees `rows`, int64 [L], of a node with the same position as in `state`; else -1.
 
         Of several the one that was visited most.
         """
@@ -204,7 +204,7 @@ class Tree:
         return torch.where(best >= 0, best % self.capacity, -1)
 
     def below(self, rows: Tensor, places: Tensor) -> Tensor:
-        """Bool [L, M], which nodes of trees `rows` are at `places` or below them, int64 [L] both."""
+        """Return True for nodes of trees `rows` that are at `places` or below them, int64 [L] both: bool [L, M]."""
         parent = self.parent.view(self.trees, -1)[rows].long()
         place = torch.arange(self.capacity, device=self.device)
         usable = (place < self.count[rows, None]) & (place > 0)
@@ -216,7 +216,7 @@ class Tree:
             found = further
 
     def part(self, rows: Tensor, below: Tensor) -> Tree:
-        """Parts of trees `rows`, given by `below`, as trees of their own with no room for more."""
+        """Return parts of trees `rows`, given by `below`, as trees of their own with no room for more."""
         new = self.like(len(rows), int(below.sum(1).max()))
         new.graft(torch.arange(len(rows), device=rows.device), self, rows, below)
         return new
@@ -236,7 +236,7 @@ class Tree:
         self.parent[target] = torch.where(place > 0, parent, 0).int()
 
     def _arrays(self) -> list[Tensor]:
-        """All arrays over nodes."""
+        """Return all arrays over nodes."""
         named = [] if self.actions is None else [self.actions]
         return [
             *self.state.tensors(),

@@ -1,4 +1,4 @@
-"""What all tree searches share: roots, simulations, results; which edge is taken is for each to say.
+"""The base class of tree searches: roots, simulations, results. Each search chooses the edges that it takes.
 
 Letters: `L` positions, a tree each; `E` edges of a node, `P` players, `D` nodes that simulations are at.
 """
@@ -29,7 +29,7 @@ _LINE = 12  # moves of a principal line, at most
 
 
 class Search(ABC):
-    """A search of many positions side by side, each with its own tree.
+    """A search of many positions at the same time, each with its own tree.
 
     Args:
         game: in turns, with perfect information and plain actions.
@@ -45,7 +45,7 @@ class Search(ABC):
         self.edges = actions if actions <= DENSE else WIDTH
 
     def run(self, state: State, generator: torch.Generator) -> SearchResult:
-        """Search.
+        """Search positions.
 
         Args:
             state: `L` unfinished games.
@@ -56,7 +56,7 @@ class Search(ABC):
         return self.grow(tree, generator)
 
     def empty(self, state: State, known: int = 1) -> Tree:
-        """Trees without nodes, with room for `known` of them and a search's simulations, one for each of `L` games."""
+        """Return empty trees, one for each of `L` games, with room for `known` nodes and a search's simulations."""
         named = self.edges < self.game.info.num_actions
         return Tree(state[:0], len(state), self.simulations + known, self.edges, self.players, named=named)
 
@@ -66,7 +66,7 @@ class Search(ABC):
             self._add(tree, trees, state, generator)
 
     def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
-        """Add the simulations of a search to trees with room for them, and say what is found."""
+        """Add the simulations of a search to trees with room for them, and return what is found."""
         self._prepare(tree, generator)
         for number in range(self.simulations):
             if not self._simulate(tree, number, generator):
@@ -81,20 +81,20 @@ class Search(ABC):
 
     @abstractmethod
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
-        """The edges, int64 [D], that simulation `number` takes from nodes int64 [D]; legal ones."""
+        """Return the legal edges, int64 [D], that simulation `number` takes from nodes int64 [D]."""
 
     @abstractmethod
     def _policy(self, tree: Tree) -> Tensor:
-        """Float [L, E], what the search would play."""
+        """Return the policy that the search found, float [L, E]."""
 
     @abstractmethod
     def _best(self, tree: Tree) -> Tensor:
-        """int64 [L], the edge to play; where the root is resolved, another rule says."""
+        """Return the edge to play, int64 [L]; another rule decides where the root is resolved."""
 
     # --- a simulation ---------------------------------------------------------------------------------------------
 
     def _simulate(self, tree: Tree, number: int, generator: torch.Generator) -> bool:
-        """One simulation in every tree whose root is not resolved; False if there is none."""
+        """Run a simulation in every tree whose root is not resolved; return False if there is none."""
         trees = (~tree.of_root(tree.resolved)).nonzero().squeeze(1)
         if len(trees) == 0:
             return False
@@ -123,7 +123,7 @@ class Search(ABC):
     def _descend(
         self, tree: Tree, trees: Tensor, number: int
     ) -> tuple[list[tuple[Tensor, Tensor, Tensor]], tuple[Tensor, ...]]:
-        """The way of a simulation, as (trees, nodes, edges) of every depth; and where it ends, with the node below.
+        """Return the path of a simulation, (trees, nodes, edges) of every depth; and its ends, with the nodes below.
 
         It ends at an edge that leads to no node yet, or to one that is resolved.
         """
@@ -139,7 +139,7 @@ class Search(ABC):
         return path, tuple(torch.cat(part) for part in zip(*ends, strict=True))
 
     def _add(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> Tensor:
-        """Evaluate positions and put them into trees; the nodes' numbers.
+        """Evaluate positions, put them into trees and return the nodes' numbers.
 
         If the game can tell, a node is resolved without a search where the mover can win at once, or cannot keep the
         opponent from doing so; else it has edges only for moves that do (decisive and anti-decisive moves: Teytaud,
@@ -193,7 +193,7 @@ class Search(ABC):
         )
 
     def _edge(self, tree: Tree) -> Tensor:
-        """The edge to play, int64 [L]: where the result is certain, one that leads to it."""
+        """Return the edge to play, int64 [L]: where the result is certain, one that leads to it."""
         roots = tree.roots
         mover = tree.of_root(tree.mover)[:, None]
         sure = tree.status[roots] == CLOSED
@@ -205,7 +205,7 @@ class Search(ABC):
         return torch.where(reaches.any(1), certain.argmax(1), self._best(tree))
 
     def _lines(self, tree: Tree, edge: Tensor) -> list[list[int]]:
-        """For each tree the moves that were looked at most."""
+        """Return the moves that were looked at most in each tree."""
         nodes, lines = tree.roots, [list[int]() for _ in range(tree.trees)]
         trees = torch.arange(tree.trees, device=tree.device)
         for _ in range(_LINE):

@@ -1,6 +1,6 @@
 """UCT: tree search by upper confidence bounds.
 
-Kocsis, Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006. Letters: see `base`.
+Kocsis, Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006. Letters: see `tree_search`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _highest(visits: Tensor, total: Tensor, status: Tensor, orders: Tensor, weig
 
 
 class UCTSearch(Search):
-    """Takes the edge of the highest upper bound; all edges of a node are tried once, in random order, before any twice.
+    """A search that takes the edge of the highest upper bound; all edges are tried once, in random order, at first.
 
     Args:
         game: see `Search`.
@@ -85,7 +85,7 @@ class UCTSearch(Search):
         return visits / visits.sum(1, keepdim=True)
 
     def _best(self, tree: Tree) -> Tensor:
-        """The edge that was taken most, the better one of two; or one that is certain and better than that."""
+        """Return the edge that was taken most, the better one of two; or one that is certain and better than that."""
         roots = tree.roots
         means, status = tree.means(roots), tree.status[roots]
         visits = tree.edge_visits[roots].masked_fill(status != OPEN, -1.0)

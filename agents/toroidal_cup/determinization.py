@@ -1,4 +1,4 @@
-"""Positions of the Toroidal Cup out of what a team sees, for agents that try placements out.
+"""Determinization of the Toroidal Cup: positions that look like what a team sees.
 
 Letters: `L` games, `P` teams.
 """
@@ -15,7 +15,7 @@ __all__ = ["determinize"]
 
 
 def determinize(game: ToroidalCup, observation: Tensor, seats: Tensor) -> CupState:
-    """Games that look to the teams in `seats` as they are observed.
+    """Return games that look to the teams in `seats` as they are observed.
 
     What is not seen is guessed: that all shapes to come, one's own and the others', are like the one to place. So it
     is in every pattern but donutmethuselahs, whose shapes are at least much the same. Turn and pattern are those of a

@@ -10,8 +10,9 @@ from functools import reduce
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, Seats, draw_seeds
+from cellgames.agents.base import GameAgent, Seats, draw_seeds, must_start
 from cellgames.agents.playouts.playouts import at_once
 from cellgames.envs.core import Game, chance, sampling
 from cellgames.envs.toroidal_cup.game import ToroidalCup
@@ -25,8 +26,8 @@ _BANDS = 4  # for how long Life is watched, in generations for each column of a 
 _CANDIDATE, _GUESS = range(chance.USER, chance.USER + 2)
 
 
-class ToroidalCupGreedy(BaseAgent):
-    """Places each shape as if Life began right after it, where its team then leads by the largest share of live cells.
+class ToroidalCupGreedy(GameAgent[ToroidalCup]):
+    """An agent that places each shape where its team would lead by the largest share if Life began right after it.
 
     Candidates are drawn at random from the legal placements. Each is tried against the same few guesses of what the
     others place in this step, at random as well, and the lead over the best other team is averaged over them. Life
@@ -36,27 +37,27 @@ class ToroidalCupGreedy(BaseAgent):
     Chance comes from a seed of each row of `act`, so that a move does not depend on the games beside it.
     """
 
+    plays = ToroidalCup
+
     def __init__(self, name: str = "greedy", *, candidates: int = 32, guesses: int = 4) -> None:
         super().__init__(name)
         if candidates < 1 or guesses < 1:
             raise ValueError(f"expected at least 1 candidate and 1 guess, got {candidates} and {guesses}")
         self.candidates, self.guesses = candidates, guesses
         self._seats = Seats()
-        self._game: ToroidalCup | None = None
 
+    @override
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """See `Agent`."""
-        if not isinstance(game, ToroidalCup):
-            raise ValueError(f"agent {self.name!r} plays {ToroidalCup.id}, got {game.id}")
-        watched = min(game.max_generations, _BANDS * game.lattice.band)
-        self._game = dataclasses.replace(game, max_generations=watched)
+        super().start(game, players, env_ids)
+        watched = min(self.game.max_generations, _BANDS * self.game.lattice.band)
+        self._watched = dataclasses.replace(self.game, max_generations=watched)
         self._seats.start(game, players, env_ids)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`."""
+        """Choose a placement for each row, int64 [L]."""
         if self._game is None:
-            raise ValueError(f"agent {self.name!r} must be started before it acts: call start(game, players, env_ids)")
-        game, seats = self._game, self._seats.of(env_ids)
+            raise must_start(self)
+        game, seats = self._watched, self._seats.of(env_ids)
         state = _last_shapes(determinize(game, observation, seats))
         seeds = draw_seeds(len(env_ids), generator, state.device)
         together = max(1, at_once(game) // (self.candidates * self.guesses))
@@ -68,7 +69,7 @@ class ToroidalCupGreedy(BaseAgent):
         )
 
     def _choose(self, game: ToroidalCup, state: CupState, seats: Tensor, mask: Tensor, seeds: Tensor) -> Tensor:
-        """The best candidate, int64 [L]."""
+        """Return the best candidate, int64 [L]."""
         actions = self._candidates(mask, seeds)  # [L, C]
         others = self._guesses(game, state, seeds)  # [L, G, P]
         tries = (*actions.shape, *others.shape[1:])
@@ -83,13 +84,13 @@ class ToroidalCupGreedy(BaseAgent):
         return actions.gather(1, worth.argmax(1, keepdim=True)).squeeze(1)
 
     def _candidates(self, mask: Tensor, seeds: Tensor) -> Tensor:
-        """Different legal actions, int64 [L, C]; where there are fewer, one of them fills up."""
+        """Return different legal actions, int64 [L, C]; one of them fills up where there are fewer."""
         lots = chance.draw(seeds[:, None], _CANDIDATE, torch.arange(mask.shape[1], device=mask.device))
         drawn, actions = lots.where(mask, -1).topk(min(self.candidates, mask.shape[1]), dim=1)
         return actions.where(drawn >= 0, actions[:, :1])
 
     def _guesses(self, game: ToroidalCup, state: CupState, seeds: Tensor) -> Tensor:
-        """Legal actions of all teams, int64 [L, G, P]."""
+        """Return random legal actions of all teams, int64 [L, G, P]."""
         words = sampling.pack(game.legal_actions(state).flatten(0, 1)).view(len(state), 1, game.teams, -1)
         words = words.expand(-1, self.guesses, -1, -1).flatten(0, 2)
         bits = chance.draw(seeds[:, None], _GUESS, torch.arange(self.guesses * game.teams, device=seeds.device))
@@ -97,7 +98,7 @@ class ToroidalCupGreedy(BaseAgent):
 
 
 def _last_shapes(state: CupState) -> CupState:
-    """The same games with no shape to come but the next one of each team."""
+    """Return the same games with no shape to come but the next one of each team."""
     queue = torch.full_like(state.queue, -1)
     queue[:, :, 0] = state.queue[:, :, 0]
     return state.replace(queue=queue)

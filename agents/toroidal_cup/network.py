@@ -8,6 +8,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, per_cell_bias, pooled
 from cellgames.agents.networks.choices import Relation
@@ -20,23 +21,23 @@ __all__ = ["CupNetwork"]
 _ORIENTATIONS = 8
 
 
-class CupNetwork(Network):
-    """Convolutions on the torus of positions: a position is the s x s cells around it.
+class CupNetwork(Network[ToroidalCup]):
+    """A network of convolutions on the torus of positions: a position is the s x s cells around it.
 
     The shape to place is looked at by itself, and told to all positions. What comes out is a number for each
     orientation at each position; those of one's own band count, which is the first in what is seen.
     """
 
+    plays = ToroidalCup
+
     def __init__(self, game: Game, size: Size) -> None:
         super().__init__(game, size)
-        if not isinstance(game, ToroidalCup):
-            raise ValueError(f"expected a game of {ToroidalCup.id} for this network, got {game.id}")
-        stride, width = game.stride, size.channels
-        self.teams = game.teams
-        self.rows, self.cols = game.rows // stride, game.cols // game.teams // stride  # positions of a band
+        cup, stride, width = self.game, self.game.stride, size.channels
+        self.teams = cup.teams
+        self.rows, self.cols = cup.rows // stride, cup.cols // cup.teams // stride  # positions of a band
         self.most = max(1.0, game.info.observation.high)
         # Rows and columns beyond the last position are not seen by it, but by those beside it.
-        self.patches = nn.Conv2d(game.teams, width, stride, stride)
+        self.patches = nn.Conv2d(cup.teams, width, stride, stride)
         self.shape = nn.Conv2d(1, width, 2 * stride + 1, stride, stride)
         self.told = per_cell_bias(2 * width + 1, width)
         self.trunk = Trunk(width, size, wrap=True)
@@ -44,8 +45,8 @@ class CupNetwork(Network):
         nn.init.orthogonal_(self.policy.weight, 0.01)
         self.value = head(2 * width, 2 * width, 1, 1.0)
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`."""
         planes = observation.float()
         boards, shape, left = planes.split((self.teams, 1, 1), 1)
         band = shape[..., : planes.shape[3] // self.teams]

@@ -1,4 +1,4 @@
-"""How many more cells a player of Torus needs for a winning cycle, and through which cells it can pass.
+"""The number of cells that a player of Torus still needs for a winning cycle, and the cells it can pass through.
 
 Letters: `L` observations, `Q` positions, `n` the size, `N = 2 n^2` cells, `M = 2 n` kinds of cycles (below).
 
@@ -38,7 +38,7 @@ _CHUNK = 1 << 19  # bytes of the window, so that it stays in a core's cache
 
 
 def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
-    """What winning cycles through each cell cost.
+    """Return what winning cycles through each cell cost.
 
     Args:
         observation: int8 [L, 5, n, n], as Torus shows it to the player who asks.
@@ -62,7 +62,7 @@ def cycle_costs(observation: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def stones_to_win(observation: Tensor) -> Tensor:
-    """Stones that the player and the opponent still need, uint8 [L, 2]; `CLOSED` or more: cannot win.
+    """Return the stones that player and opponent still need, uint8 [L, 2]; `CLOSED` or more: cannot win.
 
     0 for a position that is won. An upper bound, see the module.
     """
@@ -70,13 +70,13 @@ def stones_to_win(observation: Tensor) -> Tensor:
 
 
 def _turn(planes: Tensor) -> Tensor:
-    """[..., 2, n, n], a quarter turn clockwise about octagon (0, 0): a class (h, v) becomes (-v, h)."""
+    """Turn planes [..., 2, n, n] by a quarter clockwise about octagon (0, 0); a class (h, v) becomes (-v, h)."""
     turned = planes.transpose(-1, -2).flip(-1)  # right for squares, which lie beside their indices' octagon
     return torch.stack((turned[..., 0, :, :].roll(1, -1), turned[..., 1, :, :]), dim=-3)
 
 
 def _turn_back(planes: Tensor) -> Tensor:
-    """The inverse of `_turn`."""
+    """Turn planes back: the inverse of `_turn`."""
     planes = torch.stack((planes[..., 0, :, :].roll(-1, -1), planes[..., 1, :, :]), dim=-3)
     return planes.flip(-1).transpose(-1, -2)
 
@@ -103,7 +103,7 @@ def _positions_a_chunk(size: int) -> int:
 
 
 def _search(price: Tensor) -> Tensor:
-    """Prices of cells for Black's goal, uint8 [Q, 2, n, n], to costs uint8 [Q, M, 2, n, n]."""
+    """Return costs uint8 [Q, M, 2, n, n] for the prices of cells for Black's goal, uint8 [Q, 2, n, n]."""
     size, device = price.shape[-1], price.device
     up, left, rows, cols = _window(size)
     # Positions go innermost, so that a shift along the board moves long runs of bytes.
@@ -158,7 +158,7 @@ def _relax(walks: Tensor, price: Tensor) -> None:
 
 
 def _fold(costs: Tensor, size: int, dim: int) -> Tensor:
-    """The least over places that are a multiple of `size` apart along `dim`."""
+    """Return the least over places that are a multiple of `size` apart along `dim`."""
     folded, *others = torch.split(costs, size, dim)
     folded = folded.clone()
     for other in others:

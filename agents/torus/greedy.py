@@ -19,10 +19,10 @@ _URGENT = 1 << 44  # more than any sum of potentials
 
 
 class TorusGreedy(BaseAgent):
-    """Wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
+    """An agent that wins at once if one stone does it, else stops an opponent who could, else plays by potentials.
 
     The potential of a cell for a player is the sum of 2^-cost over the kinds of winning cycles through it
-    (`torus_distance.cycle_costs`), as a share of the player's greatest. The agent plays the cell with the
+    (`cycle_costs`), as a share of the player's greatest. The agent plays the cell with the
     greatest sum of both players' potentials: what helps itself and hurts the opponent most. Counting all
     kinds of cycles beats looking at the cheapest alone in 8 or 9 of 10 games. It keeps no memory; ties are
     broken by the generator, and everything is counted in integers, so a game does not depend on the batch
@@ -33,7 +33,7 @@ class TorusGreedy(BaseAgent):
         super().__init__(name)
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """See `Agent`."""
+        """Choose one cell in each game, int64 [L]."""
         costs = cycle_costs(observation)
         (own, own_best), (opponent, opponent_best) = (_potential(part, action_mask) for part in costs)
         wins, stops = ((part.amin(1) == 1) & action_mask for part in costs)
@@ -44,7 +44,7 @@ class TorusGreedy(BaseAgent):
 
 
 def _potential(costs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Potentials of the legal cells, int64 [L, N], below 2^21, and the greatest, [L], at least 1."""
+    """Return potentials of the legal cells, int64 [L, N], below 2^21, and the greatest, [L], at least 1."""
     least = costs.amin(1).where(mask, CLOSED).amin(1)
     above = costs.long() - least[:, None, None]
     counts = (costs < CLOSED) & mask[:, None] & (above < _HALVINGS)
@@ -53,7 +53,7 @@ def _potential(costs: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _greatest(values: Tensor, generator: torch.Generator) -> Tensor:
-    """The place of the greatest value in each row, int64 [L]; one of them at random where several are."""
+    """Return the place of the greatest value in each row, int64 [L]; a random one of several."""
     ties = values == values.amax(1, keepdim=True)
     chance = torch.rand(values.shape, generator=generator, device=generator.device).to(values.device)
     return chance.add_(1).where(ties, 0).argmax(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, pooled
 from cellgames.agents.networks.choices import Relation
@@ -15,7 +16,7 @@ __all__ = ["TorusNetwork"]
 
 
 class TorusNetwork(Network):
-    """Convolutions on the torus; octagons and squares are planes of their own.
+    """A network of convolutions on the torus; octagons and squares are planes of their own.
 
     It always plays for Black's goals: White's positions are turned by a quarter, which makes a bracelet of a ring and
     an l-helix of an r-helix, and its answers are turned back. What it learns in one colour it knows in the other.
@@ -29,13 +30,13 @@ class TorusNetwork(Network):
         nn.init.orthogonal_(self.policy.weight, 0.01)
         self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
 
+    @override
     def check_game(self, game: Game) -> None:
-        """See `Network`; any size will do."""
         if game.id != self.game.id:
             super().check_game(game)
 
+    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
-        """See `Network`."""
         batch, n = len(observation), observation.shape[-1]
         turns = _turns(n, observation.device)
         seat = 1 - observation[:, 4, 0, 0].long()
@@ -47,7 +48,7 @@ class TorusNetwork(Network):
 
 @table
 def _turns(size: int, device: torch.device) -> Tensor:
-    """int64 [4, 2 n^2]: the cell whose content stands at each cell of Black's view, of White's; and the inverses."""
+    """Return int64 [4, 2 n^2]: the cell whose content stands at each cell of Black's view, of White's; the inverses."""
     place = torch.arange(size, device=device)
     row, col = place[:, None].expand(size, size), place.expand(size, size)
     # Clockwise: the octagon (r, c) comes to (c, n - 1 - r), the square at (r + 1/2, c + 1/2) to (c, n - 2 - r).

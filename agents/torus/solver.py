@@ -1,4 +1,4 @@
-"""Torus solved on the boards of size 2 and 3: who wins with best play, and by which moves.
+"""Torus solved on the boards of size 2 and 3: the winner with best play, and the moves that win.
 
 Letters: `L` positions, `N = 2 n^2` cells, `G = 2 n^2` symmetries, `X` sets of cells, `C` classes of Black's sets,
 `R` sets of White's, `K` cells that Black leaves free, `V` positions in the table.
@@ -43,14 +43,15 @@ _ROWS = 512  # of a table that are filled at once, so that what is in between st
 
 @dataclass(frozen=True, eq=False)
 class _Sets:
-    """What is looked up by a set of cells.
+    """Lookup tables by a set of cells.
 
-    image:  [G, N] int64, the cell to which a symmetry brings each cell.
-    count:  [2^N] int32, cells of a set.
-    rank:   [2^N] int32, sets of the same count with a lower number.
-    turn:   [2^N] int32, the symmetry that makes a set the least of its class.
-    least:  [2^N] int32, what it makes of it.
-    kind:   [2^N] int32, classes of the same count whose least set has a lower number than this one's.
+    Attributes:
+        image: [G, N] int64, the cell to which a symmetry brings each cell.
+        count: [2^N] int32, cells of a set.
+        rank: [2^N] int32, sets of the same count with a lower number.
+        turn: [2^N] int32, the symmetry that makes a set the least of its class.
+        least: [2^N] int32, what it makes of it.
+        kind: [2^N] int32, classes of the same count whose least set has a lower number than this one's.
     """
 
     image: Tensor
@@ -61,11 +62,11 @@ class _Sets:
     kind: Tensor
 
     def of_count(self, count: int, cells: int) -> Tensor:
-        """All sets of so many of the first `cells` cells, int64 [X], ascending."""
+        """Return all sets of `count` of the first `cells` cells, int64 [X], ascending."""
         return (self.count[: 1 << cells] == count).nonzero().squeeze(1)
 
     def places(self, black: Tensor) -> Tensor:
-        """What a stone of White's on each cell adds to the squeezed set, [X, N] int64; 0 on Black's cells.
+        """Return what a stone of White's on each cell adds to the squeezed set, int64 [X, N]; 0 on Black's cells.
 
         Args:
             black: int64 [X], Black's sets.
@@ -77,18 +78,19 @@ class _Sets:
 
 @dataclass(frozen=True, eq=False)
 class TorusSolver:
-    """Knows the winner of every position of alternating play on a small board; `solver` makes it.
+    """The winner of every position of alternating play on a small board; `solver` makes it.
 
     Positions are given by the sets of both sides' stones, int64 [L], on the device of the tables. All methods raise a
     `ValueError` for a position that is won already, or whose numbers of stones do not come from turns taken
     alternately, Black first: there are none such in the table.
 
-    size:    of the board.
-    values:  [V] bool, the tables of all plies one after the other.
-    start:   [N + 1] int64, where a ply's table begins.
-    width:   [N + 1] int64, R of each ply.
-    holds:   [2, 2^N] bool, whether a set has a winning path of Black's, of White's.
-    sets:    see there.
+    Attributes:
+        size: the board's.
+        values: [V] bool, the tables of all plies one after the other.
+        start: [N + 1] int64, where a ply's table begins.
+        width: [N + 1] int64, R of each ply.
+        holds: [2, 2^N] bool, whether a set has a winning path of Black's, of White's.
+        sets: lookup tables by a set.
     """
 
     size: int
@@ -99,13 +101,13 @@ class TorusSolver:
     sets: _Sets
 
     def to(self, device: torch.device) -> Self:
-        """The solver with its tables on another device."""
+        """Return the solver with its tables on another device."""
         sets = _Sets(*(table.to(device) for table in vars(self.sets).values()))
         values, start, width, holds = (table.to(device) for table in (self.values, self.start, self.width, self.holds))
         return type(self)(self.size, values, start, width, holds, sets)
 
     def wins(self, black: Tensor, white: Tensor, player: Tensor) -> Tensor:
-        """Whether the player to move wins with best play, bool [L].
+        """Return True where the player to move wins with best play, bool [L].
 
         Args:
             black: int64 [L], the set of Black's stones.
@@ -116,21 +118,21 @@ class TorusSolver:
         return self._look_up(black, white)
 
     def immediate_wins(self, state: TorusState) -> Tensor:
-        """Legal moves that end the game at once, bool [L, N]."""
+        """Return the legal moves that end the game at once, bool [L, N]."""
         stones, player = self._stones(state)
         row, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
         own = stones[player[row], row] | 1 << cell
         return _marked(row, cell, self.holds[player[row], own], (len(state), num_cells(self.size)))
 
     def winning_moves(self, state: TorusState) -> Tensor:
-        """Legal moves after which the player has won, or wins with best play, bool [L, N]; none in a lost position."""
+        """Return the legal moves that win at once or with best play, bool [L, N]; none in a lost position."""
         stones, player = self._stones(state)
         row, cell = Torus(self.size).legal_actions(state).nonzero().unbind(1)
         after = [side[row] | ((player[row] == seat) * (1 << cell)) for seat, side in enumerate(stones)]
         return _marked(row, cell, ~self._look_up(*after), (len(state), num_cells(self.size)))
 
     def _stones(self, state: TorusState) -> tuple[Tensor, Tensor]:
-        """Both sides' sets, int64 [2, L], and who moves, int64 [L], checked."""
+        """Return both sides' sets, int64 [2, L], and the player to move, int64 [L], checked."""
         cells = num_cells(self.size)
         if state.codes.shape[1] != cells:
             raise ValueError(
@@ -143,7 +145,7 @@ class TorusSolver:
         return stones, state.current_player
 
     def _look_up(self, black: Tensor, white: Tensor) -> Tensor:
-        """The table's word on positions, bool [L]; False where the player not to move has won."""
+        """Return the table's entries of positions, bool [L]; False where the player not to move has won."""
         sets = self.sets
         ply = sets.count[black] + sets.count[white]
         squeezed = (sets.places(black) * _bits(white, num_cells(self.size))).sum(1)
@@ -180,7 +182,7 @@ def check_size(size: int) -> None:
 
 
 def solver(size: int, device: torch.device | str = "cpu") -> TorusSolver:
-    """The solver of a board, made at its first use: at size 3 in one to two seconds, to tables of 11 MB.
+    """Return the solver of a board, made at its first use: at size 3 in one to two seconds, with tables of 11 MB.
 
     Raises:
         ValueError: another size than 2 or 3.
@@ -209,7 +211,7 @@ def _solver(size: int, device: torch.device) -> TorusSolver:
 
 
 def _filled(sets: _Sets, holds: Tensor, ply: int, black: Tensor, later: Tensor) -> Tensor:
-    """Rows of a ply's table, bool [C, R], for some of Black's least sets, int64 [C], out of the next ply's table."""
+    """Return rows of a ply's table, bool [C, R], for some least sets of Black, int64 [C]; `later` is the next ply's."""
     cells = sets.image.shape[1]
     left = cells - (ply + 1) // 2  # K
     white = sets.of_count(ply // 2, left)  # [R], squeezed
@@ -230,22 +232,22 @@ def _filled(sets: _Sets, holds: Tensor, ply: int, black: Tensor, later: Tensor) 
 
 
 def _sums(weights: Tensor, chosen: Tensor) -> Tensor:
-    """The product of int64 [C, K] and int64 [K, R] of zeros and ones; sums are below 2^24, so floats are exact."""
+    """Return the product of int64 [C, K] and int64 [K, R] of zeros and ones; sums below 2^24 are exact in floats."""
     return (weights.float() @ chosen.float()).long()
 
 
 def _bits(sets: Tensor, cells: int) -> Tensor:
-    """The bits of sets, int64 [X] to [X, cells]."""
+    """Return the bits of sets, int64 [X] to [X, cells]."""
     return sets[:, None] >> torch.arange(cells, device=sets.device) & 1
 
 
 def _marked(row: Tensor, cell: Tensor, values: Tensor, shape: tuple[int, int]) -> Tensor:
-    """A bool tensor with values in some of its places, else False."""
+    """Return a bool tensor with values in some of its places, else False."""
     return torch.zeros(shape, dtype=torch.bool, device=values.device).index_put((row, cell), values)
 
 
 def _holds(size: int) -> Tensor:
-    """`TorusSolver.holds`, in four parts by the last two cells, so that no batch of games is large."""
+    """Return `TorusSolver.holds`, made in four parts by the last two cells, so that no batch of games is large."""
     game, cells = Torus(size), num_cells(size)
     last, first = range(cells - 2, cells), range(cells - 2)
     won = []
@@ -256,7 +258,7 @@ def _holds(size: int) -> Tensor:
 
 
 def _placed(game: Torus, state: TorusState, player: int, cells: Iterable[int]) -> TorusState:
-    """The games with stones of a player on each set of some cells: first without a cell, then with it."""
+    """Return the games with a player's stones on each set of some cells: first without a cell, then with it."""
     for cell in cells:
         mover = torch.full_like(state.current_player, player)
         more = game.step(state.replace(current_player=mover), torch.full_like(mover, cell), checked=False)
@@ -265,7 +267,7 @@ def _placed(game: Torus, state: TorusState, player: int, cells: Iterable[int]) -
 
 
 def _sets(size: int) -> _Sets:
-    """`_Sets` of a board."""
+    """Return the tables of a board."""
     # The quarter turns 0 and 2 keep the goals; a symmetry's sources are the inverse of its images.
     image = sources(size, torch.device("cpu")).view(4, size * size, -1)[::2].flatten(0, 1).argsort(1)
     cells, turns = image.shape[1], len(image)
@@ -286,7 +288,7 @@ def _sets(size: int) -> _Sets:
 
 
 def _united(parts: Tensor) -> Tensor:
-    """The sum of `parts`, int32 [N], over the cells of each set: int32 [2^N]."""
+    """Return the sum of `parts`, int32 [N], over the cells of each set: int32 [2^N]."""
     sums = parts.new_zeros(1)
     for part in parts:
         sums = torch.cat((sums, sums + part))

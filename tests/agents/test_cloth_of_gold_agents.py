@@ -126,7 +126,7 @@ def test_what_they_cannot_do_is_explained() -> None:
     with pytest.raises(ValueError, match="at least 1 playout and 1 candidate, got 8 and 0"):
         ClothRollout(8, candidates=0)
     for agent in (ClothGreedy(), ClothRollout(2)):
-        with pytest.raises(ValueError, match="must be started first"):
+        with pytest.raises(ValueError, match="must be started before it acts"):
             agent.act_on_state(TINY.init(seeds(0, 1)), torch.arange(1), generator())
         with pytest.raises(ValueError, match=f"agent '{agent.name}' plays cloth-of-gold-v0, got torus-v0"):
             agent.start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))

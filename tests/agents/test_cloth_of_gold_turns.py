@@ -449,7 +449,7 @@ def test_random_places_what_the_generator_draws() -> None:
 
 def test_what_agents_of_turns_cannot_do_is_explained() -> None:
     with pytest.raises(
-        ValueError, match=r"agent 'planner' must be started first: call start\(game, players, env_ids\)"
+        ValueError, match=r"agent 'planner' must be started before it acts: call start\(game, players, env_ids\)"
     ):
         asked(Planner(), OPEN.init(seeds(0, 1)), [0])
     torus = cellgames.make("torus-v0", size=4)

@@ -229,7 +229,7 @@ def test_no_playouts_and_no_start_are_explained() -> None:
     with pytest.raises(ValueError, match="at least 1 playout, got 0"):
         AmafAgent(0)
     for agent in (RolloutAgent(2), AmafAgent(2)):
-        with pytest.raises(ValueError, match="must be started first"):
+        with pytest.raises(ValueError, match="must be started before it acts"):
             agent.act_on_state(TORUS.init(seeds(0, 1)), torch.arange(1), generator())
 
 

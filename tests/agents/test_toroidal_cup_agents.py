@@ -334,7 +334,10 @@ def test_bad_numbers_wrong_games_and_no_start_are_explained() -> None:
     with pytest.raises(ValueError, match="'greedy' plays toroidal-cup-v0, got torus-v0"):
         ToroidalCupGreedy().start(cellgames.make("torus-v0"), torch.tensor([0]), torch.tensor([0]))
     seen = RANDYS.observe(RANDYS.init(seeds(0, 1)), 0)
-    for agent, message in ((ToroidalCupGreedy(), "must be started before"), (RolloutAgent(4), "must be started first")):
+    for agent, message in (
+        (ToroidalCupGreedy(), "must be started before"),
+        (RolloutAgent(4), "must be started before it acts"),
+    ):
         with pytest.raises(ValueError, match=message):
             agent.act(seen, torch.ones(1, RANDYS.info.num_actions, dtype=torch.bool), torch.tensor([0]), generator())
 
