@@ -8,14 +8,13 @@ import inspect
 import os
 import re
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of, plugins
-from cellgames.plugins import resolve
+from cellgames.plugins import Target, resolve
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -29,35 +28,70 @@ _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTA
 
 @dataclass(frozen=True)
 class AgentSpec:
-    """An agent that has a name.
+    """A name that `load` knows.
 
     Attributes:
-        usage: the spec with its argument, for help texts.
+        usage: the spec with its arguments, for help texts: `:N` stands for a number, `[:FILE]` for a path.
         summary: one line.
-        make: gets the text after the colon, or None without one.
+        default: import path, in this package, of what makes the agent from its arguments; "" if only plugins have one.
+        by_game: True if a game's plugin may list its own agent under this name.
     """
 
     usage: str
     summary: str
-    make: Callable[[str | None], AnyAgent]
+    default: str = ""
+    by_game: bool = False
+
+    @property
+    def name(self) -> str:
+        """Return the name without arguments."""
+        return self.usage.partition(":")[0]
+
+    def make(self, text: str | None) -> AnyAgent:
+        """Return a new agent.
+
+        Args:
+            text: what stands after the name and a colon; None without a colon.
+
+        Raises:
+            ValueError: `text` is not what `usage` says.
+        """
+        arguments = self._arguments(text)
+        default = f"cellgames.agents.{self.default}" if self.default else ""
+        made: AnyAgent
+        made = by_game(self.name, *arguments, default=default) if self.by_game else resolve(default)(*arguments)
+        return made
+
+    def _arguments(self, text: str | None) -> list[int | Path]:
+        if ":N" not in self.usage:
+            if text is not None:
+                raise ValueError(f"agent {self.name!r} takes nothing after its name, got {text!r}")
+            return []
+        number, colon, path = (text or "").partition(":") if "FILE" in self.usage else (text or "", "", "")
+        if re.fullmatch(r"[1-9][0-9]{0,8}", number) is None:
+            got = "nothing" if text is None else repr(number)
+            raise ValueError(
+                f"{self.name}:N needs a number of playouts a move for N, such as {self.name}:64; got {got}"
+            )
+        return [int(number), *([Path(path)] if colon else [])]
 
 
-def by_game(name: str, *arguments: Any, default: Callable[..., AnyAgent] | None = None) -> AnyAgent:
+def by_game(name: str, *arguments: Any, default: Target = "") -> AnyAgent:
     """Return the agent that is, in each game, the one that the game's plugin lists under this name.
 
     Args:
         name: a key of `GamePlugin.agents`.
         arguments: what the agent of a game is made with.
-        default: makes the agent for games that list none; None refuses those games.
+        default: target of what makes the agent for games that list none; "" refuses those games.
     """
     from .base import ByGame
 
     def make(game: Game) -> AnyAgent:
-        kind = plugin_of(game).agents.get(name, default)
-        if kind is None:
+        target = plugin_of(game).agents.get(name, default)
+        if target == "":
             having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
             raise ValueError(f"agent {name!r}: {game.id} has no such agent; games with one: {having}")
-        made: AnyAgent = resolve(kind)(*arguments)
+        made: AnyAgent = resolve(target)(*arguments)
         return made
 
     return ByGame(name, make)
@@ -68,89 +102,37 @@ def default_opponents(game: Game) -> list[str]:
     return ["random", *(["greedy"] if "greedy" in plugin_of(game).agents else [])]
 
 
-def _random(argument: str | None) -> AnyAgent:
-    from .random_agent import RandomAgent
-
-    _expect_no_argument("random", argument)
-    return by_game("random", default=RandomAgent)
-
-
-def _rollout(argument: str | None) -> AnyAgent:
-    from cellgames.agents.playouts.rollout_agent import RolloutAgent
-
-    return by_game("rollout", _playouts("rollout", argument), default=RolloutAgent)
-
-
-def _listed(name: str) -> Callable[[str | None], AnyAgent]:
-    """Return what makes an agent that only the plugins of some games list."""
-
-    def make(argument: str | None) -> AnyAgent:
-        _expect_no_argument(name, argument)
-        return by_game(name)
-
-    return make
-
-
-def _amaf(argument: str | None) -> AnyAgent:
-    from cellgames.agents.playouts.amaf import AmafAgent
-
-    return AmafAgent(_playouts("amaf", argument))
-
-
-def _trained(argument: str | None) -> AnyAgent:
-    from cellgames.agents.networks.trained import trained
-
-    _expect_no_argument("trained", argument)
-    return trained()
-
-
-def _mcts(argument: str | None) -> AnyAgent:
-    from cellgames.agents.search.search_agent import SearchAgent
-    from cellgames.agents.search.uct import UCTSearch
-
-    simulations = _playouts("mcts", argument)
-    return SearchAgent(f"mcts:{simulations}", lambda game: UCTSearch(game, simulations))
-
-
-def _gumbel(argument: str | None) -> AnyAgent:
-    from cellgames.agents.networks.trained import search_network
-    from cellgames.agents.search.evaluators import NetworkEvaluator
-    from cellgames.agents.search.gumbel import GumbelSearch
-    from cellgames.agents.search.search_agent import SearchAgent
-
-    number, colon, text = (argument or "").partition(":")
-    simulations, path = _playouts("gumbel", number or None), Path(text) if colon else None
-    return SearchAgent(
-        f"gumbel:{simulations}",
-        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations),
-    )
-
-
-def _playouts(name: str, argument: str | None) -> int:
-    if argument is None or re.fullmatch(r"[1-9][0-9]{0,8}", argument) is None:
-        got = "nothing" if argument is None else repr(argument)
-        raise ValueError(f"{name}:N needs a number of playouts a move for N, such as {name}:64; got {got}")
-    return int(argument)
-
-
-def _expect_no_argument(name: str, argument: str | None) -> None:
-    if argument is not None:
-        raise ValueError(f"agent {name!r} takes nothing after its name, got {argument!r}")
-
-
 AGENTS: dict[str, AgentSpec] = {
-    "random": AgentSpec("random", "any legal action with equal chance, or whole turns of chance", _random),
-    "greedy": AgentSpec("greedy", "one move ahead, by a measure of the game's own", _listed("greedy")),
-    "rollout": AgentSpec("rollout:N", "N random playouts a move, most for the best candidates", _rollout),
-    "amaf": AgentSpec("amaf:N", "N random playouts a move, each of which judges all its actions", _amaf),
-    "mcts": AgentSpec("mcts:N", "tree search, N simulations a move that end in random playouts (UCT)", _mcts),
-    "gumbel": AgentSpec(
-        "gumbel:N[:FILE]", "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)", _gumbel
-    ),
-    "trained": AgentSpec("trained", "a network that learned by self-play; its weights come with the package", _trained),
-    "perfect": AgentSpec(
-        "perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", _listed("perfect")
-    ),
+    spec.name: spec
+    for spec in (
+        AgentSpec(
+            "random", "any legal action with equal chance, or whole turns of chance", "random_agent:RandomAgent", True
+        ),
+        AgentSpec("greedy", "one move ahead, by a measure of the game's own", by_game=True),
+        AgentSpec(
+            "rollout:N",
+            "N random playouts a move, most for the best candidates",
+            "playouts.rollout_agent:RolloutAgent",
+            True,
+        ),
+        AgentSpec(
+            "amaf:N", "N random playouts a move, each of which values all its actions", "playouts.amaf:AmafAgent"
+        ),
+        AgentSpec(
+            "mcts:N", "tree search, N simulations a move that end in random playouts (UCT)", "search.search_agent:mcts"
+        ),
+        AgentSpec(
+            "gumbel:N[:FILE]",
+            "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)",
+            "search.search_agent:gumbel_alphazero",
+        ),
+        AgentSpec(
+            "trained",
+            "a network that learned by self-play; its weights come with the package",
+            "networks.trained:trained",
+        ),
+        AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", by_game=True),
+    )
 }
 """The agents that `load` knows by name."""
 

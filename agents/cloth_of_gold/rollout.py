@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.playouts.halving import affordable, best_arm
-from cellgames.agents.playouts.playouts import FINISHED_SHARE, at_once
+from cellgames.agents.playouts.playouts import at_once, play_out
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.cloth_of_gold.state import ClothState
 
@@ -71,18 +71,12 @@ def finish_turns(game: ClothOfGold, state: ClothState, generator: torch.Generato
     Returns:
         int8 [X, 2], `Game.outcome`.
     """
-    places = torch.arange(len(state), device=state.device)
-    outcomes = torch.zeros((len(state), 2), dtype=torch.int8, device=state.device)
-    while True:
-        done = state.done
-        if int(done.sum()) * FINISHED_SHARE >= len(state):
-            ended, running = done.nonzero().squeeze(1), (~done).nonzero().squeeze(1)
-            outcomes[places[ended]] = game.outcome(state[ended])
-            if len(running) == 0:
-                return outcomes
-            state, places = state[running], places[running]
+
+    def turn(state: ClothState, places: Tensor) -> ClothState:
         seeds = draw_seeds(len(state), generator, state.device)
-        state = game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
+        return game.play_turn(state, random_turns(game, state, seeds, 1).squeeze(1))
+
+    return play_out(game, state, turn)
 
 
 def unit_prior(game: ClothOfGold, state: ClothState, generator: torch.Generator) -> Tensor:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from functools import cache
 
-__all__ = ["SHAPES", "orientations"]
+from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
+
+__all__ = ["SHAPES", "shape_forms"]
 
 SHAPES: dict[str, str] = {
     # Still lifes hold units and territory.
@@ -35,24 +37,14 @@ SHAPES: dict[str, str] = {
 }
 """Live cells `o` of each row."""
 
-Cell = tuple[int, int]
-
 
 @cache
-def orientations(name: str) -> tuple[tuple[Cell, ...], ...]:
+def shape_forms(name: str) -> tuple[tuple[Cell, ...], ...]:
     """Return all different turned and mirrored forms of a shape, each as (row, column) from its first cell.
 
     The first cell lies near the middle, and every other one within a king's move or two of one before it.
     """
-    rows = SHAPES[name].split("/")
-    cells = [(row, col) for row, line in enumerate(rows) for col, sign in enumerate(line) if sign == "o"]
-    forms = set()
-    for _ in range(4):
-        cells = [(col, -row) for row, col in cells]
-        for form in (cells, [(row, -col) for row, col in cells]):
-            top, left = (min(values) for values in zip(*form, strict=True))
-            forms.add(tuple(sorted((row - top, col - left) for row, col in form)))
-    return tuple(_from_the_middle(form) for form in sorted(forms))
+    return tuple(_from_the_middle(form) for form in sorted(set(orientations(parse_cells(SHAPES[name])))))
 
 
 def _from_the_middle(form: tuple[Cell, ...]) -> tuple[Cell, ...]:

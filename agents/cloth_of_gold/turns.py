@@ -20,7 +20,7 @@ from cellgames.envs.cloth_of_gold.state import ClothState
 from cellgames.envs.core import Game, chance
 from cellgames.envs.kernels.lookup_tables import table
 
-from .shapes import SHAPES, orientations
+from .shapes import SHAPES, shape_forms
 
 __all__ = ["ClothRandom", "TurnAgent", "random_turns"]
 
@@ -249,7 +249,7 @@ class _Draw:
 @table
 def _catalogue(device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Return the cells of all forms, int64 [V, 9, 2], and sizes [V]; of each shape the first form and their number."""
-    forms = [orientations(name) for name in SHAPES]
+    forms = [shape_forms(name) for name in SHAPES]
     cells = [form for shape in forms for form in shape]
     widest = max(map(len, cells))
     padded = [[*form, *[(0, 0)] * (widest - len(form))] for form in cells]

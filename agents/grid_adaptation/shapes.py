@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from cellgames.envs.boards.orientations import orientations, parse_cells
 from cellgames.envs.core import chance
 from cellgames.envs.kernels.lookup_tables import table
 
@@ -30,19 +31,8 @@ _SHAPES: dict[int, Sequence[str]] = {
 @table
 def placements(number: int, device: torch.device) -> Tensor:
     """Return the shapes of `number` tiles, turned and reflected in all ways: rows and columns, int64 [X, number, 2]."""
-    found = set()
-    for shape in _SHAPES[number]:
-        cells = [(r, c) for r, row in enumerate(shape.split("/")) for c, sign in enumerate(row) if sign == "o"]
-        for _ in range(4):
-            cells = [(c, -r) for r, c in cells]
-            found |= {_moved(cells), _moved([(r, -c) for r, c in cells])}
+    found = {form for shape in _SHAPES[number] for form in orientations(parse_cells(shape))}
     return torch.tensor(sorted(found), device=device)
-
-
-def _moved(cells: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return cells moved to the upper left corner, in order."""
-    top, left = min(r for r, _ in cells), min(c for _, c in cells)
-    return tuple(sorted((r - top, c - left) for r, c in cells))
 
 
 def shapes_at(size: int, number: int, lots: Tensor) -> Tensor:

@@ -16,16 +16,17 @@ from typing_extensions import override
 from cellgames.agents.base import GameAgent, check_plain_turns, draw_seeds
 from cellgames.agents.random_agent import has_compound_turns, random_turn
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
 
-__all__ = ["FINISHED_SHARE", "MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes"]
+__all__ = ["MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes", "play_out"]
 
 MAX_BATCH = 4096
 """How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
 
 _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
-FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
+_FINISHED_SHARE = 8  # finished games are dropped when they are one in so many
 
 
 def at_once(game: Game) -> int:
@@ -59,22 +60,40 @@ def finish(
         return known
     if game.info.stochastic:
         state = state.replace(seed=draw_seeds(len(state), generator, state.device))
+
+    def turn(state: State, places: Tensor) -> State:
+        actions = random_turn(game, state, generator)
+        if on_actions is not None:
+            acting = (~state.done).nonzero().squeeze(1)
+            on_actions(places[acting], state.current_player[acting], actions[acting])
+        after: State = game.step(state, actions, checked=False)
+        return after
+
+    return play_out(game, state, turn)
+
+
+def play_out(game: Game, state: S, turn: Callable[[S, Tensor], S]) -> Tensor:
+    """Play all games to their end; finished ones are dropped and cost nothing.
+
+    Args:
+        game: the rules.
+        state: `X` games, finished or not.
+        turn: plays on in games, finished ones among them; it also gets their places in `state`, int64 [R].
+
+    Returns:
+        int8 [X, P], `Game.outcome`.
+    """
     places = torch.arange(len(state), device=state.device)
     outcomes = torch.zeros((len(state), game.info.num_players), dtype=torch.int8, device=state.device)
     while True:
         done = state.done
-        finished = int(done.sum())
-        if finished * FINISHED_SHARE >= len(state):
+        if int(done.sum()) * _FINISHED_SHARE >= len(state):
             ended, running = done.nonzero().squeeze(1), (~done).nonzero().squeeze(1)
             outcomes[places[ended]] = game.outcome(state[ended])
             if len(running) == 0:
                 return outcomes
-            state, places, done = state[running], places[running], done[running]
-        actions = random_turn(game, state, generator)
-        if on_actions is not None:
-            acting = (~done).nonzero().squeeze(1)
-            on_actions(places[acting], state.current_player[acting], actions[acting])
-        state = game.step(state, actions, checked=False)
+            state, places = state[running], places[running]
+        state = turn(state, places)
 
 
 def outcomes(game: Game, state: State, generator: torch.Generator) -> Tensor:

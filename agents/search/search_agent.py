@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import torch
@@ -14,13 +15,17 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import BaseAgent, check_plain_turns, must_start
+from cellgames.agents.networks.trained import search_network
 from cellgames.envs.core import Game, State
 
+from .evaluators import NetworkEvaluator
+from .gumbel import GumbelSearch
 from .search_result import SearchResult
 from .tree import Tree
 from .tree_search import Search
+from .uct import UCTSearch
 
-__all__ = ["SearchAgent"]
+__all__ = ["SearchAgent", "gumbel_alphazero", "mcts"]
 
 _BYTES = 1 << 30  # of trees that grow side by side, about
 _NOBODY = -1  # stands for an env of which nothing is kept
@@ -134,3 +139,16 @@ def _alive(kept: _Kept) -> _Kept | None:
         return kept
     below = kept.tree.below(rows, torch.zeros_like(rows))
     return _Kept(kept.env_ids[rows], kept.tree.part(rows, below))
+
+
+def mcts(simulations: int) -> SearchAgent:
+    """Return the agent `mcts:N`: UCT whose simulations end in random playouts."""
+    return SearchAgent(f"mcts:{simulations}", lambda game: UCTSearch(game, simulations))
+
+
+def gumbel_alphazero(simulations: int, path: Path | None = None) -> SearchAgent:
+    """Return the agent `gumbel:N`: Gumbel AlphaZero by the network in a file or a run's folder, or a shipped one."""
+    return SearchAgent(
+        f"gumbel:{simulations}",
+        lambda game: GumbelSearch(game, NetworkEvaluator(search_network(game, path)), simulations),
+    )

@@ -13,7 +13,7 @@ from torch import Tensor
 from toy_games import random_actions
 
 import cellgames
-from cellgames.agents.cloth_of_gold.shapes import SHAPES, orientations
+from cellgames.agents.cloth_of_gold.shapes import SHAPES, shape_forms
 from cellgames.agents.cloth_of_gold.turns import ClothRandom, TurnAgent, random_turns
 from cellgames.agents.play_loop import play
 from cellgames.envs.boards.intboards import IntGrid
@@ -67,8 +67,8 @@ def test_the_catalogue_is_still_lifes_oscillators_spaceships_and_seeds() -> None
 
 @every_shape
 def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
-    forms = {normal(form) for form in orientations(name)}
-    assert len(forms) == len(orientations(name)) == FORMS[name]
+    forms = {normal(form) for form in shape_forms(name)}
+    assert len(forms) == len(shape_forms(name)) == FORMS[name]
     for form in forms:
         cells = tuple(form)
         assert normal(tuple((col, -row) for row, col in cells)) in forms
@@ -80,7 +80,7 @@ def test_a_shape_has_as_many_forms_as_its_symmetry_leaves(name: str) -> None:
 @every_shape
 def test_a_form_grows_from_a_cell_in_its_middle(name: str) -> None:
     """So that units can be placed one after the other in a narrow territory; and a turn has units for all of them."""
-    for form in orientations(name):
+    for form in shape_forms(name):
         assert form[0] == (0, 0)
         assert len(set(form)) == len(form) <= cellgames.make("cloth-of-gold-v0").parameters["max_units"]
         row, col = (sum(values) / len(form) for values in zip(*form, strict=True))
@@ -92,20 +92,20 @@ def test_a_form_grows_from_a_cell_in_its_middle(name: str) -> None:
 
 @pytest.mark.parametrize("name", STILL)
 def test_still_lifes_stay(name: str) -> None:
-    for form in orientations(name):
+    for form in shape_forms(name):
         assert later(laid(form), 1) == laid(form)
 
 
 @pytest.mark.parametrize("name", OSCILLATORS)
 def test_oscillators_come_back_after_two_generations(name: str) -> None:
-    for form in orientations(name):
+    for form in shape_forms(name):
         assert later(laid(form), 1) != laid(form) == later(laid(form), 2)
 
 
 @pytest.mark.parametrize("name", SHIPS)
 def test_spaceships_move_in_four_directions(name: str) -> None:
     found = Counter[tuple[int, int]]()
-    for form in orientations(name):
+    for form in shape_forms(name):
         moved = [way for way in SHIPS[name] if later(laid(form), 4) == WORLD.shift(laid(form), *way)]
         found.update(moved)
         assert len(moved) == 1
@@ -114,7 +114,7 @@ def test_spaceships_move_in_four_directions(name: str) -> None:
 
 @pytest.mark.parametrize("name", SEEDS)
 def test_seeds_grow(name: str) -> None:
-    for form in orientations(name):
+    for form in shape_forms(name):
         assert later(laid(form), 24).bit_count() >= 2 * len(form)
 
 
@@ -272,7 +272,7 @@ def pieces(cells: list[tuple[int, int]]) -> list[str] | None:
     if not cells:
         return []
     for name in SHAPES:
-        for form in orientations(name):
+        for form in shape_forms(name):
             part = cells[: len(form)]
             if tuple((row - cells[0][0], col - cells[0][1]) for row, col in part) == form:
                 rest = pieces(cells[len(form) :])

@@ -245,6 +245,10 @@ def test_perfect_refuses_boards_and_games_that_are_not_solved() -> None:
     with pytest.raises(ValueError, match="agent 'perfect': Torus is solved for sizes 2 and 3, got 4"):
         load("perfect", cellgames.make("torus-v0", size=4))
     with pytest.raises(ValueError, match="agent 'perfect' plays torus-v0 of size 2 or 3, got cloth-of-gold-v0"):
+        TorusPerfect().check_game(cellgames.make("cloth-of-gold-v0"))
+    with pytest.raises(
+        ValueError, match="agent 'perfect': cloth-of-gold-v0 has no such agent; games with one: torus-v0"
+    ):
         load("perfect", cellgames.make("cloth-of-gold-small-v0"))
     with pytest.raises(ValueError, match="agent 'perfect' must be started before it acts"):
         TorusPerfect().act_on_state(Torus(3).init(seeds(0, 1)), torch.zeros(1).long(), generator())

@@ -11,13 +11,11 @@ counts, of several the first by their characters.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import TypeAlias
+from collections.abc import Collection, Iterable
 
-__all__ = ["Cell", "apgcode", "cells_of", "orientations", "wechsler"]
+from cellgames.envs.boards.orientations import Cell, orientations
 
-Cell: TypeAlias = tuple[int, int]
-"""Row and column."""
+__all__ = ["apgcode", "cells_of", "wechsler"]
 
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _STRIP = 5
@@ -41,17 +39,6 @@ def apgcode(phases: Collection[Collection[Cell]], moves: bool) -> str:
     if not texts:
         return f"ov_{kind}{number}"
     return f"x{kind}{number}_{min(texts, key=lambda text: (len(text), text))}"
-
-
-def orientations(cells: Collection[Cell]) -> Iterator[frozenset[Cell]]:
-    """Yield the eight rotations and reflections, with the top left corner of the box at (0, 0)."""
-    for turned in (cells, [(col, row) for row, col in cells]):
-        rows, cols = [row for row, _ in turned], [col for _, col in turned]
-        top, bottom, left, right = min(rows), max(rows), min(cols), max(cols)
-        yield frozenset((row - top, col - left) for row, col in turned)
-        yield frozenset((bottom - row, col - left) for row, col in turned)
-        yield frozenset((row - top, right - col) for row, col in turned)
-        yield frozenset((bottom - row, right - col) for row, col in turned)
 
 
 def _fits(cells: Iterable[Cell]) -> bool:

@@ -18,8 +18,7 @@ import torch
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import generation
-
-from .apgcode import Cell
+from cellgames.envs.boards.orientations import Cell
 
 __all__ = ["MOST", "Groups", "group", "next_boards", "unwrapped"]
 

@@ -17,8 +17,8 @@ import torch
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import generation
+from cellgames.envs.boards.orientations import Cell
 
-from .apgcode import Cell
 from .cell_groups import Groups, unwrapped
 from .life_objects import ACTIVE, LONGEST, Piece, recognise
 from .pattern_cache import PatternCache, bounding_box

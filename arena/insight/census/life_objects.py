@@ -15,7 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .apgcode import Cell, apgcode
+from cellgames.envs.boards.orientations import Cell
+
+from .apgcode import apgcode
 from .object_names import name_of
 from .universes import Board, Plane, Universe
 

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from .apgcode import Cell
+from cellgames.envs.boards.orientations import Cell
+
 from .cell_groups import Groups
 from .life_objects import ACTIVE, Kind, Piece, recognise
 

@@ -14,8 +14,8 @@ from typing_extensions import override
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.intboards import IntGrid
+from cellgames.envs.boards.orientations import Cell
 
-from .apgcode import Cell
 from .cell_groups import next_boards
 
 __all__ = ["Board", "Plane", "Universe"]

@@ -6,24 +6,15 @@ from collections.abc import Iterable
 from functools import cache
 
 from cellgames.agents.cloth_of_gold.shapes import SHAPES
+from cellgames.envs.boards.orientations import Cell, orientations, parse_cells
 
-__all__ = ["Cell", "canonical", "groups", "named", "text"]
-
-Cell = tuple[int, int]
-"""Row and column."""
+__all__ = ["canonical", "groups", "named", "text"]
 
 
 def canonical(cells: Iterable[Cell]) -> tuple[Cell, ...]:
     """Return the least of the eight rotated and mirrored forms, moved to row 0 and column 0, its cells in order."""
-    turned = list(cells)
-    forms = []
-    for _ in range(4):
-        turned = [(col, -row) for row, col in turned]
-        for form in (turned, [(row, -col) for row, col in turned]):
-            top, left = (min(values, default=0) for values in (list(axis) for axis in zip(*form, strict=True)))
-            forms.append(tuple(sorted((row - top, col - left) for row, col in form)))
     # Wide before high, as people draw them.
-    return min(forms, key=lambda form: (max(row for row, _ in form), form))
+    return min(orientations(cells), key=lambda form: (max(row for row, _ in form), form))
 
 
 def text(cells: Iterable[Cell]) -> str:
@@ -50,12 +41,7 @@ def groups(cells: Iterable[Cell], reach: int) -> list[tuple[Cell, ...]]:
 
 @cache
 def _names() -> dict[tuple[Cell, ...], str]:
-    found = {}
-    for name, rows in SHAPES.items():
-        lines = rows.split("/")
-        cells = [(row, col) for row, line in enumerate(lines) for col, sign in enumerate(line) if sign == "o"]
-        found[canonical(cells)] = name
-    return found
+    return {canonical(parse_cells(rows)): name for name, rows in SHAPES.items()}
 
 
 def named(cells: Iterable[Cell]) -> str:

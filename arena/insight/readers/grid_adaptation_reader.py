@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing_extensions import override
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.envs.boards.orientations import Cell
 from cellgames.envs.core import Game
 
 from . import cell_shapes as shapes
@@ -57,13 +58,13 @@ class GridReader(Reader):
             steps = (self.shape(cells), self.ring(cells)) if cells else ("nothing",)
             yield Opening(steps, (seat,) * len(steps), len(steps) if record.opening else 0)
 
-    def shape(self, cells: list[shapes.Cell]) -> str:
+    def shape(self, cells: list[Cell]) -> str:
         """Return rows of `o` and `.`, or `n tiles apart`."""
         spans = [max(axis) - min(axis) + 1 for axis in zip(*cells, strict=True)]
         form = shapes.canonical(cells)
         return shapes.text(form) if max(spans) <= _APART else f"{len(form)} tiles apart"
 
-    def ring(self, cells: list[shapes.Cell]) -> str:
+    def ring(self, cells: list[Cell]) -> str:
         """Return the third of the way from the board's middle to its edge in which the cells' centre lies."""
         middle = (self.size - 1) / 2
         centre = (math.fsum(axis) / len(cells) for axis in zip(*cells, strict=True))
