@@ -9,7 +9,7 @@ in turns with perfect information.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 
 import torch
@@ -27,10 +27,10 @@ __all__ = [
     "Seats",
     "StateAgent",
     "acting",
-    "check_plain_turns",
     "draw_seeds",
     "must_start",
     "reaching",
+    "refuse",
     "takes_states",
 ]
 
@@ -275,28 +275,12 @@ def _has(agent: AnyAgent, method: str) -> bool:
     return hasattr(agent, method) and hasattr(agent, "start") and hasattr(agent, "name")
 
 
-def check_plain_turns(
-    agent: BaseAgent, game: Game, *, determinized: bool = False, also: Mapping[str, bool] | None = None
-) -> None:
-    """Raise a `ValueError` unless the game is in turns, with perfect information and plain integer actions.
-
-    Args:
-        agent: whose name the error tells.
-        game: to be played.
-        determinized: True if the agent guesses what is hidden, so that players may also act at once.
-        also: more reasons against the game, and whether they hold.
-    """
-    info = game.info
-    reasons = {
-        "all players act at once": info.simultaneous and not determinized,
-        "information is hidden": not info.perfect_information and not determinized,
-        "an action has several components": len(info.action_nvec) > 1,
-        **(also or {}),
-    }
-    if found := [reason for reason, holds in reasons.items() if holds]:
+def refuse(agent: BaseAgent, game: Game, obstacles: Sequence[str]) -> None:
+    """Raise a `ValueError` if obstacles, such as `game.info.search_obstacles`, keep the agent from playing."""
+    if obstacles:
         raise ValueError(
             f"agent {agent.name!r} needs a game in turns with perfect information and plain integer actions; in "
-            f"{game.id} {' and '.join(found)}"
+            f"{game.id} {' and '.join(obstacles)}"
         )
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import GameAgent, check_plain_turns, draw_seeds
+from cellgames.agents.base import GameAgent, draw_seeds, refuse
 from cellgames.agents.random_agent import has_compound_turns, random_turn
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.state import S
@@ -121,6 +121,7 @@ class PlayoutAgent(GameAgent):
 
     @override
     def check_game(self, game: Game) -> None:
-        determinized = self.determinizes and plugin_of(game).determinize is not None
-        also = {"random actions make no turns": has_compound_turns(game)}
-        check_plain_turns(self, game, determinized=determinized, also=also)
+        obstacles = list(game.info.search_obstacles)
+        if self.determinizes and plugin_of(game).determinize is not None:  # then only this one counts
+            obstacles = ["an action has several components"] * (len(game.info.action_nvec) > 1)
+        refuse(self, game, obstacles + ["random actions make no turns"] * has_compound_turns(game))

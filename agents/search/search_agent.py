@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.agents.base import BaseAgent, check_plain_turns, must_start
+from cellgames.agents.base import BaseAgent, must_start, refuse
 from cellgames.agents.networks.trained import search_network
 from cellgames.envs.core import Game, State
 
@@ -57,7 +57,7 @@ class SearchAgent(BaseAgent):
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the game can be searched, and there is what the search needs."""
-        check_plain_turns(self, game)
+        refuse(self, game, game.info.search_obstacles)
         if game != self._game:
             self._search, self._game, self._kept = self._make(game), game, []
 
