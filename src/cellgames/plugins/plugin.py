@@ -69,7 +69,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Page:
-    """What the web page needs to let visitors play a game.
+    """The data with which the web page lets visitors play a game.
 
     Attributes:
         view: target of a subclass of `web.views.View`.
