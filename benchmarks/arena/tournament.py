@@ -68,7 +68,7 @@ def networks(count: int = NETWORKS, folder: Path = TRAINED) -> list[Path]:
     code = command_line(
         [
             *("train", GAME, "--total-steps", str(iterations * 128 * 32), "--seed", "1", "--threads", "1"),
-            *("--snapshot-every", "4", "--evaluate-every", str(iterations), "--eval-games", "20", "--out", str(folder)),
+            *("--snapshot-every", "4", "--eval-every", str(iterations), "--eval-games", "20", "--out", str(folder)),
         ]
     )
     if code:
