@@ -45,17 +45,19 @@ lint: setup
 types: setup
 	$(BIN)/mypy
 
-# A process a core, each on one thread.
+# A process a core, each on one thread. Without bytecode on disk each of them, and each that a test starts, compiles anew.
+PYTEST := OMP_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n auto --dist loadfile
+
 unit: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile
+	$(PYTEST)
 
 # New tests and the shortest others: what to run while working.
 quick: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --quick
+	$(PYTEST) --quick
 
 # The seconds of each test, by which `unit` orders and `quick` chooses them.
 durations: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --record-durations tests/durations.json
+	$(PYTEST) --record-durations tests/durations.json
 
 wheel: setup
 	$(BIN)/python tests/support/check_distributions.py

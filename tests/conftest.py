@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -31,6 +32,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = [item for item in items if durations.function_of(item.nodeid) not in chosen]
         items[:] = [item for item in items if durations.function_of(item.nodeid) in chosen]
         config.hook.pytest_deselected(items=left_out)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()  # modules and tests stay to the end: looking through them for garbage again and again takes seconds
 
 
 @pytest.fixture(scope="session", autouse=True)
