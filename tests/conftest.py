@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell without job control starts commands in the background (`pytest &`) with Ctrl-C ignored. Tests that
+        # press it, here or in processes that they start, would wait forever.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config.option, "loadscopereorder"):  # pytest-xdist would start with the files that have most tests
         config.option.loadscopereorder = False
     if config.option.record_durations is not None:
