@@ -106,9 +106,12 @@ AGENTS: dict[str, AgentSpec] = {
     spec.name: spec
     for spec in (
         AgentSpec(
-            "random", "any legal action with equal chance, or whole turns of chance", "random_agent:RandomAgent", True
+            "random",
+            "any legal action with equal chance; random whole turns in some games",
+            "random_agent:RandomAgent",
+            True,
         ),
-        AgentSpec("greedy", "one move ahead, by a measure of the game's own", by_game=True),
+        AgentSpec("greedy", "looks one move ahead, with a score made for the game", by_game=True),
         AgentSpec(
             "rollout:N",
             "N random playouts a move, most for the best candidates",

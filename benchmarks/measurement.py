@@ -29,7 +29,7 @@ class Measurement:
     name:    the contestant, a key of its module's table.
     library: the package that played, as a package index names it.
     version: of the library, with that of a decisive dependency in parentheses.
-    batch:   games played side by side.
+    batch:   games played at the same time.
     unit:    what `moves` counts.
     moves:   units done, warm-up left out.
     seconds: wall-clock time they took.

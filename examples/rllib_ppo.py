@@ -74,14 +74,14 @@ def settings(
 
 def train(algorithm: Algorithm, iterations: int) -> None:
     """Iterations of PPO, a line each."""
-    begun = time.monotonic()
+    started = time.monotonic()
     for _ in range(iterations):
         result = algorithm.train()
         played, learned = result["env_runners"], result["learners"][POLICY]
         print(
             f"iteration {result['training_iteration']:3}  steps {int(played['num_env_steps_sampled_lifetime']):8,}  "
             f"moves a game {played.get('episode_len_mean', math.nan):5.1f}  entropy {learned['entropy']:5.2f}  "
-            f"value loss {learned['vf_loss']:6.3f}  {time.monotonic() - begun:4.0f} s",
+            f"value loss {learned['vf_loss']:6.3f}  {time.monotonic() - started:4.0f} s",
             flush=True,
         )
 

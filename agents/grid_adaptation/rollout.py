@@ -114,8 +114,8 @@ class GridRollout(GridPlayer):
             """Try arms: each meets the matches of its row in their order, from where it was left."""
             place = torch.arange(arms.numel(), device=arms.device).repeat_interleave(pulls.flatten())  # [X]
             row, arm = place // arms.shape[1], arms.flatten()[place]
-            begun = (pulls.flatten().cumsum(0) - pulls.flatten())[place]
-            number = torch.arange(len(place), device=arms.device) - begun + tried[row, arm]
+            first = (pulls.flatten().cumsum(0) - pulls.flatten())[place]
+            number = torch.arange(len(place), device=arms.device) - first + tried[row, arm]
             tried.scatter_add_(1, arms, pulls)
             match = row * self._matches + number % self._matches
             ahead = self._played(state, joint, match, actions[row, arm], players[row], lots.flatten())

@@ -27,7 +27,7 @@ from .uct import UCTSearch
 
 __all__ = ["SearchAgent", "gumbel_alphazero", "mcts"]
 
-_BYTES = 1 << 30  # of trees that grow side by side, about
+_BYTES = 1 << 30  # of trees that grow at the same time, about
 _NOBODY = -1  # stands for an env of which nothing is kept
 _KEPT = 2  # trees are kept of up to so many times the simulations of a search
 

@@ -234,8 +234,8 @@ def notes(tables: Tables) -> list[str]:
     for share, end, word in zip((1, 0), ends, ("better", "worse"), strict=True):
         if names := [line.agent for line in tables.standings if line.tally.score == share]:
             found.append(
-                f"{' and '.join(names)} {end}: how much {word} it is, these games cannot say, and its interval rests "
-                "on the prior."
+                f"{' and '.join(names)} {end}: these games do not show how much {word} it is, and its interval "
+                "depends on the prior."
             )
     if not rated.connected:
         groups = " | ".join(", ".join(group) for group in rated.components)

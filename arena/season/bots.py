@@ -1,6 +1,6 @@
 """A season of bots, on any game for two players.
 
-All games of a batch are played side by side, and every bot is asked once a turn about all of its games. Two teams may
+The games of a batch are played at the same time: every bot is asked once a turn about all of its games. Two teams may
 share a bot. Games start from random openings; the team with the first seat is the game's first player.
 
 Letters: `B` games, `P` seats.
@@ -41,7 +41,7 @@ class BotUmpire:
         teams: all of them; `agent` is a spec for `agents.load`, or a name in `agents`.
         agents: agents that are there already, by name.
         opening_plies: random moves before the agents take over, at most.
-        chunk: games played side by side, about.
+        chunk: games played at the same time, about.
 
     Raises:
         ValueError: a game for another number of players, a team without an agent, a spec that cannot be loaded,

@@ -40,7 +40,7 @@ class CupUmpire:
         patterns: names in `PATTERNS`; None for all of them.
         max_generations: where a game is cut off.
         survivors: "recolour" or "keep", see `simulate`.
-        chunk: games played side by side, about.
+        chunk: games played at the same time, about.
         compile: as `simulate` takes it; no result depends on it.
 
     Raises:
@@ -101,7 +101,7 @@ class CupUmpire:
         )
         if finished is not None:
             finished(len(games))
-        facts = zip(
+        values_of = zip(
             ended.scores.tolist(),
             ended.generations.tolist(),
             ended.winner.tolist(),
@@ -110,7 +110,7 @@ class CupUmpire:
         )
         return [
             _played(fixture, {**game, **dict(zip(ENDED, values, strict=True))})
-            for fixture, game, values in zip(fixtures, games, facts, strict=True)
+            for fixture, game, values in zip(fixtures, games, values_of, strict=True)
         ]
 
     def read(self, fixture: Fixture, seed: int, line: bytes) -> Played:

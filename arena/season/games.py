@@ -101,7 +101,7 @@ class Played:
 class Umpire(Protocol):
     """The protocol of umpires, which play the games of a season.
 
-    `chunk` is about how many games are played side by side, kept together, and lost together by a kill.
+    `chunk` is about how many games are played at the same time, saved together, and lost together by a kill.
     """
 
     chunk: int

@@ -208,7 +208,7 @@ class _Run:
         return standings(names, results, die)
 
     def playoffs(self, table: Sequence[Line], seeds: Mapping[str, Sequence[str]]) -> Bracket:
-        """Play the series; those of a round side by side, a game each at a time."""
+        """Play the series. Those of a round are played at the same time, one game of each at a time."""
         order = [line.team for line in table]
         results: dict[str, list[GameResult]] = {}
         state = bracket(seeds, order, results)

@@ -60,7 +60,7 @@ PLIES = 2  # random ones after the first move
 OUT = Path("results/studies/torus_first_move")
 
 _FULL = 200_000  # boards of random colours
-_TOGETHER = 50  # games side by side
+_TOGETHER = 50  # games at the same time
 _CHEAP = {"random": 50}  # so many times the games, since they cost next to nothing
 _CHOICES = 64  # times that an agent is asked for its own first move
 _COLOURS = {"octagon": "#0072b2", "square": "#d55e00"}  # blue and vermillion of Okabe and Ito

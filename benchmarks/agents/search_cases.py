@@ -1,8 +1,8 @@
 """Tree search, ours and OpenSpiel's, one contestant a process: `python -m benchmarks.agents.search_cases NAME`.
 
 Everyone searches from the empty board, with a new tree each time; a simulation goes down a tree, adds a node and
-judges it. Ours search many games side by side, OpenSpiel's one. The peer's game is the nearest to Torus of size 8,
-which has 128 cells, that OpenSpiel has: Hex on 11 x 11.
+evaluates it. Ours search many games at the same time, OpenSpiel's one. OpenSpiel plays Hex on 11 x 11, the nearest that
+it has to Torus of size 8, which has 128 cells.
 
 The packages are imported by the functions that measure them: a missing one raises ModuleNotFoundError there.
 """

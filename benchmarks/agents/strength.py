@@ -48,7 +48,7 @@ class Setting:
         opponents: whom the agent meets.
         agent: who is measured.
         games: of each match, at most.
-        chunk: openings played side by side; searches are faster the more there are.
+        chunk: openings played at the same time; searches are faster the more there are.
     """
 
     game: str

@@ -144,7 +144,7 @@ def _write(options: argparse.Namespace, rounds: Sequence[tuple[float, float]], p
     page = (
         f"`{options.command}`: {', '.join(OTHERS)} and {options.networks} networks (snapshots of a short run of "
         f"training) on {GAME}, {options.games} games a pair, {pairs * options.games} games in all, {options.chunk} "
-        f"openings side by side; cellgames {cellgames.__version__}, {cpu_model()}, {os.cpu_count()} cores.",
+        f"openings at the same time; cellgames {cellgames.__version__}, {cpu_model()}, {os.cpu_count()} cores.",
         f"The whole command takes **{wall:.0f} s** (median of {len(rounds)}: "
         f"{', '.join(f'{wall:.0f}' for wall, _ in rounds)} s) and {used:.0f} s of processor time, from the start of "
         f"the process to the last plot: {pairs * options.games / wall:.0f} games a second.",
@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.arena.tournament", description=__doc__.split("\n")[0])
     parser.add_argument("--games", type=int, default=200, metavar="N", help="of each pair, even (default 200)")
     parser.add_argument("--networks", type=int, default=NETWORKS, metavar="N", help=f"(default {NETWORKS})")
-    parser.add_argument("--chunk", type=int, default=100, metavar="N", help="openings side by side (default 100)")
+    parser.add_argument("--chunk", type=int, default=100, metavar="N", help="openings at the same time (default 100)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="whole runs (default 3)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help=f"(default {OUT})")
     given = list(sys.argv[1:] if arguments is None else arguments)

@@ -21,7 +21,7 @@ SLOTS, RESERVE, FLIP, BUY = 4, 3, 4, 5  # of an action
 
 
 class PlainGrid:
-    """Matches side by side, each started over when it ends.
+    """A batch of matches, each of which starts over when it ends.
 
     board:     [B, N + 1] uint8, 0 or 8 + the sequence of the tile; the last one is where "none" goes, and always 0.
     sequence:  [B, P] int64.

@@ -43,7 +43,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         self._legal: npt.NDArray[np.bool_] | None = None  # the mover's, once asked for
 
     def reset(self, seed: int | None = None, options: Mapping[str, Any] | None = None) -> None:
-        """Begin a new game.
+        """Start a new game.
 
         Args:
             seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first
@@ -151,6 +151,9 @@ class _Near(BaseWrapper[str, Observation, Any]):
     def __str__(self) -> str:
         return str(self.env)
 
+    def __repr__(self) -> str:
+        return repr(self.env)
+
 
 for _name in (
     "agents",
@@ -166,7 +169,7 @@ for _name in (
 
 
 class _TerminateIllegal(_Near, TerminateIllegalWrapper[str, Observation, Any]):
-    """PettingZoo's, which also serves actions of several components."""
+    """PettingZoo's wrapper, also for actions of several components."""
 
     def observe(self, agent: str) -> Observation | None:
         observation = super().observe(agent)
@@ -186,7 +189,7 @@ class _Parts:
 
 
 class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any]):
-    """PettingZoo's, quicker to see that a number is in a Discrete space."""
+    """PettingZoo's wrapper, with a faster test of numbers in a Discrete space."""
 
     def __init__(self, env: AECEnv[str, Observation, Any]) -> None:
         super().__init__(env)
@@ -201,7 +204,7 @@ class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any])
 
 
 class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
-    """PettingZoo's, with a picture for notebooks."""
+    """PettingZoo's wrapper, with a picture for notebooks."""
 
     def _repr_html_(self) -> str | None:
         html: str | None = self.env.unwrapped._repr_html_()  # type: ignore[attr-defined]  # an AECGame
@@ -209,7 +212,7 @@ class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
 
 
 def wrapped(env: AECGame) -> AECEnv[str, Observation, Any]:
-    """Put the environment into the wrappers that PettingZoo's own classic games wear.
+    """Put the environment into the wrappers that PettingZoo's own classic games have.
 
     An illegal action ends the game: its player gets the game's lowest reward, the others 0.
     """

@@ -23,7 +23,7 @@ __all__ = ["BaseGame"]
 
 
 class BaseGame(ABC, Generic[S]):
-    """The members that a game must have, and those that the core makes of them. Games derive from `Game`."""
+    """The members that a game must have, and those that follow from them. Games derive from `Game`."""
 
     id: ClassVar[str]
 
@@ -35,7 +35,7 @@ class BaseGame(ABC, Generic[S]):
     @property
     @abstractmethod
     def info(self) -> GameInfo:
-        """The facts about the game."""
+        """The properties of the game that are the same in all positions."""
 
     @abstractmethod
     def _init(self, seeds: Tensor) -> S:

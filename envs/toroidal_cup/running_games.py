@@ -1,4 +1,4 @@
-"""Games of the Toroidal Cup in progress, side by side.
+"""Games of the Toroidal Cup in progress, one in each slot of a batch.
 
 Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
 `L` slots, `T` generations of a block.
@@ -16,7 +16,7 @@ __all__ = ["Photographer", "Slots", "Trajectory"]
 
 
 class Slots:
-    """Games in progress, side by side.
+    """Games in progress, one in each slot of a batch.
 
     game: int64 [L], which one, -1 for none.     age: int64 [L], generations it has played.
     """

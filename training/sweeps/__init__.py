@@ -1,1 +1,1 @@
-"""Sweeps of settings by Ray Tune."""
+"""Sweeps of training settings: Optuna records the trials, and a Ray cluster runs them."""

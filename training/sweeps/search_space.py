@@ -5,8 +5,7 @@
 
 Draws are points of a scrambled Sobol sequence (Sobol 1967; Owen 1995), which fills the space more evenly than
 independent draws (Bousquet et al., "Critical hyper-parameters: no random, no cry", 2017). A longer draw starts with the
-points of a shorter one. Importing this module imports neither torch nor
-Optuna.
+points of a shorter one. Importing this module imports neither torch nor Optuna.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def format_values(values: Distribution) -> str:
 
 
 def format_settings(settings: Mapping[str, Any]) -> str:
-    """Return settings as text, such as `epochs=2, sample=yes`."""
+    """Return settings as text, such as `num_epochs=2, sample=yes`."""
     return ", ".join(f"{name}={format_value(value)}" for name, value in settings.items())
 
 

@@ -2,7 +2,7 @@
 
     from cellgames.training import PPOArguments
     from cellgames.training.sweeps.sweep import SweepOptions, sweep
-    base = PPOArguments.fitted(registry.make("torus-small-v0"), total_steps=100_000, eval_every=2)
+    base = PPOArguments.fitted(cellgames.make("torus-small-v0"), total_steps=100_000, eval_every=2)
     found = sweep(base, "my_sweep", SweepOptions(vary=("learning_rate=1e-4..1e-2", "ent_coef=0,0.01,0.1")))
 
 Trials are planned before anything runs, and a trial's result follows from its settings and its seed. Which trials are

@@ -116,15 +116,15 @@ def _reached(
 ) -> tuple[State, list[int]]:
     """Return the positions after a number of moves, or where the turn began, and the number of moves up to there."""
     first = [start(game, records[number].seed, records[number].position) for number in numbers]
-    begun: State = type(first[0]).cat(first)  # where the turn began
+    turn_starts: State = type(first[0]).cat(first)
     at = [0] * len(numbers)
     for step in stepped(game, records, list(zip(numbers, plies, strict=True)), len(numbers)):
         new = (step.after.current_player != step.before.current_player) | (not has_compound_turns(game))
         index = torch.tensor(step.rows)[new]
-        begun = begun.put(index, step.after[new])
+        turn_starts = turn_starts.put(index, step.after[new])
         for row in index.tolist():
             at[row] = step.turn + 1
-    return begun, at
+    return turn_starts, at
 
 
 # ---------------------------------------------------------------- agents

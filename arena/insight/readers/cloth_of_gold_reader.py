@@ -62,14 +62,14 @@ class ClothReader(Reader):
 
     def turns(self, record: Record) -> Iterator[Turn]:
         """Return all turns that were ended."""
-        number, begun, cells = 0, 0, set[int]()
+        number, first, cells = 0, 0, set[int]()
         for ply, move in enumerate(record.moves):
             if move != "end":
                 cells ^= {self.action(move)}  # named again, a cell is taken back
                 continue
             seat, lap = number % 2, number // 2
-            yield Turn(seat, lap + self.first, tuple(sorted(cells)), begun < record.opening)
-            number, begun, cells = number + 1, ply + 1, set()
+            yield Turn(seat, lap + self.first, tuple(sorted(cells)), first < record.opening)
+            number, first, cells = number + 1, ply + 1, set()
 
     @override
     def openings(self, record: Record) -> Iterator[Opening]:

@@ -16,7 +16,7 @@ from cellgames.utils.run_folders import PathLike
 if TYPE_CHECKING:
     from .store import Store
 
-__all__ = ["COLUMNS", "export"]
+__all__ = ["COLUMNS", "check_path", "export"]
 
 COLUMNS = {
     "number": "int",
@@ -43,6 +43,14 @@ files), `parameters` and `forfeit` are JSON, `record` is the game's line of game
 _GROUP = 5000  # games held in memory at once
 
 
+def check_path(path: PathLike) -> Path:
+    """Return the path; raise a `ValueError` unless it ends in `.csv` or `.parquet`."""
+    path = Path(path)
+    if path.suffix not in (".csv", ".parquet"):
+        raise ValueError(f"{path}: expected a file that ends in .csv or .parquet, got {path.suffix or 'no ending'!r}")
+    return path
+
+
 def export(
     store: Store, path: PathLike, *, game: str | None = None, parameters: Mapping[str, Any] | None = None
 ) -> int:
@@ -61,10 +69,8 @@ def export(
         ValueError: The file ends in anything else.
         ImportError: pyarrow is missing.
     """
-    path = Path(path)
+    path = check_path(path)
     writers: dict[str, Callable[[Path, Iterator[list[Any]]], int]] = {".csv": _csv, ".parquet": _parquet}
-    if path.suffix not in writers:
-        raise ValueError(f"{path}: expected a file that ends in .csv or .parquet, got {path.suffix or 'no ending'!r}")
     with _atomic(path) as part:
         return writers[path.suffix](part, store.rows(game, parameters))
 

@@ -87,7 +87,7 @@ class RayWorkers:
 
     Args:
         address: as in `cluster.connected`.
-        count: the most pieces that are done side by side; None is the cores of the cluster, of one that grows, too.
+        count: the most pieces that are done at the same time; None is the cores of the cluster, of one that grows, too.
         cpus: cores that a piece takes.
         gpus: GPUs that a piece takes; may be a fraction.
         warn: gets a line if the cluster has no core free for long; by default a `RuntimeWarning`.

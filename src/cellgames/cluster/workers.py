@@ -59,7 +59,7 @@ def completed(workers: Workers, work: Work[T, R], items: Iterable[T], *, ahead: 
         workers: who does them.
         work: what they have in common.
         items: taken as workers become free.
-        ahead: pieces that wait beside those that are done side by side, so that no worker waits for this process.
+        ahead: pieces that wait beside those in progress, so that no worker waits for this process.
 
     Raises:
         ClusterError: a piece failed, the first of them.

@@ -212,8 +212,8 @@ def test_notes_warn_of_what_the_numbers_cannot_say() -> None:
     assert "the mean of all agents is 0" in plain[0]
     assert "a is 0" in notes(make(ENDS, anchor="a"))[0]
     swept = notes(make({("a", "b"): [("win", "loss"), ("loss", "win")]}))
-    assert swept[1].startswith("a won every game: how much better it is")
-    assert swept[2].startswith("b lost every game: how much worse it is")
+    assert swept[1].startswith("a won every game: these games do not show how much better it is")
+    assert swept[2].startswith("b lost every game: these games do not show how much worse it is")
     apart = notes(make({("a", "b"): [("win", "loss")], ("c", "d"): [("draw", "draw")]}))
     assert "do not compare: a, b | c, d." in apart[-1]
     same = make({("a", "b"): [("win", "loss"), ("loss", "win")] * 3})

@@ -49,7 +49,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "analyse", "GAME ", _run, _TEXT, _EXAMPLES)
+    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
     command.add_argument(
         "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows; a record knows its own"
     )
@@ -108,7 +108,9 @@ def _add_games(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--only", metavar="PART", nargs="+", choices=PARTS, help=f"parts out of {', '.join(PARTS)}")
     group.add_argument("--positions", metavar="N", type=int, help="positions that agents are asked about (default 200)")
-    group.add_argument("--draws", metavar="N", type=int, help="times that agents of chance are asked (default 8)")
+    group.add_argument(
+        "--draws", metavar="N", type=int, help="times that an agent that draws its moves is asked (default 8)"
+    )
     group.add_argument("--quiet", action="store_true", help="show no progress on standard error")
 
 

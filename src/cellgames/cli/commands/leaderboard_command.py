@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.arena.records.store.export_table import check_path
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, program, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_command, parameters
@@ -108,6 +109,7 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     )
     if not boards:
         raise UserError("no games between different agents are left; take some of --agents and --version away")
+    exported = None if arguments.export is None else _exported(arguments, boards)
     if arguments.json:
         print(json_text(reports.to_data(boards, store.sources())), end="")
     else:
@@ -120,13 +122,14 @@ def _show(arguments: argparse.Namespace, store: Store, wanted: dict[str, Any]) -
     if arguments.out is not None:
         pages = reports.write_leaderboards(arguments.out, boards, warn=warn, sources=store.sources())
         _say(arguments, f"\nWritten to {arguments.out}: {_names(arguments.out, pages)}")
-    if arguments.export is not None:
-        count = store.export(arguments.export, **_which(arguments, boards))
+    if exported is not None:
+        count = store.export(arguments.export, **exported)
         _say(arguments, f"\nWritten: {arguments.export}, {count} games")
 
 
-def _which(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
-    """Return the arguments of the export: none for everything, or one game with all its parameters."""
+def _exported(arguments: argparse.Namespace, boards: Sequence[Leaderboard]) -> dict[str, Any]:
+    """Return the games to export: no entry for all, or one game with all its parameters. Check the options first."""
+    check_path(arguments.export)
     if arguments.agents or arguments.version:
         raise UserError("--export takes no --agents and no --version: it writes all games, or those of one GAME")
     if arguments.game is None:

@@ -23,8 +23,8 @@ __all__ = ["add", "run"]
 R = TypeVar("R")
 
 _TEXT = (
-    "Play recorded games again. Checks every move and the result; the exit code is 1 if one differs. Takes\n"
-    "the games of every season, too."
+    "Play recorded games again. The command checks every move and the result; the exit code is 1 if one\n"
+    "differs. It reads the games of seasons, too."
 )
 _EXAMPLES = (
     "results/torus5/games.jsonl",

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument("--host", metavar="ADDRESS", default=_HOST, help=f"address to answer at (default {_HOST})")
+    command.add_argument("--host", metavar="ADDRESS", default=_HOST, help=f"address to listen on (default {_HOST})")
     command.add_argument(
         "--port", metavar="N", type=int, default=_PORT, help=f"port, 0 for any free one (default {_PORT})"
     )

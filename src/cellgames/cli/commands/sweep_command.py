@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
     command = add_command(commands, "sweep", "GAME --vary NAME=VALUES ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_folder(command, "results/sweep/GAME-...")
-    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="how agents learn (default ppo)")
+    command.add_argument("--algo", choices=[*ALGORITHMS], default="ppo", help="algorithm (default ppo)")
     add_options(command, SweepOptions.options())
     add_options(command, RunOptions.options())
     add_arguments(command, without=_OF_ONE_RUN)
