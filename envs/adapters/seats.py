@@ -293,7 +293,7 @@ class SeatVector(Generic[S]):
             self._advance(None, actions)
 
     def _to_the_learner(self) -> None:
-        """In games in turns the others act, until every game that goes on waits for the learner."""
+        """Let the others act in games in turns, until every game that goes on waits for the learner."""
         if self.game.info.simultaneous:
             return
         while True:

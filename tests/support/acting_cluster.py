@@ -1,4 +1,4 @@
-"""A cluster that is none: what `training.actors` asks of Ray, in this process, with a clock and deaths to order."""
+"""A stand-in for Ray as `training.selfplay.actors` uses it, in this process, whose clock and failures a test controls."""
 
 from __future__ import annotations
 

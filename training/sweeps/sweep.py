@@ -1,5 +1,6 @@
 """Sweeps: runs of training with different settings at the same time on a Ray cluster, and which is best.
 
+    import cellgames
     from cellgames.training import PPOArguments
     from cellgames.training.sweeps.sweep import SweepOptions, sweep
     base = PPOArguments.fitted(cellgames.make("torus-small-v0"), total_steps=100_000, eval_every=2)
