@@ -1,4 +1,4 @@
-"""A stand-in for Ray as `training.selfplay.actors` uses it, in this process, whose clock and failures a test controls."""
+"""A stand-in for Ray as `training.selfplay.actors` uses it, in this process; tests set its clock and its failures."""
 
 from __future__ import annotations
 

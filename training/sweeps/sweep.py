@@ -1,8 +1,7 @@
 """Sweeps: runs of training with different settings at the same time on a Ray cluster, and which is best.
 
     import cellgames
-    from cellgames.training import PPOArguments
-    from cellgames.training.sweeps.sweep import SweepOptions, sweep
+    from cellgames.training import PPOArguments, SweepOptions, sweep
     base = PPOArguments.fitted(cellgames.make("torus-small-v0"), total_steps=100_000, eval_every=2)
     found = sweep(base, "my_sweep", SweepOptions(vary=("learning_rate=1e-4..1e-2", "ent_coef=0,0.01,0.1")))
 

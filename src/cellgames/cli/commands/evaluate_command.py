@@ -61,9 +61,11 @@ _FILES = {
 def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "evaluate", "AGENT ", _run, _TEXT, _EXAMPLES)
-    command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file of weights")
     command.add_argument(
-        "--game", metavar="GAME", help="an id that `cellgames list` shows (default: the game of the file of weights)"
+        "agent", metavar="AGENT", help="a spec that `cellgames list` shows, a file of weights, or a run's folder"
+    )
+    command.add_argument(
+        "--game", metavar="GAME", help="an id that `cellgames list` shows (default: the game of the weights)"
     )
     add_parameters(command)
     command.add_argument(
