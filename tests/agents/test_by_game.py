@@ -79,7 +79,7 @@ def test_it_is_the_agent_of_the_table_until_another_game_is_asked_for(listed: Ca
     agent: Any = by_game("mine")
     torus = agent.playing(TORUS)
     assert type(torus).__name__ == "Last"
-    assert agent.playing(cellgames.make("torus-v0")) is torus
+    assert agent.playing(cellgames.make("torus-v0", **TORUS.parameters)) is torus
     cup = agent.playing(CUP)
     assert type(cup).__name__ == "First"
     assert torus.name == cup.name == "mine"

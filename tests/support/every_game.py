@@ -14,6 +14,7 @@ from cellgames.envs.core import Game, seeds
 
 # Where a whole game takes long, what makes it shorter.
 QUICK: dict[str, dict[str, Any]] = {
+    "torus-v0": {"size": 6},
     "grid-adaptation-v0": {"size": 5, "players": 3, "rounds": 3, "flip_rounds": (2,)},
     "grid-adaptation-small-v0": {
         **{
