@@ -1,4 +1,4 @@
-"""Contestants measured side by side: a table of them becomes a command that writes a table of results.
+"""Contestants measured under the same conditions: a table of them becomes a command that writes a table of results.
 
 Every contestant runs in a process of its own, one at a time. The rounds alternate over the contestants, so
 that a slow minute of the machine falls on all of them, and a contestant's figure is the median of its rounds.
@@ -162,7 +162,7 @@ def table_rows(
 
 
 def header(module: str, arguments: Arguments, argv: Sequence[str], complete: bool) -> dict[str, str]:
-    """What a reader needs to judge the figures or to repeat them."""
+    """The facts that a reader needs to interpret the figures or to repeat them."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     rounds = f"{arguments.rounds} of {arguments.seconds:g} s, contestants in turn"
     return {

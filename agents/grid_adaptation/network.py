@@ -33,12 +33,12 @@ _DIGITS = 3
 class GridNetwork(Network[GridAdaptation]):
     """A network of convolutions on the board as its owner sees it, and a head for each component of an action.
 
-    Instead of digits it sees where they match its own: the rules know nothing but majorities of digits, so what is
-    learned with one sequence holds for all eight. And it is told, by the rules, what a tile on each space would lead to
-    if nobody else placed any: by how much more digits would match than not in the next generations.
+    Instead of digits it sees where they match its own. The rules use only majorities of digits, so what is learned
+    with one sequence holds for all eight. Further planes contain, by the rules, the result of a tile on each space if
+    nobody else places any: how many more digits match than not in each of the next generations.
 
-    The spaces of an action are chosen one after the other. Each is likely or not by itself, and by where it lies from
-    the tiles chosen before.
+    The spaces of an action are chosen one after the other. The logit of a space is the sum of one for the space itself
+    and one for its offset from the tiles chosen before.
     """
 
     unit = 30.0
@@ -54,7 +54,7 @@ class GridNetwork(Network[GridAdaptation]):
         self.spaces = nn.Conv2d(width, slots, 1)
         nn.init.orthogonal_(self.spaces.weight, 0.01)
         advice = torch.tensor([*_WEIGHTS, *[0] * (_GENERATIONS - len(_WEIGHTS)), -20.0, -5.0])
-        self.advice = nn.Parameter(advice.repeat(slots, 1))  # about what greedy players heed, where nobody else goes
+        self.advice = nn.Parameter(advice.repeat(slots, 1))  # close to greedy play at the start
         self.near = nn.Parameter(torch.zeros(2, slots, 1, _NEAR, _NEAR))  # in round 1, and later
         with torch.no_grad():
             self.near[0] = _opening()

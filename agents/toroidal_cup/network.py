@@ -24,8 +24,8 @@ _ORIENTATIONS = 8
 class CupNetwork(Network[ToroidalCup]):
     """A network of convolutions on the torus of positions: a position is the s x s cells around it.
 
-    The shape to place is looked at by itself, and told to all positions. What comes out is a number for each
-    orientation at each position; those of one's own band count, which is the first in what is seen.
+    Layers of their own read the shape to place, and their result is added at all positions. The output is a logit for
+    each orientation at each position. Only positions in the player's own band count; an observation shows it first.
     """
 
     plays = ToroidalCup

@@ -14,8 +14,8 @@ the full board backwards: a player wins who has a move after which the other doe
 winning path has lost. In the table of the full board nobody wins: somebody has a winning path there, and if the game
 has gone on until then, it is White, by the last move.
 
-**Winning paths** are those that the game's own step finds: stones of one colour are played until all 2^N sets of them
-have been judged.
+**Winning paths** are those that the game's own step finds: stones of one colour are played until it has examined all
+2^N sets of them.
 """
 
 from __future__ import annotations

@@ -197,7 +197,7 @@ def _cycles_text(payoffs: Payoffs) -> list[str]:
     groups = " | ".join(", ".join(group) for group in components(payoffs, payoffs.level))
     return [
         f"{count} in which each beats the next, with the {level} of every score above one half. Rings that an arrow "
-        "across them cuts short are not told; the best weakest link comes first.",
+        "across them cuts short are left out; the ring with the best weakest link comes first.",
         "\n".join(lines),
         *rest,
         escape(f"Rings tie together: {groups}."),

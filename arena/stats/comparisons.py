@@ -27,7 +27,7 @@ class PairResult(NamedTuple):
         first: Name of the agent in the earlier seat.
         second: Name of the other agent.
         cluster: Number of a set of games that depend on each other, such as the two games from one opening with seats
-            swapped. Numbers are local to the pair, unless `ratings.rate` is told that they are shared.
+            swapped. Numbers are local to the pair, unless `ratings.rate` gets `shared_clusters`.
         outcome: Who won. Where both lose, the game counts as played and leaves the ratings alone.
     """
 

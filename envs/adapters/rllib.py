@@ -43,8 +43,8 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
     """One game with an agent for each seat, for RLlib's runners: in turns, or all at once.
 
     Observations are {"observation": what the player may know, "action_mask": int8 [A], 1 is legal, the components of
-    an action one after the other}. In games in turns only the player to act observes, and at the end all do; rewards
-    are told to every seat in every step, and RLlib credits them to its last action. `infos` are PettingZoo's, of
+    an action one after the other}. In games in turns only the player to act observes, and at the end all do; every
+    seat gets its reward in every step, and RLlib credits them to its last action. `infos` are PettingZoo's, of
     those who observe.
 
     An illegal action ends a game in turns: its player gets the game's lowest reward, the others 0. Where all act at

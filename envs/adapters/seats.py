@@ -100,7 +100,7 @@ class SeatVector(Generic[S]):
         device: where the games live.
 
     Attributes:
-        opponents: those of whom games draw, then those who still play a game begun before `set_opponents`.
+        opponents: those that new games draw from, then those that still play a game from before `set_opponents`.
     """
 
     opponents: tuple[Opponent, ...]

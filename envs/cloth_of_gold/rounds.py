@@ -37,7 +37,7 @@ def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothStat
 
 
 def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
-    """Return the games after their generations, scored and judged; after the initial placement there are none."""
+    """Return the games after their generations, with scores and verdicts; the initial placement has none."""
     playing = (state.round > 0).nonzero().squeeze(1)
     if len(playing):
         state = state.put(playing, _lived(game, state[playing]))

@@ -87,7 +87,7 @@ def is_compile_error(error: Exception) -> bool:
 
 @contextmanager
 def planned(compile: Compile, calls: int) -> Iterator[None]:
-    """Set what `kernel` takes inside where it is told nothing else, for callers who know how often rules are called."""
+    """Set the defaults of `kernel` within the block, for callers who know how often rules are called."""
     check_compile(compile)
     token = _PLANNED.set((compile, calls))
     try:

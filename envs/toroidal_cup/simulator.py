@@ -38,7 +38,7 @@ MOST_TEAMS = 127  # an int8 holds their numbers
 
 SLOTS = (32, 128)  # each width is compiled by itself, which takes seconds
 CUDA_SLOTS = (128, 1024, 8192)
-USUAL_GENERATIONS = 2_000  # of a game of the Cup, to judge whether compiling pays
+USUAL_GENERATIONS = 2_000  # of a game of the Cup, to decide whether compiling pays
 
 
 @dataclass(frozen=True)

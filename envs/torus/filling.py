@@ -26,7 +26,7 @@ from .geometry import neighbours
 
 __all__ = ["LOTS", "winners"]
 
-_WIDTHS = (64, 256)  # games judged together on CPU: few sizes, so that few graphs are compiled, and all in the cache
+_WIDTHS = (64, 256)  # games evaluated together on CPU: few sizes, so that few graphs are compiled, and all in the cache
 _PLACE_BITS = 9  # of a cell's number
 LOTS = 1 << 21
 """Random numbers for `winners` are below this."""

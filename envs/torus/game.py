@@ -92,7 +92,7 @@ class Torus(Game[TorusState]):
         return after.replace(turn=state.turn + 1, current_player=1 - state.current_player)
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
-        """Put a stone of `player` on `cell` (int64 [B] both) and judge it; whose turn it is does not matter."""
+        """Put a stone of `player` on `cell` (int64 [B] both) and detect a win; whose turn it is does not matter."""
         near, shift, cells = threats.neighbour_codes(self.size, state.device)
         colour, place = player.int() + 1, cell.int()
         # The envs stand innermost, so that what follows is done for many of them at once.

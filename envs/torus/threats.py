@@ -17,7 +17,7 @@ from . import rules
 
 __all__ = ["neighbour_codes", "winning_cells"]
 
-_WIDTHS = (64, 256)  # games judged together on CPU: few sizes, so that few graphs are compiled, and all in the cache
+_WIDTHS = (64, 256)  # games evaluated together on CPU: few sizes, so that few graphs are compiled, and all in the cache
 
 
 def winning_cells(codes: Tensor, losing: Tensor, player: Tensor) -> Tensor:
