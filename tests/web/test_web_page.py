@@ -191,7 +191,7 @@ def normal(cells: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def in_hand(p: Any) -> list[tuple[int, int]]:
     """The shape that is to be placed, as it is turned."""
-    found = p.evaluate("() => { const { facts, turned } = Cellgames.app.game.controls; return facts.around[turned]; }")
+    found = p.evaluate("() => { const { info, turned } = Cellgames.app.game.controls; return info.around[turned]; }")
     return normal([(row, col) for row, col in found])
 
 

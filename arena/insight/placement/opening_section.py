@@ -151,7 +151,7 @@ def _paragraphs(
 def _extremes(forced: Sequence[Branch]) -> str:
     """Return a sentence on the best and the worst forced openings, for those who made their last step."""
     best, worst = (pick(forced, key=_gain) for pick in (max, min))
-    who = "whoever was made to play the last forced step"
+    who = "the player who had to play the last forced step"
     if _gain(best) - _gain(worst) > _SAME:
         return (
             f"For {who}, `{best.name}` was the best ({_score(best)}) and `{worst.name}` the worst ({_score(worst)}); "
@@ -159,7 +159,7 @@ def _extremes(forced: Sequence[Branch]) -> str:
         )
     if abs(_gain(best)) > _SAME:
         return f"For {who}, all of them were as good as `{best.name}` ({_score(best)})."
-    return f"For {who}, all of them fared as usual."
+    return f"For {who}, all of them scored as usual."
 
 
 def _gain(branch: Branch) -> float:
@@ -175,7 +175,7 @@ def _striking(branches: Sequence[Branch]) -> list[str]:
     if not parts:
         return []
     tried = (
-        f"{len(branches)} were looked at, those made {_FEW} times or more, of which one in twenty stands out by chance"
+        f"{len(branches)} were examined, those made {_FEW} times or more, of which one in twenty stands out by chance"
     )
     return [f"The same agents do {'; '.join(parts)}, than usual. {tried}."]
 

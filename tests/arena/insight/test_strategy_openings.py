@@ -150,12 +150,12 @@ def test_what_was_made_once_is_not_striking_and_what_was_made_often_is() -> None
     assert "The same agents do" not in section(TORUS, [won] * 9 + [lost]).text
     text = section(TORUS, [won] * 30 + [lost] * 10).text
     assert "The same agents do better after `a1` (" in text
-    assert "2 were looked at" in text
+    assert "2 were examined" in text
 
 
 def test_forced_openings_that_fare_alike_have_no_best_and_worst() -> None:
     one = a_game(TORUS, ("a1", "b1", "c3", "a2"), ("x", "y"), ("win", "loss"), opening=2)
-    assert "forced step, all of them fared as usual." in section(TORUS, [one] * 3).text
+    assert "forced step, all of them scored as usual." in section(TORUS, [one] * 3).text
     other = a_game(TORUS, ("a1", "c3+", "c3", "a2"), ("x", "y"), ("loss", "win"), opening=2)
     text = section(TORUS, [one, other]).text
     assert "`a1, a1+` was the best (score 100.0%" in text

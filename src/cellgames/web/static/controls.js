@@ -12,8 +12,8 @@
       this.build();
     }
     build() { clear(this.place, this.hint); }
-    begin(facts, legal) { // the person's turn begins
-      this.facts = facts;
+    start(info, legal) { // the person's turn begins
+      this.info = info;
       this.legal = legal;
       this.hint.textContent = "Choose a cell with a dot.";
     }
@@ -40,12 +40,12 @@
       this.end = el("button", { type: "button", class: "main", onclick: () => this.finish() }, "End the turn");
       clear(this.place, this.hint, el("p", { class: "buttons" }, this.end));
     }
-    begin(facts, legal) {
-      super.begin(facts, legal);
-      this.hint.textContent = `${plural(facts.left, "unit")} left of ${facts.most}. Choose cells with a dot. Choose a unit of this turn again to take it back.`;
+    start(info, legal) {
+      super.start(info, legal);
+      this.hint.textContent = `${plural(info.left, "unit")} left of ${info.most}. Choose cells with a dot. Choose a unit of this turn again to take it back.`;
     }
-    enable(free) { this.end.disabled = !free || !this.legal[this.facts.end]; }
-    finish() { if (this.game.free()) this.game.act([this.facts.end]); }
+    enable(free) { this.end.disabled = !free || !this.legal[this.info.end]; }
+    finish() { if (this.game.free()) this.game.act([this.info.end]); }
     key(key) {
       if (key !== "e" || this.end.disabled) return false;
       this.finish();
@@ -53,12 +53,12 @@
     }
     cells() {
       const found = super.cells();
-      found.delete(this.facts.end);
+      found.delete(this.info.end);
       return found;
     }
     cell(cell) {
       if (this.legal[cell]) this.game.act([cell]);
-      else if (this.facts.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
+      else if (this.info.left === 0) notice("All units of this turn are placed: end the turn, or take one back.");
       else notice("A unit goes on an empty cell of your own territory that is not the opponent's too, and not directly beside (left, right, above, below) an opponent's unit.");
     }
   }
@@ -76,10 +76,10 @@
       ];
       clear(this.place, el("div", { class: "row" }, this.picture, this.hint), el("p", { class: "buttons" }, this.buttons));
     }
-    begin(facts, legal) {
-      super.begin(facts, legal);
+    start(info, legal) {
+      super.start(info, legal);
       this.anchor = null;
-      this.hint.textContent = `${facts.shape}, ${plural(facts.left, "shape")} to place. Point at your band and click, or tap a place and then the button.`;
+      this.hint.textContent = `${info.shape}, ${plural(info.left, "shape")} to place. Point at your band and click, or tap a place and then the button.`;
       this.draw();
     }
     rest() {
@@ -91,7 +91,7 @@
       this.buttons[2].disabled = !free || this.anchor === null || !this.legal[this.action()];
     }
     action() { return this.anchor * 8 + this.turned; }
-    running() { return this.facts !== undefined && this.facts.left === 1; }
+    running() { return this.info !== undefined && this.info.left === 1; }
     turn() { this.change((this.turned & 4) | ((this.turned + 1) & 3)); }
     flip() { this.change(((this.turned ^ 4) & 4) | ((4 - (this.turned & 3)) & 3)); }
     change(turned) {
@@ -108,7 +108,7 @@
       return true;
     }
     draw() { // the shape in hand
-      const cells = this.facts.around[this.turned], pen = this.picture.getContext("2d");
+      const cells = this.info.around[this.turned], pen = this.picture.getContext("2d");
       const [low, left] = [0, 1].map((axis) => Math.min(...cells.map((cell) => cell[axis])));
       const [high, right] = [0, 1].map((axis) => Math.max(...cells.map((cell) => cell[axis])));
       const size = Math.min(16, 68 / Math.max(high - low + 1, right - left + 1));
@@ -116,18 +116,18 @@
       pen.clearRect(0, 0, 72, 72);
       pen.fillStyle = this.game.layout.colours[this.game.person];
       for (const [row, col] of cells) pen.fillRect(start + (col - left) * size + 0.5, top + (row - low) * size + 0.5, size - 1, size - 1);
-      this.picture.setAttribute("aria-label", `${this.facts.shape}, orientation ${this.turned}`);
+      this.picture.setAttribute("aria-label", `${this.info.shape}, orientation ${this.turned}`);
     }
     // The place in the lattice that is nearest to a cell, null outside one's own band.
     nearest(cell) {
-      const { first, stride, down, across, band, cols } = this.facts;
+      const { first, stride, down, across, band, cols } = this.info;
       const row = Math.floor(cell / cols), col = (cell % cols) - this.game.person * band;
       if (col < 0 || col >= band) return null;
       const at = (value, count) => Math.max(0, Math.min(count - 1, Math.round((value - first) / stride)));
       return at(row, down) * across + at(col, across);
     }
     centre(anchor) {
-      const { first, stride, across, band } = this.facts;
+      const { first, stride, across, band } = this.info;
       return [first + stride * Math.floor(anchor / across), this.game.person * band + first + stride * (anchor % across)];
     }
     hover(cell) {
@@ -150,7 +150,7 @@
       else { this.game.draw(); notice("The shape would overlap your own cells there, or leave your band."); }
     }
     marks() {
-      const { rows, cols, around } = this.facts, found = new Set();
+      const { rows, cols, around } = this.info, found = new Set();
       for (let action = this.turned; action < this.legal.length; action += 8) {
         if (this.legal[action]) {
           const [row, col] = this.centre(action >> 3);
@@ -184,45 +184,45 @@
       this.over = el("button", { type: "button", onclick: () => { this.tiles = []; this.reserve = null; this.show(); } }, "Clear");
       clear(this.place, this.own, this.public, this.hint, this.reserveLine, this.buyLine, this.flipLine, this.voteLine, el("p", { class: "buttons" }, this.submit, this.over));
     }
-    begin(facts, legal) {
-      const same = this.facts && this.facts.round === facts.round && this.facts.voting === facts.voting;
-      this.facts = facts;
+    start(info, legal) {
+      const same = this.info && this.info.round === info.round && this.info.voting === info.voting;
+      this.info = info;
       this.legal = legal;
-      if (same && this.begun) { this.tell(); return; }
-      this.begun = true;
+      if (same && this.started) { this.tell(); return; }
+      this.started = true;
       this.tiles = [];
       this.reserve = null;
       this.useReserve.checked = this.buy.checked = false;
       const { layout } = this.game, nvec = this.game.about.nvec;
       this.starts = nvec.map((_, part) => nvec.slice(0, part).reduce((sum, count) => sum + count, 0));
-      clear(this.own, "Your sequence ", Cellgames.chip(layout, parseInt(facts.sequence, 2)), " ", el("strong", {}, facts.sequence),
-        ` · ${facts.points} points · ${plural(facts.reserves, "reserve tile")} · ${plural(facts.garnets, "garnet")}`);
-      clear(this.public, facts.public && [el("span", { class: "hint" }, "Each sequence would have earned in the last round: "),
-        facts.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip(layout, sequence), ` ${points}`))]);
+      clear(this.own, "Your sequence ", Cellgames.chip(layout, parseInt(info.sequence, 2)), " ", el("strong", {}, info.sequence),
+        ` · ${info.points} points · ${plural(info.reserves, "reserve tile")} · ${plural(info.garnets, "garnet")}`);
+      clear(this.public, info.public && [el("span", { class: "hint" }, "Each sequence would have earned in the last round: "),
+        info.public.map((points, sequence) => el("span", { class: "earned" }, Cellgames.chip(layout, sequence), ` ${points}`))]);
       clear(this.flip, ["none", "the third (…x)", "the second (.x.)", "the first (x..)"].map((label, value) => el("option", { value }, value ? `${label}: to ${this.flipped(value)}` : label)));
-      clear(this.vote, facts.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${facts.totals ? `, ${facts.totals[seat]} points` : ""}`)));
-      this.reserveLine.lastChild.textContent = facts.reserves ? ` also place a reserve tile (${facts.reserves} left)` : ` buy and place a reserve tile for ${plural(facts.price, "garnet")}`;
-      this.buyLine.lastChild.textContent = ` buy a reserve tile for ${plural(facts.price, "garnet")}`;
-      this.reserveLine.hidden = !this.some(3, facts.spaces);
+      clear(this.vote, info.votes.map((seat) => el("option", { value: seat }, `${layout.players[seat]}${info.totals ? `, ${info.totals[seat]} points` : ""}`)));
+      this.reserveLine.lastChild.textContent = info.reserves ? ` also place a reserve tile (${info.reserves} left)` : ` buy and place a reserve tile for ${plural(info.price, "garnet")}`;
+      this.buyLine.lastChild.textContent = ` buy a reserve tile for ${plural(info.price, "garnet")}`;
+      this.reserveLine.hidden = !this.some(3, info.spaces);
       this.buyLine.hidden = !this.can(5, 1);
-      this.flipLine.hidden = !facts.flips;
-      this.voteLine.hidden = !facts.votes.length;
-      this.over.hidden = facts.voting;
+      this.flipLine.hidden = !info.flips;
+      this.voteLine.hidden = !info.votes.length;
+      this.over.hidden = info.voting;
       this.tell();
     }
-    flipped(value) { return (parseInt(this.facts.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
+    flipped(value) { return (parseInt(this.info.sequence, 2) ^ (1 << (value - 1))).toString(2).padStart(3, "0"); }
     can(part, choice) { return !!this.legal[this.starts[part] + choice]; }
     some(part, count) { return this.legal.subarray(this.starts[part], this.starts[part] + count).some((bit) => bit); }
     rest() {
       super.rest();
-      this.begun = false;
+      this.started = false;
     }
     enable(free) {
       for (const input of this.place.querySelectorAll("input, select, button")) input.disabled = !free;
-      if (this.facts) this.submit.disabled = !free || !this.ready();
+      if (this.info) this.submit.disabled = !free || !this.ready();
     }
     needed() { // tiles that must be named
-      return this.facts.voting ? 0 : Math.min(this.facts.tiles, this.free);
+      return this.info.voting ? 0 : Math.min(this.info.tiles, this.free);
     }
     ready() { return this.tiles.length >= this.needed() && (!this.useReserve.checked || this.reserve !== null); }
     show() {
@@ -230,16 +230,16 @@
       this.game.draw();
     }
     tell() { // in words, what is still to be chosen
-      const { facts } = this;
-      this.free = facts.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + facts.spaces).reduce((sum, bit) => sum + bit, 0);
+      const { info } = this;
+      this.free = info.voting ? 0 : this.legal.subarray(this.starts[0], this.starts[0] + info.spaces).reduce((sum, bit) => sum + bit, 0);
       const left = this.needed() - this.tiles.length;
-      this.hint.textContent = facts.voting
-        ? (facts.votes.length ? "Several players are tied for the fewest points: vote." : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
-        : left > 0 ? `Round ${facts.round} of ${facts.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
+      this.hint.textContent = info.voting
+        ? (info.votes.length ? "Several players are tied for the fewest points: vote." : "Several players are tied for the fewest points. Those with a Token of Life vote; you have no vote.")
+        : left > 0 ? `Round ${info.round} of ${info.rounds}: choose ${plural(left, "space")}${this.tiles.length ? " more" : ""}.`
           : this.useReserve.checked && this.reserve === null ? "Choose the space of the reserve tile." : "All tiles are chosen. Choose one again to take it back.";
     }
     cell(cell) {
-      if (this.facts.voting) return;
+      if (this.info.voting) return;
       const place = this.tiles.indexOf(cell);
       if (place >= 0) this.tiles.splice(place, 1);
       else if (this.reserve === cell) this.reserve = null;
@@ -252,15 +252,15 @@
     }
     marks() {
       const legal = new Set();
-      if (!this.facts.voting) for (let cell = 0; cell < this.facts.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
+      if (!this.info.voting) for (let cell = 0; cell < this.info.spaces; cell++) if (this.can(0, cell)) legal.add(cell);
       const chosen = this.tiles.map((cell, place) => [cell, this.needed() > 1 ? String(place + 1) : "T"]);
       if (this.reserve !== null) chosen.push([this.reserve, "R"]);
       return { legal, chosen };
     }
     send() {
       if (!this.game.free() || !this.ready()) return;
-      const { spaces, players, votes, flips } = this.facts, none = spaces;
-      this.begun = false;
+      const { spaces, players, votes, flips } = this.info, none = spaces;
+      this.started = false;
       this.game.act([
         ...[0, 1, 2].map((slot) => (slot < this.tiles.length ? this.tiles[slot] : none)),
         this.useReserve.checked && this.reserve !== null ? this.reserve : none,

@@ -77,7 +77,7 @@
       this.undoButton = el("button", { type: "button", onclick: () => this.undo() }, "Undo");
       this.again = el("button", { type: "button", onclick: () => this.restart() }, "New game");
       this.table = el("div", { class: "scroll" });
-      this.facts = el("p", { class: "hint" });
+      this.lines = el("p", { class: "hint" });
       // What a person who plays may not know has another name until the end.
       this.legend = (this.layout.legend || []).map((entry) => ({ ...entry, text: el("span", {}) }));
       const legend = this.legend.map((entry) => el("span", { class: "key" }, Cellgames.sample(this.layout, entry.code, entry.marks, 18), entry.text));
@@ -87,7 +87,7 @@
       const players = el("section", { class: "panel people" }, el("h2", {}, "Players"), this.table);
       this.root = el("div", { class: "game" },
         el("div", { class: "stage" }, this.status, el("div", { class: "board" }, this.canvas),
-          el("div", { class: "under" }, this.facts, legend)),
+          el("div", { class: "under" }, this.lines, legend)),
         el("div", { class: "side" },
           el("section", { class: "panel", "aria-label": "Your move" }, this.place, this.end, el("p", { class: "buttons" }, this.undoButton, this.skipButton, this.again)),
           !wide && players,
@@ -107,8 +107,8 @@
     drawPlayers() {
       const { layout, frame, about } = this, infos = frame.infos || {};
       // Own secrets stand in the panel; a column is shown when it tells of others.
-      const told = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
-      const columns = (layout.columns || []).filter((column) => told(infos[column.name]));
+      const known = (values) => values && values.some((value, seat) => value !== null && seat !== this.person);
+      const columns = (layout.columns || []).filter((column) => known(infos[column.name]));
       const shown = (column, value) => (column.kind === "sequence" && value !== null && value !== undefined
         ? Cellgames.chip(layout, value) : Cellgames.cellOf(layout, column, value));
       const results = this.queue.length ? [] : this.outcomes();
@@ -122,7 +122,7 @@
               results[seat] && el("strong", { class: `result ${results[seat]}` }, results[seat])),
             columns.map((column) => el("td", { class: "number" }, shown(column, infos[column.name][seat]))));
         }))));
-      this.facts.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
+      this.lines.textContent = (frame.text || []).map(([label, value]) => `${label}: ${value}`).join(" · ");
       const playing = this.person !== null && !frame.done;
       for (const entry of this.legend) entry.text.textContent = (playing && entry.playing) || entry.label;
       this.place.hidden = this.root.dataset.state === "done";
@@ -292,7 +292,7 @@
       this.skipButton.hidden = true;
       if (this.view.yours) {
         const legal = unpacked(this.view.legal, this.about.nvec.reduce((sum, count) => sum + count, 0));
-        this.controls.begin(this.view.controls, legal);
+        this.controls.start(this.view.controls, legal);
       } else {
         this.controls.rest();
       }

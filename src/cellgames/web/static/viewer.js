@@ -256,8 +256,8 @@
       return this.charts.map((chart) => chart.root);
     }
 
-    /** What a frame says; the last one also of a game that did not come to its end. */
-    told(frame) {
+    /** Return the status and results of a frame; the last one of a forfeited game says who forfeited it. */
+    summary(frame) {
       const { forfeit, outcome } = this.data.record.result;
       if (!forfeit || this.at < this.frames.length - 1) return frame;
       const who = [forfeit.seat, ...(forfeit.also || [])].map((seat) => this.layout.players[seat]).join(", ");
@@ -273,14 +273,14 @@
       const frame = this.frames[this.at];
       this.board.draw(frame, {});
       this.root.dataset.frame = this.at;
-      const told = this.told(frame);
-      this.status.textContent = told.status;
+      const summary = this.summary(frame);
+      this.status.textContent = summary.status;
       this.notes.textContent = frame.text.map(([label, value]) => `${label} ${value}`).join(" · ");
       this.range.value = this.at;
-      this.range.setAttribute("aria-valuetext", told.status);
+      this.range.setAttribute("aria-valuetext", summary.status);
       this.count.textContent = `${this.at + 1} / ${this.frames.length}`;
       this.charts.forEach((chart) => chart.show(this.at));
-      this.showTable(frame, told.results || []);
+      this.showTable(frame, summary.results || []);
       this.showMove();
     }
 
