@@ -107,8 +107,11 @@ class BaseAgent:
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({getattr(self, 'name', None)!r})"
+
     def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
-        """Begin new games, as in `Agent.start`."""
+        """Start new games, as in `Agent.start`."""
 
 
 class GameAgent(BaseAgent, Generic[G_co]):

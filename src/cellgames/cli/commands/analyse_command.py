@@ -32,7 +32,7 @@ _MORE = ("games", "opening_plies", "only", "positions", "draws", "quiet")
 _TEXT = (
     "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
     "what the move is worth, and the line that it expects; --out draws the same on the board.\n\n"
-    "With --records, --store, --agents or --run the command analyses games instead: openings and how they fare,\n"
+    "With --records, --store, --agents or --run the command analyses games instead: openings and their results,\n"
     "where agents place, games over time, how differently agents behave, and how a run of training changed\n"
     "its play. The folder gets report.md with plots, report.json, and all tables as CSV."
 )

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _TEXT = (
-    "Let agents play games of any number of seats. The agents take all seats, each as often as the others\n"
-    "and in every seat alike; with fewer agents than seats they have several, with more they take turns.\n"
+    "Let agents play games of any number of seats. Every agent plays equally often, and equally often\n"
+    "in every seat. Fewer agents than seats have several seats each; more agents than seats take turns.\n"
     "Ratings count who finishes ahead of whom. The folder gets them, finishing places and scores, also by\n"
     "seat (CSV, Markdown, PNG), and a record of every game. If a run is stopped, the same command continues\n"
     "it. The same command with more games lets a run grow."
