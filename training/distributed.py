@@ -322,7 +322,7 @@ def _begin(backend: str, device: torch.device | None) -> None:
     from torch.distributed.rendezvous import rendezvous
 
     store, rank, world = next(rendezvous("env://", timeout=TIMEOUT))
-    # What torchrun keeps there outlives a group, and processes that it begins anew (--max-restarts); the next group
+    # What torchrun keeps there outlives a group, and processes that it restarts (--max-restarts); the next group
     # would look for where others were before.
     prefix = f"cellgames {os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')} {next(_begun)}"
     store = distributed.PrefixStore(prefix, store)  # type: ignore[attr-defined]  # torch lists few

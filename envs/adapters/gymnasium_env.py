@@ -56,7 +56,7 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[npt.NDArray[Any], dict[str, Any]]:
-        """Begin a new game.
+        """Start a new game.
 
         Args:
             seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time a

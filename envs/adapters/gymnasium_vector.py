@@ -70,7 +70,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Array, dict[str, Any]]:
-        """Begin new games in all envs.
+        """Start new games in all envs.
 
         Args:
             seed: env i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.

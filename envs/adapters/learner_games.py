@@ -69,7 +69,7 @@ class LearnerGames:
         return box_of(self.game.info.observation), action_space_of(self.game)
 
     def _begin(self, seed: int | Sequence[int | None] | None) -> npt.NDArray[Any]:
-        """Begin new games, with the seeds that follow if there is none, and return the observation."""
+        """Start new games, with the seeds that follow if there is none, and return the observation."""
         if seed is not None:
             self.vector.reset(env_seeds(self.game, seed, self.vector.num_envs))
         elif not self._fresh:

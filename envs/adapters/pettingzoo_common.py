@@ -111,7 +111,7 @@ class PettingZooGame(Rendered):
     # --- starting -------------------------------------------------------------------------------------------
 
     def _start(self, seed: int | None, options: Mapping[str, Any] | None) -> None:
-        """Begin a new game, from the seed or the one that follows the last game's.
+        """Start a new game, from the seed or the one that follows the last game's.
 
         Envs of the core's `Vector` follow the same seeds: games after `reset(seed=s)` are those of an env
         that starts with s.

@@ -42,7 +42,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], Infos]:
-        """Begin a new game; arguments and errors are those of `AECGame.reset`."""
+        """Start a new game; arguments and errors are those of `AECGame.reset`."""
         self._start(seed, options)
         self.agents = self.possible_agents[:]
         if self.render_mode == "human":

@@ -87,7 +87,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin a new game.
+        """Start a new game.
 
         Args:
             seed: of the game, 0 to 2**31 - 1; None takes the one that follows the last game's. The runner's number

@@ -110,7 +110,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
     # --- playing ----------------------------------------------------------------------------------------------
 
     def reset(self) -> npt.NDArray[Any]:
-        """Begin new games, of the seeds given to `seed`, else of those that follow."""
+        """Start new games, of the seeds given to `seed`, else of those that follow."""
         for options in self._options:
             no_options(self.game, options)
         observation = self._begin(None if self._seeds[0] is None else self._seeds)

@@ -190,7 +190,7 @@ class SeatVector(Generic[S]):
         self.opponents = tuple(pool)
 
     def reset(self, seed: int | Tensor | None = None) -> None:
-        """Begin new games in all envs; those in progress are left unfinished.
+        """Start new games in all envs; those in progress are left unfinished.
 
         Args:
             seed: from which the envs' seeds are spread (`core.seeds`), or these themselves, int64 [B]; it seeds the

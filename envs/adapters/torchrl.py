@@ -140,7 +140,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self._next_seeds = chance.seeds(seed, self.batch_size[0], self.device)
 
     def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDictBase:
-        """Begin new games in the envs of `_reset`, bool [B, 1], or in all."""
+        """Start new games in the envs of `_reset`, bool [B, 1], or in all."""
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         if chosen is None:
             chosen = torch.ones(self.batch_size, dtype=torch.bool, device=self.device)

@@ -123,7 +123,7 @@ class SelfPlayCallback(IterationCallback):
             self.pool.add(self.policy.network, steps)
 
     def restart(self, seed: int) -> None:
-        """Begin new games and seed all generators by `seed`, from 0 to 2^63 - 1."""
+        """Start new games and seed all generators by `seed`, from 0 to 2^63 - 1."""
         self._draws.manual_seed(seed)
         self._line_up()
         self.model.set_random_seed(seed & 0xFFFFFFFF)  # of the games, too

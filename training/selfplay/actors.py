@@ -195,7 +195,7 @@ class ActorPlay(Generic[R]):
         self._members = [_Member(place, self._new()) for place in range(self._count)]
 
     def restart(self, seed: int) -> None:
-        """Begin new games in all actors; drops rollouts that they were asked for before."""
+        """Start new games in all actors; drops rollouts that they were asked for before."""
         self._seed, self._number = seed, 0
         for member in self._members:
             if member.handle is None:

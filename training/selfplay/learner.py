@@ -153,7 +153,7 @@ class Learner(ABC):
             self.play.start()
 
     def restart(self, seed: int) -> None:
-        """Begin new games; all their randomness, and who plays them, follows from the seed."""
+        """Start new games; all their randomness, and who plays them, follows from the seed."""
         assert self.play is not None
         self.play.restart(seed)
 

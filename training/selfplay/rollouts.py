@@ -88,7 +88,7 @@ class Play(Protocol[R_co]):
         """Begin what is needed for it, such as processes; before the first `restart`."""
 
     def restart(self, seed: int) -> None:
-        """Begin new games in all environments; all that follows depends on the seed and on the learner."""
+        """Start new games in all environments; all that follows depends on the seed and on the learner."""
 
     def collect(self, steps: int) -> R_co:
         """Play `T` steps in every environment."""
@@ -126,7 +126,7 @@ class SelfPlay:
         self.mixed_precision = mixed_precision
 
     def restart(self, seed: int) -> None:
-        """Begin new games in all environments; all that follows depends on the seed and on the learner."""
+        """Start new games in all environments; all that follows depends on the seed and on the learner."""
         players = self.game.info.num_players
         self.opponents.forget()
         learner, others = chance.seeds(seed, 2).tolist()
