@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -70,7 +71,10 @@ class Logs:
             self._tells = False
             self._warn(f"no TensorBoard events ({error}); pip install 'cellgames[train]'")
             return
-        self._writer = SummaryWriter(self._folder / TENSORBOARD, purge_step=self._first)
+        folder = self._folder / TENSORBOARD
+        while any(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
+            time.sleep(0.05)  # TensorBoard reads files in the order of their names, which hold no more than the second
+        self._writer = SummaryWriter(folder, purge_step=self._first)
 
     def table(self, history: Sequence[Mapping[str, float]]) -> None:
         """Write the whole table."""
