@@ -18,7 +18,7 @@ __all__ = ["FILE", "Recorder", "longest_first", "quick", "read"]
 
 FILE = ROOT / "tests" / "durations.json"
 
-QUICK_SECONDS = 100.0
+QUICK_SECONDS = 75.0
 """Processor time that `--quick` may spend in tests; collecting them and starting processes comes on top."""
 
 
