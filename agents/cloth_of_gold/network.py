@@ -29,7 +29,7 @@ PLANES = len(seen.BOARDS) + 1
 NUMBERS = len(seen.NUMBERS) + 2
 """Of `numbers_of`."""
 LEAD = 0.02
-"""What a unit counts in the numbers."""
+"""The value of a unit in the numbers."""
 
 
 class ClothTrunk(nn.Module):

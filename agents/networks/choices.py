@@ -13,7 +13,7 @@ from torch import Tensor
 __all__ = ["Choices", "Relation", "gumbel"]
 
 Relation = Callable[[int, Tensor], Tensor | None]
-"""What earlier components say about a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]]."""
+"""Influence of earlier components on a later one: (k, int64 [L, k] chosen so far) -> logits to add, [L, nvec[k]]."""
 
 
 class Choices:

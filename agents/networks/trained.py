@@ -20,7 +20,7 @@ from .saved import load_network, read_about
 __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
 
 WEIGHTS = Path(__file__).parents[1] / "weights"
-"""What comes with the package, to play by itself."""
+"""The weights that come with the package and play without search."""
 
 SEARCH_WEIGHTS = WEIGHTS / "search"
 """The same, to evaluate positions in a tree search."""

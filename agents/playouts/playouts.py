@@ -23,7 +23,7 @@ from cellgames.plugins import resolve
 __all__ = ["MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes", "play_out"]
 
 MAX_BATCH = 4096
-"""How many playouts are worth running at once: more would leave the cache, fewer are call overhead."""
+"""The number of playouts to run at once: more would leave the cache, fewer are call overhead."""
 
 _CELLS = 1 << 24  # of boards and masks together, which bounds the memory in games with large ones
 _FINISHED_SHARE = 8  # finished games are dropped when they are one in so many

@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 REPLAYS = 5
-"""How often a game without a winner is played again, at most."""
+"""The most replays of a game without a winner."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How games of agents end: `python -m benchmarks.agents.endings --game cloth-of-gold-v0 --agents greedy rollout:32`.
+"""Endings of games: `python -m benchmarks.agents.endings --game cloth-of-gold-v0 --agents greedy rollout:32`.
 
 Every agent plays itself, then each pair. The table goes to a Markdown file, the same data to a JSON file beside it;
 both are written anew after each match, so Ctrl-C loses the match in progress only.
@@ -31,7 +31,7 @@ __all__ = ["Endings", "endings_of", "main"]
 
 @dataclass(frozen=True)
 class Endings:
-    """How the games of a pair of agents ended.
+    """The endings of the games of a pair of agents.
 
     seats:     games won by whoever sat there.
     lost:      games that both lost.

@@ -1,4 +1,4 @@
-"""How strong the shipped agents are: `python -m benchmarks.agents.strength`.
+"""Strength of the shipped agents: `python -m benchmarks.agents.strength`.
 
 In every game `trained` meets other agents, in both seats or in half of the seats, and in Torus so does a tree search.
 A page for each goes to results/strength/, and a table of all to results/strength/README.md. A match that is done is
@@ -64,7 +64,7 @@ class Setting:
         return self.game if self.agent == "trained" else f"{self.game}-{self.agent.replace(':', '')}"
 
     def made(self, game: Game) -> dict[str, Any]:
-        """What made the weights of the agent."""
+        """Return what made the weights of the agent."""
         folder = {} if self.agent == "trained" else {"folder": SEARCH_WEIGHTS}
         found: dict[str, Any] = read_about(shipped(game, **folder))["made"]
         return found

@@ -1,4 +1,4 @@
-"""How often agents keep what they have, where the truth is known: `python -m benchmarks.agents.truth`.
+"""Share of positions in which agents keep the win on a solved board: `python -m benchmarks.agents.truth`.
 
 Torus of size 3 is solved (`cellgames.agents.torus.solver`). Every agent is asked for its move in the same positions, in
 each of which some moves win and some lose, and the moves that win are counted. A page and its numbers go to

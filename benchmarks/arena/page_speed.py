@@ -1,4 +1,4 @@
-"""How long the page waits for a move, in all games: `python -m benchmarks.arena.page_speed`.
+"""Seconds that the page waits for a move, in all games: `python -m benchmarks.arena.page_speed`.
 
 A server as `cellgames serve` starts it, on a free port, is asked as the page asks it, over one kept connection: a
 person, in one seat after the other, plays legal moves against `random`, whose own thinking takes next to nothing. Two

@@ -1,4 +1,4 @@
-"""How long a round robin of ten agents takes, and on what: `python -m benchmarks.arena.tournament`.
+"""Seconds of a round robin of ten agents, by its parts: `python -m benchmarks.arena.tournament`.
 
 Random, greedy, rollout:32 and seven networks, snapshots of a short run of training, play torus-small-v0 (size 5),
 all pairs. Each round is a whole `cellgames round-robin`, from the start of the process to the last plot, with its
