@@ -32,7 +32,8 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
 
     Args:
         game: the rules, or their id.
-        opponents: who plays the other seats; None plays at random. See `SeatVector`, also for the next two.
+        opponents: who plays the other seats, such as "greedy"; None plays at random. See `SeatVector`, also for the
+            next two.
         weights: how likely each opponent is.
         seat: the learner's, by number or name, or "random": drawn for each game.
         render_mode: "human" a window, which steps keep up to date, "rgb_array" uint8 [H, W, 3], "ansi" text.

@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, chance
+from cellgames.plugins import resolve
+
+if TYPE_CHECKING:
+    from cellgames.agents.base import AnyAgent
 
 __all__ = ["UNIFORM", "Opponent", "Opponents", "Uniform", "as_bounds", "as_pool", "as_seat"]
 
 _PLAY = 1  # a stream of a game's seed, below those of the games (`chance.USER`)
 _BITS = 0x7FFFFFFF  # as many as `Game.random_actions` takes
+_OF_AGENT = "cellgames.agents.agent_opponent:as_opponent"  # imported with the first agent: agents import adapters
 
 
 @runtime_checkable
@@ -75,26 +80,35 @@ UNIFORM = Uniform()
 """The opponent that plays any legal action with equal chance."""
 
 
-Opponents: TypeAlias = Opponent | Sequence[Opponent | None] | None
-"""One opponent, or several of which games draw; None is `UNIFORM`."""
+Opponents: TypeAlias = "Opponent | AnyAgent | str | Sequence[Opponent | AnyAgent | str | None] | None"
+"""One opponent, or several of which games draw: each an agent, its name as `cellgames.agents.load` takes it ("greedy"),
+or anything with the methods of `Opponent`; None is `UNIFORM`."""
 
 
 def as_pool(game: Game, opponents: Opponents) -> list[Opponent]:
-    """The opponents in a list; a `ValueError` unless there are some."""
-    given = [opponents] if opponents is None or isinstance(opponents, Opponent) else opponents
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
-        raise ValueError(
-            f"{game.id}: expected an opponent with start and pick, or a sequence of at least one, got {given!r}; "
-            "cellgames.agents.as_opponent makes one of an agent or of its name"
-        )
-    pool = [UNIFORM if one is None else one for one in given]
-    for one in pool:
-        if not isinstance(one, Opponent):
-            raise ValueError(
-                f"{game.id}: expected opponents with start and pick, got {type(one).__name__}; "
-                "cellgames.agents.as_opponent makes one of an agent or of its name"
-            )
-    return pool
+    """Return the opponents as a list.
+
+    Raises:
+        ValueError: something is no opponent; a name is unknown, or its agent cannot play the game.
+    """
+    several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
+    if several and not opponents:
+        raise ValueError(f"{game.id}: expected at least one opponent, got {opponents!r}")
+    return [_as_opponent(game, one) for one in (opponents if several else [opponents])]  # type: ignore[union-attr]
+
+
+def _as_opponent(game: Game, given: Any) -> Opponent:
+    if given is None:
+        return UNIFORM
+    if isinstance(given, Opponent):
+        return given
+    if isinstance(given, str) or any(hasattr(given, method) for method in ("act", "act_on_state")):
+        made: Opponent = resolve(_OF_AGENT)(given, game)
+        return made
+    raise ValueError(
+        f"{game.id}: expected an agent, its name such as 'greedy', an opponent with start and pick, or a list of them, "
+        f"got {given!r}"
+    )
 
 
 def as_bounds(game: Game, count: int, weights: Sequence[float] | None) -> Tensor:

@@ -1,7 +1,7 @@
 """One player's view of many games: "I against these opponents", in games that start over by themselves.
 
 Every interface for a single learner stands on this: Gymnasium's, Stable-Baselines3's, and trainers of one's own. It
-imports no agent; opponents are handed in (`cellgames.agents.as_opponent` makes them from agents).
+imports no agent before it is given one, or a name of one, as an opponent.
 
 Letters: `B` games (envs), `P` players, `A` actions (mask width), `K` components of an action, `L` seats that act,
 `E` games that ended in a step.
@@ -90,7 +90,8 @@ class SeatVector(Generic[S]):
         game: the rules.
         num_envs: `B`.
         opponents: one, or several of which each game draws one (for each of the other seats, if there are more
-            than two); None stands for `UNIFORM`.
+            than two): agents, their names such as "greedy" or "rollout:64" (`cellgames.agents.load`), or objects
+            with the methods of `Opponent`; None stands for `UNIFORM`.
         weights: how likely each opponent is, in any unit; None draws them alike.
         seat: the learner's, by number or name, or "random": drawn for each game.
         seed: see `reset`.

@@ -15,7 +15,6 @@ from learner_play import REGISTERED, Habit, every_game, random_learner
 from toy_games import Race, Sealed
 
 import cellgames
-from cellgames.agents import as_opponent
 from cellgames.envs.adapters.gymnasium_env import SeatEnv
 from cellgames.envs.core import Game
 
@@ -210,7 +209,7 @@ def test_an_illegal_action_loses_and_is_told() -> None:
 
 @pytest.mark.parametrize("game", [TORUS, GRID], ids=["torus", "grid"])
 def test_maskable_ppo_learns_on_it_and_plays_no_illegal_action(game: Game) -> None:
-    env = SeatVecEnv(game, 4, as_opponent("random"), seed=1)
+    env = SeatVecEnv(game, 4, "random", seed=1)
     model = MaskablePPO("MlpPolicy", VecMonitor(env), n_steps=16, batch_size=32, n_epochs=1, seed=3)
     before = {name: weight.clone() for name, weight in model.policy.state_dict().items()}
 
@@ -237,7 +236,7 @@ def test_an_illegal_action_has_no_chance_in_the_policy() -> None:
 
 
 def test_sb3s_evaluation_counts_games_by_their_results() -> None:
-    env = SeatVecEnv(TORUS, 4, as_opponent("greedy"), seed=1)
+    env = SeatVecEnv(TORUS, 4, "greedy", seed=1)
     model = MaskablePPO("MlpPolicy", env, n_steps=8, seed=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that no Monitor is around it

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import gymnasium
 import pytest
 import torch
 from every_game import generator
@@ -16,6 +18,7 @@ from toy_games import Race, RaceState, Sealed
 import cellgames
 from cellgames import agents
 from cellgames.agents.agent_opponent import AgentOpponent, as_opponent
+from cellgames.envs.adapters import SeatEnv, SeatVecEnv, SeatVectorEnv
 from cellgames.envs.adapters import seats as seats_module
 from cellgames.envs.adapters.seats import UNIFORM, SeatTransition, SeatVector
 from cellgames.envs.core import LOSS, WIN, Game, chance, seeds
@@ -342,8 +345,43 @@ def test_agents_play_as_opponents(game: Game) -> None:
     )
 
 
+ENVIRONMENTS: dict[str, Callable[[Any], SeatVector]] = {
+    "tensors": lambda opponents: SeatVector(TORUS, 2, opponents),
+    "gymnasium": lambda opponents: SeatEnv(TORUS, opponents).vector,
+    "gymnasium.make": lambda opponents: unwrapped("cellgames/torus-v0", opponents).vector,
+    "vector": lambda opponents: SeatVectorEnv(TORUS, 2, opponents).vector,
+    "sb3": lambda opponents: SeatVecEnv(TORUS, 2, opponents).vector,
+}
+
+
+def unwrapped(id: str, opponents: Any) -> Any:
+    return gymnasium.make(id, size=3, opponents=opponents).unwrapped
+
+
+@pytest.mark.parametrize("make", ENVIRONMENTS.values(), ids=ENVIRONMENTS)
+def test_opponents_are_agents_or_their_names(make: Callable[[Any], SeatVector]) -> None:
+    (greedy,) = make("greedy").opponents
+    assert isinstance(greedy, AgentOpponent)
+    assert greedy.name == "greedy"
+    named, agent, uniform = make(["rollout:4", agents.load("random"), None]).opponents
+    assert [named.name, agent.name] == ["rollout:4", "random"]  # type: ignore[attr-defined]  # agents have names
+    assert uniform is UNIFORM
+    with pytest.raises(ValueError, match=r"unknown agent 'gredy'; known: .*; did you mean 'greedy'") as caught:
+        make(["greedy", "gredy"])
+    with pytest.raises(ValueError, match="unknown agent 'gredy'") as by_load:
+        agents.load("gredy")
+    assert str(caught.value) == str(by_load.value)
+
+
+def test_opponents_that_cannot_play_the_game_are_refused() -> None:
+    with pytest.raises(ValueError, match="toy-sealed-v0 has no such agent; games with one"):
+        SeatVector(Sealed(), 1, "greedy")
+    with pytest.raises(ValueError, match="needs a game in turns with perfect information"):
+        SeatVector(Sealed(), 1, ["random", Peeker()])
+
+
 def test_greedy_beats_a_random_learner() -> None:
-    vector = SeatVector(cellgames.make("torus-v0", size=3), 40, as_opponent("greedy"), seed=1)
+    vector = SeatVector(cellgames.make("torus-v0", size=3), 40, "greedy", seed=1)
     outcomes = torch.cat([moved.ended.outcome for moved in run(vector, 25) if moved.ended is not None])
     assert len(outcomes) > 60
     assert (outcomes == LOSS).float().mean() > 0.9
@@ -465,12 +503,12 @@ def test_bad_arguments_are_refused() -> None:
     for seat in (2, -1, True, "blue", 1.0):
         with pytest.raises(ValueError, match="expected a seat from 0 to 1, one of black, white, or 'random'; got"):
             SeatVector(TORUS, 1, seat=seat)  # type: ignore[arg-type]  # on purpose
-    nobody: tuple[Any, ...] = ("greedy", [], {})
+    nobody: tuple[Any, ...] = ({}, 7, [None, 7])
     for opponents in nobody:
-        with pytest.raises(ValueError, match="expected an opponent with start and pick, or a sequence"):
+        with pytest.raises(ValueError, match=r"expected an agent, its name such as 'greedy', .*, got (\{\}|7)$"):
             SeatVector(TORUS, 1, opponents)
-    with pytest.raises(ValueError, match="expected opponents with start and pick, got str"):
-        SeatVector(TORUS, 1, ["greedy"])  # type: ignore[list-item]  # on purpose
+    with pytest.raises(ValueError, match=r"torus-v0: expected at least one opponent, got \[\]"):
+        SeatVector(TORUS, 1, [])
     for weights in ([1.0], [1, -1], [0, 0], [1, float("nan")]):
         with pytest.raises(ValueError, match="expected 2 weights, one for each opponent, none negative"):
             SeatVector(TORUS, 1, [None, None], weights=weights)
