@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["digest", "identities", "identity", "is_program"]
 
 _BYTES = 8
-_WEIGHTS = ("trained", "gumbel")  # of AGENTS, those that play by weights
 
 
 def digest(content: bytes) -> str:
@@ -74,7 +73,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
     name = spec.partition(":")[0]
-    return name in AGENTS and name not in _WEIGHTS
+    return name in AGENTS and AGENTS[name].weights is None
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
@@ -87,17 +86,17 @@ def _of_spec(spec: str, game: Game | None) -> str:
         path = Path(argument.partition(":")[2]) if name == "gumbel" and ":" in argument else None
         if path is not None:
             return _of_file(path / WEIGHTS_FILE if path.is_dir() else path)
-        return _of_shipped(game, search=name == "gumbel")
+        return _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 
-def _of_shipped(game: Game | None, *, search: bool) -> str:
+def _of_shipped(game: Game | None, folder: Path | None) -> str:
     if game is None:
         return ""
-    from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, shipped
+    from cellgames.agents.networks.trained import shipped
 
     try:
-        return _of_file(shipped(game, SEARCH_WEIGHTS if search else WEIGHTS))
+        return _of_file(shipped(game, folder))
     except (ValueError, ImportError):  # `load` says what is wrong
         return ""
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, resolve
 
@@ -35,17 +36,28 @@ class AgentSpec:
         summary: one line.
         default: import path, in this package, of what makes the agent from its arguments; "" if only plugins have one.
         by_game: True if a game's plugin may list its own agent under this name.
+        weights: the folder of the shipped weights that it plays by, None for an agent without any.
     """
 
     usage: str
     summary: str
     default: str = ""
     by_game: bool = False
+    weights: Path | None = None
 
     @property
     def name(self) -> str:
         """Return the name without arguments."""
         return self.usage.partition(":")[0]
+
+    @property
+    def ids_with_weights(self) -> tuple[str, ...] | None:
+        """Return the ids of the games for which its weights come with the package, None if it plays by no weights.
+
+        Raises:
+            ImportError: the extra `trained`, which reads weights, is missing.
+        """
+        return None if self.weights is None else ids_with_weights(self.weights)
 
     def make(self, text: str | None) -> AnyAgent:
         """Return a new agent.
@@ -128,11 +140,13 @@ AGENTS: dict[str, AgentSpec] = {
             "gumbel:N[:FILE]",
             "tree search, N simulations a move, by a shipped network or FILE (Gumbel AlphaZero)",
             "search.search_agent:gumbel_alphazero",
+            weights=SEARCH_WEIGHTS,
         ),
         AgentSpec(
             "trained",
-            "a network that learned by self-play; its weights come with the package",
+            "a network that learned by self-play, in games whose weights come with the package",
             "networks.trained:trained",
+            weights=WEIGHTS,
         ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", by_game=True),
     )

@@ -23,6 +23,7 @@ from cellgames.plugins import resolve
 
 from .blocks import initialized
 from .choices import Choices, Relation
+from .shipped_weights import serves
 
 __all__ = ["FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
 
@@ -99,8 +100,8 @@ class Network(nn.Module, ABC, Generic[G_co]):
         return PolicyAndValue(Choices(logits, action_mask, self.nvec, relation), value.float())
 
     def check_game(self, game: Game) -> None:
-        """Raise a `ValueError` unless the weights serve this game; networks whose weights fit other sizes say so."""
-        if game != self.game:
+        """Raise a `ValueError` unless the weights play this game, as `GamePlugin.transfer_parameters` says."""
+        if game.id != self.game.id or not serves(plugin_of(game), self.game.parameters, game.parameters):
             raise ValueError(f"expected {self.game} for this network, got {game}; it learned that game and no other")
 
     @abstractmethod

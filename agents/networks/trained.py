@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,18 +13,14 @@ from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
+from cellgames.envs.registry import REGISTRY, plugin_of
 
 from .file_names import WEIGHTS_FILE
 from .networks import Network
 from .saved import load_network, read_about
+from .shipped_weights import SEARCH_WEIGHTS, WEIGHTS, differences, ids_with_weights, serves
 
 __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "WeightsAgent", "from_file", "search_network", "shipped", "trained"]
-
-WEIGHTS = Path(__file__).parents[1] / "weights"
-"""The weights that come with the package and play without search."""
-
-SEARCH_WEIGHTS = WEIGHTS / "search"
-"""The same, to evaluate positions in a tree search."""
 
 
 class WeightsAgent(ByGame):
@@ -103,12 +100,38 @@ def shipped(game: Game, folder: Path | None = None) -> Path:
         try:
             load_network(path, game)
         except ValueError as error:
-            reasons.append(str(error))
+            apart = _listed(differences(found[path], exact))
+            reasons.append(apart if not serves(plugin_of(game), found[path], exact) else f"{apart} ({error})")
         else:
             return path
-    settings = "; ".join(", ".join(f"{name}={value}" for name, value in known.items()) for known in found.values())
-    there = f"there are some for {settings} ({'; '.join(reasons)})" if found else f"there are none for {game.id} yet"
-    raise ValueError(f"no trained weights for {game}: {there}; `cellgames train` makes them")
+    there = f"there are some for {'; '.join(reasons)}" if found else f"there are none for {game.id} yet"
+    raise ValueError(_refusal(game, there, folder or WEIGHTS))
+
+
+def _refusal(game: Game, there: str, folder: Path) -> str:
+    """Return why there are no weights for a game, which games have some, and how to make others."""
+    ids = ", ".join(ids_with_weights(folder)) or "none"
+    entries = [entry for entry in REGISTRY.values() if entry.plugin.id == game.id]
+    changes = {entry.id: differences(game.parameters, entry.defaults) for entry in entries}
+    id = min(changes, key=lambda id: len(changes[id]), default=game.id)
+    changed = changes.get(id, {})
+    name = f"{id} with {_listed(changed)}" if changed else id
+    words = "".join(f" --param {shlex.quote(f'{name}={_text(value)}')}" for name, value in changed.items())
+    return (
+        f"no trained weights for {name}: {there}; games with weights: {ids}. "
+        f"`cellgames train {id}{words}` makes some, and "
+        + ("gumbel:N:FOLDER searches by" if folder == SEARCH_WEIGHTS else "an agent is")
+        + " the folder of that run"
+    )
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in parameters.items())
+
+
+def _text(value: Any) -> str:
+    """Return the value of a parameter as the command line takes it."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def _distance(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:

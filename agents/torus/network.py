@@ -31,11 +31,6 @@ class TorusNetwork(Network):
         self.value = head(2 * size.channels, 2 * size.channels, 1, 1.0)
 
     @override
-    def check_game(self, game: Game) -> None:
-        if game.id != self.game.id:
-            super().check_game(game)
-
-    @override
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
         batch, n = len(observation), observation.shape[-1]
         turns = _turns(n, observation.device)

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+import re
+import shlex
 from pathlib import Path
 
 import pytest
 import torch
 from benchmarks.agents.truth import sample
+from paths import ROOT
 
 import cellgames
 from cellgames.agents import load
+from cellgames.agents.loading import AGENTS
 from cellgames.agents.networks.saved import read_about
+from cellgames.agents.networks.shipped_weights import ids_with_weights
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped
 from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli.main import main, parser
+from cellgames.cli.shared_options import make_game
+from cellgames.web.catalog import offered
 
 SHIPPED = sorted(WEIGHTS.glob("*.safetensors"))
 FOR_SEARCH = sorted(SEARCH_WEIGHTS.glob("*.safetensors"))
+
+(_CHOICES,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+COMMANDS: list[argparse.ArgumentParser] = [*_CHOICES.choices.values()]
 
 AT_LEAST = {
     "torus-small-v0": (20, 0.9),
@@ -27,6 +40,68 @@ AT_LEAST = {
     "toroidal-cup-small-v0": (60, 0.5),
 }
 """Games of a match against random play, and what they should score at least: less than they do on average."""
+
+
+@pytest.mark.parametrize("spec", ["trained", "gumbel:4"])
+def test_ids_with_weights_are_those_that_load(spec: str) -> None:
+    def loads(id: str) -> bool:
+        try:
+            load(spec, cellgames.make(id))
+        except ValueError:
+            return False
+        return True
+
+    ids = AGENTS[spec.partition(":")[0]].ids_with_weights
+    assert ids == tuple(id for id in cellgames.games() if loads(id))
+    assert ids
+
+
+def test_lists_offer_trained_where_there_are_weights(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list", "--json"]) == 0
+    listed = {agent["spec"]: agent for agent in json.loads(capsys.readouterr().out)["agents"]}
+    assert {spec for spec, agent in listed.items() if "games" in agent} == {"trained", "gumbel:N[:FILE]"}
+    assert listed["trained"]["games"] == [*ids_with_weights()]
+    assert main(["list"]) == 0
+    (line,) = re.findall(r"^  trained .*", capsys.readouterr().out, re.MULTILINE)
+    assert set(re.findall(r"[\w-]+-v0", line)) == {*ids_with_weights()}
+    for id in cellgames.games():
+        offers = {offer["name"] for offer in offered(cellgames.make(id), {})}
+        assert ("trained" in offers) == (id in ids_with_weights())
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"Weights for (.*?) come\s", readme, re.DOTALL)
+    assert re.findall(r"`([^`]+)`", sentence) == [*ids_with_weights()]
+
+
+def test_examples_ask_for_agents_that_the_game_has() -> None:
+    lines = [line.strip() for command in COMMANDS for line in command.format_help().splitlines()]
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))):
+        lines += re.findall(r"^(?:\S*/)?(cellgames .*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    checked = 0
+    for line in lines:
+        words = shlex.split(line, comments=True) if line.startswith("cellgames ") else []
+        if not any(word == "trained" or re.fullmatch(r"gumbel:\d+", word) for word in words):
+            continue
+        given = parser().parse_args(words[1:])
+        if getattr(given, "game", None) is None or given.game not in cellgames.games():
+            continue
+        game = make_game(given)
+        for word in words:
+            if word == "trained" or re.fullmatch(r"gumbel:\d+", word):
+                load(word, game)
+                checked += 1
+    assert checked > 10
+
+
+def test_trained_for_a_game_without_weights_says_which_have_some_and_how_to_train(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["evaluate", "trained", "--game", "cloth-of-gold-v0", "--against", "random"]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert all(id in said for id in ids_with_weights())
+    assert "`cellgames train cloth-of-gold-v0`" in said
+    with pytest.raises(ValueError, match=r"`cellgames train toroidal-cup-small-v0 --param rows=32`"):
+        load("trained", cellgames.make("toroidal-cup-small-v0", rows=32))
 
 
 def test_every_game_has_a_trained_agent() -> None:

@@ -8,8 +8,10 @@ from functools import cache
 
 from paths import ROOT
 
+from cellgames.agents.loading import AGENTS
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
@@ -17,6 +19,7 @@ from cellgames.training.sweeps.sweep_options import SweepOptions
 from cellgames.utils.options import Option, Options
 
 PAGES = {
+    "agents.md": ("shipped weights",),
     "arena.md": ("round robin options", "free-for-all options"),
     "season.md": ("season options",),
     "sweeps.md": ("sweep options",),
@@ -36,6 +39,7 @@ def tables() -> dict[str, str]:
         "settings": _settings(),
         "presets": _presets(),
         "metrics": _metrics(),
+        "shipped weights": _weights(),
     }
 
 
@@ -96,6 +100,15 @@ def _metrics() -> str:
         only = "" if len(names) == len(ALGORITHMS) else f" (only {', '.join(names)})"
         rows.append((f"`{metric}`", "learning", text + only))
     return _table(("column", "group in TensorBoard", ""), rows)
+
+
+def _weights() -> str:
+    """Return the games that the shipped weights play."""
+    ids = {entry.usage: entry.ids_with_weights for entry in AGENTS.values() if entry.weights is not None}
+    rows = [
+        (f"`{id}`", *("yes" if id in (found or ()) else "no" for found in ids.values())) for id in registry.REGISTRY
+    ]
+    return _table(("game", *(f"`{usage.partition('[')[0]}`" for usage in ids)), rows)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,8 @@ class GamePlugin:
             playouts) and `perfect`.
         networks: network classes by kind, made of a game and a `networks.Size`. `policy` replaces the flat network;
             `turns` evaluates positions after whole turns.
+        transfer_parameters: parameters over which the networks transfer: weights that learned one value of them play
+            all others.
         playout: function of a game, `X` states and a generator that plays them to their ends and returns the
             outcomes, int8 [X, P]. It replaces `playouts.finish`.
         prior: function of a game, `X` states and a generator to logits, float [X, A]: the actions that a tree search
@@ -122,6 +124,7 @@ class GamePlugin:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     agents: Mapping[str, Target] = field(default_factory=dict)
     networks: Mapping[str, Target] = field(default_factory=dict)
+    transfer_parameters: tuple[str, ...] = ()
     playout: Target | None = None
     prior: Target | None = None
     determinize: Target | None = None

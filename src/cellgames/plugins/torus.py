@@ -18,6 +18,7 @@ TORUS = GamePlugin(
         "perfect": "cellgames.agents.torus.perfect:TorusPerfect",
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
+    transfer_parameters=("size",),
     presets=(
         TrainingPreset(
             "ppo", {**SAMPLE_EFFICIENT, "num_envs": 128, "layers": 4, "eval_every": 20, "checkpoint_every": 40}

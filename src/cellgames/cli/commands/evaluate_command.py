@@ -46,7 +46,7 @@ _TEXT = (
 _EXAMPLES = (
     "results/train/torus-small-v0-ppo-seed=0/agent.safetensors",
     "greedy --game torus-small-v0 --against random rollout:64 --games 400",
-    "trained --game grid-adaptation-small-v0 --against greedy --out results/grid",
+    "trained --game grid-adaptation-v0 --against greedy --out results/grid",
 )
 
 _DATA = "evaluation.json"

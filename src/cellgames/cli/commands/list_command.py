@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from cellgames.agents.loading import AGENTS
+from cellgames.agents.loading import AGENTS, AgentSpec
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.cli.console import print_columns, program
 from cellgames.cli.shared_options import add_command
@@ -27,7 +27,7 @@ def _run(arguments: argparse.Namespace) -> int:
         {"id": spec.id, "summary": spec.summary, "parameters": dict(spec.defaults)}
         for spec in registry.REGISTRY.values()
     ]
-    agents = [{"spec": spec.usage, "summary": spec.summary} for spec in AGENTS.values()]
+    agents = [_described(spec) for spec in AGENTS.values()]
     agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
@@ -40,7 +40,20 @@ def _run(arguments: argparse.Namespace) -> int:
     ]
     print_columns(lines)
     print("  Parameters are set by --param NAME=VALUE, such as --param size=5.\n\nAgents")
+    for agent in agents:
+        if "games" in agent:
+            agent["summary"] += f": {', '.join(agent['games'])}"
     print_columns([(agent["spec"], agent["summary"]) for agent in agents])
     print()
     print(f"Try: {program()} play torus-v0 --agent greedy")
     return 0
+
+
+def _described(spec: AgentSpec) -> dict[str, Any]:
+    """Return an agent as JSON: `spec`, `summary`, and `games` if its shipped weights play only some of them."""
+    found: dict[str, Any] = {"spec": spec.usage, "summary": spec.summary}
+    try:
+        ids = spec.ids_with_weights
+    except ImportError as error:
+        return found | {"summary": f"{spec.summary}; {error}"}
+    return found if ids is None else found | {"games": list(ids)}

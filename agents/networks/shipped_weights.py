@@ -1,0 +1,66 @@
+"""The weights that come with the package, and the games that they play. Importing this imports no torch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from cellgames.envs import registry
+from cellgames.plugins import GamePlugin
+
+__all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "differences", "ids_with_weights", "serves"]
+
+WEIGHTS = Path(__file__).parents[1] / "weights"
+"""The weights that come with the package and play without search."""
+
+SEARCH_WEIGHTS = WEIGHTS / "search"
+"""The same, to evaluate positions in a tree search."""
+
+
+def ids_with_weights(folder: Path | None = None) -> tuple[str, ...]:
+    """Return the ids of the games that the weights in a folder play, in the order of lists.
+
+    Args:
+        folder: `WEIGHTS`, the default, or `SEARCH_WEIGHTS`.
+
+    Raises:
+        ImportError: the extra `trained` is missing.
+    """
+    learned = _learned(WEIGHTS if folder is None else folder)
+    return tuple(
+        id
+        for id, entry in registry.REGISTRY.items()
+        if any(
+            game == entry.plugin.id and serves(entry.plugin, parameters, entry.defaults) for game, parameters in learned
+        )
+    )
+
+
+def serves(plugin: GamePlugin, learned: Mapping[str, Any], played: Mapping[str, Any]) -> bool:
+    """Return True if weights of a game with the parameters `learned` play it with the parameters `played`."""
+    return learned.keys() == played.keys() and differences(learned, played).keys() <= set(plugin.transfer_parameters)
+
+
+def differences(learned: Mapping[str, Any], played: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters of `learned` that differ from those of `played`; lists equal tuples, as JSON has none."""
+    other = json.loads(json.dumps(dict(played)))
+    return {name: value for name, value in json.loads(json.dumps(dict(learned))).items() if value != other.get(name)}
+
+
+def _learned(folder: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return the game and the parameters of each file of a folder; damaged files are left to those who load them."""
+    try:
+        from safetensors import SafetensorError, safe_open
+    except ImportError as error:
+        raise ImportError(f"weights need safetensors: pip install 'cellgames[trained]' ({error})") from error
+    found = []
+    for path in sorted(folder.glob("*.safetensors")):
+        try:
+            with safe_open(path, framework="np") as file:
+                about = json.loads((file.metadata() or {})["about"])
+            found.append((about["game"], about["parameters"]))
+        except (SafetensorError, OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
