@@ -34,7 +34,6 @@ from tianshou.trainer import OffPolicyTrainerParams
 from torch import Tensor, nn
 
 import cellgames
-import cellgames.envs.adapters  # puts the games into PettingZoo's registry
 from cellgames.agents import BaseAgent, load
 from cellgames.arena import MatchOptions, evaluate, play_evaluation
 from cellgames.envs import Game

@@ -168,12 +168,11 @@ def pgx_hex(seconds: float, batch: int, tuned: bool = False, seed: int = 0) -> M
 def pettingzoo_connect_four(seconds: float, seed: int = 0) -> Measurement:
     """PettingZoo's connect_four_v3 as `env()` wraps it, through the AEC loop; one game, one thread.
 
-    Imported from the game's own module: `pettingzoo.classic.connect_four_v3` has the same function and warns
-    that it is deprecated. The module imports pygame, which draws nothing without a render mode.
+    The game imports pygame, which draws nothing without a render mode.
     """
-    from pettingzoo.classic.connect_four.connect_four import env
+    import pettingzoo
 
-    moves, elapsed = aec_moves_per_second(env, seconds, seed)
+    moves, elapsed = aec_moves_per_second(partial(pettingzoo.make, "aec", "classic/connect_four-v3"), seconds, seed)
     return Measurement("pettingzoo_connect_four", "pettingzoo", version("pettingzoo"), 1, "moves", moves, elapsed)
 
 

@@ -7,7 +7,6 @@ since it asks for Gymnasium 0.29 or older and knows no SuperSuit:
 
 - Its wrapper is a PettingZoo wrapper that sb3-contrib's `ActionMasker` takes for a Gymnasium environment. Gymnasium 1
   does not, so `OnePlayerAtATime` is a `gymnasium.Env`; its `action_masks` serves MaskablePPO without `ActionMasker`.
-- The game is imported from its own module; `pettingzoo.classic.connect_four_v3` warns that it is deprecated.
 - SuperSuit's `pettingzoo_env_to_vec_env_v1`, which PettingZoo's other tutorials use, takes parallel environments only,
   and its vector environments hand on no masks. So the copies come from `stable_baselines3_vec_env_v0`, in this
   process (SB3's DummyVecEnv) or in one each (SubprocVecEnv).
@@ -72,9 +71,9 @@ class OnePlayerAtATime(gymnasium.Env[npt.NDArray[np.int8], int]):
 
 
 def _connect_four() -> OnePlayerAtATime:
-    from pettingzoo.classic.connect_four.connect_four import env
+    import pettingzoo
 
-    return OnePlayerAtATime(env())
+    return OnePlayerAtATime(pettingzoo.make("aec", "classic/connect_four-v3"))
 
 
 def pettingzoo_tutorial(seconds: float) -> Measurement:

@@ -1,15 +1,13 @@
 """The games as other libraries expect them: one module for each library, no rule inside.
 
-Importing this package adds the games to PettingZoo's and Gymnasium's registries, as `cellgames/torus-v0` and so on; it
-imports neither torch nor a game. Names are imported when they are first used; `SeatVecEnv` needs the extra `train`,
-`TorchRLGame` the extra `torchrl`, and the module `rllib` the extra `rllib`.
+`import cellgames` adds the games to the registries of Gymnasium and PettingZoo, as `cellgames/torus-v0` and so on.
+Names are imported when they are first used; `SeatVecEnv` needs the extra `train`, `TorchRLGame` the extra `torchrl`,
+and the module `rllib` the extra `rllib`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-
-from .registration import register
 
 if TYPE_CHECKING:
     from .gymnasium_env import SeatEnv
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
     from .opponents import UNIFORM, Opponent, Opponents, Uniform
     from .pettingzoo_aec import AECGame
     from .pettingzoo_parallel import ParallelGame
+    from .registration import register
     from .sb3 import SeatVecEnv
     from .seats import Ended, SeatTransition, SeatVector
     from .torchrl import TorchRLGame
@@ -31,6 +30,7 @@ else:
             "opponents": ("UNIFORM", "Opponent", "Opponents", "Uniform"),
             "pettingzoo_aec": ("AECGame",),
             "pettingzoo_parallel": ("ParallelGame",),
+            "registration": ("register",),
             "sb3": ("SeatVecEnv",),
             "seats": ("Ended", "SeatTransition", "SeatVector"),
             "torchrl": ("TorchRLGame",),
@@ -53,5 +53,3 @@ __all__ = [
     "Uniform",
     "register",
 ]
-
-register()

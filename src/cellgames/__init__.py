@@ -4,13 +4,15 @@
     game = cellgames.make("torus-v0", size=8)      # the batched core: pure functions on tensors
     cellgames.arena.round_robin(game, ["random", "greedy"], out="my_round_robin")
 
-PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this package imports no torch.
+PettingZoo users start at `from cellgames.envs import torus_v0`. Importing this package imports no torch. It adds the
+games to the registries of Gymnasium and PettingZoo, where a program imports these, before or after.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .utils.after_import import after_import
 from .utils.lazy_names import lazy_names
 from .utils.version import __version__
 
@@ -53,3 +55,7 @@ def register(game: Any, *, id: str | None = None, summary: str = "", **parameter
     from .envs import registry
 
     registry.register(game, id=id, summary=summary, **parameters)
+
+
+for _library in ("gymnasium", "pettingzoo"):  # last, since games of other packages import this one
+    after_import(_library, f"cellgames.envs.adapters.registration:register_in_{_library}")

@@ -75,9 +75,6 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     import gymnasium
     import pettingzoo
 
-    import cellgames.envs.adapters
-
-    cellgames.envs.adapters.register()
     tables: list[Any] = [REGISTRY, gymnasium.registry, pettingzoo.aec_registry, sys.modules]
     before = [dict(table) for table in tables]
     monkeypatch.chdir(tmp_path)

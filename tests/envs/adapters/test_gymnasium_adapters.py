@@ -68,6 +68,14 @@ def test_gymnasiums_checker_passes(id: str) -> None:
     check_env(env.unwrapped)
 
 
+def test_ids_may_name_the_package_that_registers_them() -> None:
+    env: Any = gymnasium.make("cellgames:cellgames/torus-v0", size=3, opponents="greedy")
+    assert env.unwrapped.game == cellgames.make("torus-v0", size=3)
+    envs: Any = gymnasium.make_vec("cellgames:cellgames/torus-v0", num_envs=2, opponents="greedy", size=3)
+    assert repr(envs) == "SeatVectorEnv(Torus(size=3), 2 envs)"
+    assert env.unwrapped.vector.opponents[0].name == envs.vector.opponents[0].name == "greedy"
+
+
 @every_game
 def test_a_game_gives_what_the_seat_vector_gives_and_its_masks_sample(game: Game) -> None:
     env: Any = SeatEnv(game)

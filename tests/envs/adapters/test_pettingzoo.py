@@ -64,7 +64,6 @@ def quiet() -> Iterator[None]:
         warnings.simplefilter("error")
         for message in about:
             warnings.filterwarnings("ignore", message=message)
-        warnings.filterwarnings("ignore", category=DeprecationWarning)
         yield
 
 

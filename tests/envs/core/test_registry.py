@@ -141,31 +141,64 @@ def test_importing_the_package_is_cheap_and_imports_nothing_heavy() -> None:
     assert float(spent) < 1.0  # it is some 20 ms; the bound only catches a heavy import by another name
 
 
-# ---------------------------------------------------------------- PettingZoo's registry
+# ---------------------------------------------------------------- other libraries' registries
 
-_PETTINGZOO = """
+_OTHERS = """
 import sys, warnings
 warnings.filterwarnings("error", message="Overriding environment")
-import {first}
-import pettingzoo
-print([id for id in pettingzoo.aec_registry if id.startswith("cellgames/")])
-print([id for id in pettingzoo.parallel_registry if id.startswith("cellgames/")])
+{imports}
 print([name for name in ("torch", "pygame", "PIL") if name in sys.modules])
+import gymnasium, pettingzoo
+for registry in (gymnasium.registry, pettingzoo.aec_registry, pettingzoo.parallel_registry):
+    print([id for id in registry if id.startswith("cellgames/")])
+assert type(gymnasium.__loader__) is type(gymnasium.__spec__.loader) is type(cellgames.__loader__)
+assert not [finder for finder in sys.meta_path if type(finder).__module__.startswith("cellgames")]
 """
 
 
-def test_importing_the_adapters_registers_every_game_without_torch() -> None:
-    lines = python(_PETTINGZOO.format(first="cellgames.envs.adapters")).splitlines()
-    parallel = [id for id in REGISTRY if cellgames.make(id).info.simultaneous]
-    assert lines[0] == str([f"cellgames/{id}" for id in REGISTRY])
-    assert lines[1] == str([f"cellgames/{id}" for id in parallel])
-    assert lines[2] == "[]"
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import cellgames",
+        "import cellgames, gymnasium, pettingzoo",
+        "import cellgames, pettingzoo",
+        "import gymnasium, cellgames, pettingzoo",
+        "import pettingzoo, cellgames",
+        "import cellgames.envs.adapters",
+        "import pettingzoo, cellgames.envs.adapters; cellgames.envs.adapters.register()",
+    ],
+)
+def test_other_libraries_know_every_game_in_any_order_of_imports(imports: str) -> None:
+    heavy, *found = python(_OTHERS.format(imports=imports)).splitlines()
+    every = str([f"cellgames/{id}" for id in REGISTRY])
+    assert found == [every, every, str([f"cellgames/{id}" for id in REGISTRY if REGISTRY[id].simultaneous])]
+    assert heavy == "[]"
 
 
-def test_importing_an_environment_registers_every_game_and_imports_nothing_graphical() -> None:
-    lines = python(_PETTINGZOO.format(first="cellgames.envs.torus_v0")).splitlines()
-    assert lines[0] == str([f"cellgames/{id}" for id in REGISTRY])
-    assert lines[2] == "['torch']"
+def test_importing_an_environment_imports_nothing_graphical() -> None:
+    assert python(_OTHERS.format(imports="import cellgames.envs.torus_v0")).splitlines()[0] == "['torch']"
+
+
+def test_gymnasium_imports_the_package_that_an_id_names() -> None:
+    code = 'import gymnasium; print(gymnasium.make("cellgames:cellgames/torus-v0", size=3).unwrapped.game)'
+    assert python(code) == "Torus(size=3)\n"
+
+
+def test_looking_for_a_library_does_not_import_it() -> None:
+    code = """
+import cellgames, importlib.util, sys
+spec = importlib.util.find_spec("gymnasium")
+assert spec.loader.is_package("gymnasium") and spec.loader.get_filename("gymnasium") == spec.origin
+assert "gymnasium" not in sys.modules
+import gymnasium, importlib
+print(len([id for id in gymnasium.registry if id.startswith("cellgames/")]))
+importlib.reload(gymnasium)
+try:
+    import no_such_library
+except ModuleNotFoundError as error:
+    print(error)
+"""
+    assert python(code).splitlines() == [str(len(REGISTRY)), "No module named 'no_such_library'"]
 
 
 @pytest.mark.parametrize("id", REGISTRY)
@@ -198,7 +231,6 @@ _FOREIGN = f"""
 import sys
 sys.path.insert(0, {str(ROOT / "tests" / "support")!r})
 import pettingzoo, gymnasium, cellgames
-import cellgames.envs.adapters
 """
 
 
@@ -252,7 +284,7 @@ with warnings.catch_warnings(record=True) as seen:
     print("sprint-v0" in cellgames.games())
 print(*[warning.message for warning in seen])
 """
-    lines = python(_FOREIGN.replace("import cellgames.envs.adapters", "") + code).splitlines()
+    lines = python(_FOREIGN.replace("import pettingzoo, gymnasium, cellgames", "import cellgames") + code).splitlines()
     assert lines[0] == "True"
     assert "the games of 'no_such_module' are missing: importing it failed with ModuleNotFoundError" in lines[1]
 
