@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DESKTOP", "PHONE", "Watched", "browser", "page"]
+__all__ = ["DESKTOP", "PHONE", "Watched", "browser", "expect", "page"]
 
 DESKTOP = (1280, 800)
 PHONE = (390, 844)
 
+_WAIT_MS = 30_000  # a machine may be busy; only a test that fails waits so long
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
@@ -28,6 +29,13 @@ def _chromium() -> str:
     if path is None:
         pytest.skip("needs Chromium in the PATH, or its path in CELLGAMES_CHROMIUM")
     return path
+
+
+def expect(found: Any) -> Any:
+    """Playwright's assertions about a locator, which wait until they hold."""
+    driver = importlib.import_module("playwright.sync_api")
+    driver.expect.set_options(timeout=_WAIT_MS)
+    return driver.expect(found)
 
 
 @contextmanager
@@ -67,7 +75,7 @@ def page(
         color_scheme="dark" if dark else "light",
         offline=offline,
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(_WAIT_MS)
     complaints = Watched()
     try:
         shown = context.new_page()

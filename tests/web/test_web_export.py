@@ -276,6 +276,7 @@ def test_cells_are_chosen_by_pointer_and_by_keys(chromium: Any, files: dict[str,
         point = shown.evaluate("(cell) => viewer.board.cellPoint(cell)", wanted)
         canvas.scroll_into_view_if_needed()
         canvas.tap(position=point)
+        shown.wait_for_function("asked.length > 0")
         assert shown.evaluate("asked") == [wanted]
         canvas.focus()
         for key in ("ArrowRight", "ArrowDown", "ArrowRight", "ArrowLeft", "Enter"):

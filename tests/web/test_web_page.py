@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import DESKTOP, PHONE, browser, page
+from browser import DESKTOP, PHONE, browser, expect, page
 from web_server import played, served
 
 import cellgames
@@ -20,7 +21,9 @@ from cellgames.arena.records.store.store import Store
 
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
+_FORM = "form.setup[aria-busy=false] button[type=submit]:not(:disabled)"
 _BEGUN = ".game[data-state=yours], .game[data-state=done]"
+_SEEN = "() => `${Cellgames.app.game.view.epoch}, ${Cellgames.app.game.view.turn}`"
 _AT = """(cell) => {
   const { board, canvas } = Cellgames.app.game, at = board.cellPoint(cell), box = canvas.getBoundingClientRect();
   return { x: box.left + at.x, y: box.top + at.y };
@@ -63,15 +66,14 @@ def chromium() -> Iterator[Any]:
 def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object) -> None:
     """Fill the form and start."""
     p.goto(f"{site}/#/play/{id}")
-    p.wait_for_selector("button[type=submit]:not(:disabled)")
+    p.wait_for_selector(_FORM)
     if settings:
         p.click("summary:has-text('Board and seed')")
     for label, value in settings.items():
         box = p.get_by_label(label.replace("_", " "), exact=True)
         box.fill(str(value))
         box.press("Tab")
-        p.wait_for_selector("button[type=submit]:not(:disabled)")
-        p.wait_for_load_state("networkidle")
+    p.wait_for_selector(_FORM)
     p.select_option("select.agent", agent)
     p.click("button[type=submit]")
     p.wait_for_selector(_BEGUN)
@@ -79,10 +81,20 @@ def begin(p: Any, site: str, id: str, agent: str = "random", **settings: object)
 
 def done(p: Any) -> bool:
     """Whether the game is over; waits until it is the person's turn, or it is."""
-    p.wait_for_selector(_BEGUN, timeout=20_000)
-    if p.locator("text=Skip the animation").is_visible():
-        p.click("text=Skip the animation")
+    p.wait_for_selector(f"{_BEGUN}, .game button:has-text('Skip the animation'):visible")
+    if not p.locator(_BEGUN).count():
+        p.evaluate("() => Cellgames.app.game.skip()")  # an animation that ends before a click would leave no button
+        p.wait_for_selector(_BEGUN)
     return bool(p.locator(".game[data-state=done]").count())
+
+
+@contextmanager
+def turn(p: Any) -> Iterator[None]:
+    """Wait at the end until the server has answered what was done, and it is the person's turn or the game is over."""
+    seen = p.evaluate(_SEEN)
+    yield
+    p.wait_for_function(f"(seen) => ({_SEEN})() !== seen", arg=seen)
+    done(p)
 
 
 def click(p: Any, cell: int) -> None:
@@ -91,29 +103,36 @@ def click(p: Any, cell: int) -> None:
     p.mouse.click(at["x"], at["y"])
 
 
+def play(p: Any, cell: int) -> None:
+    """Click on a cell where that is a move, and wait for the answers."""
+    with turn(p):
+        click(p, cell)
+
+
 def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: Path) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
         first = p.evaluate(_LEGAL)
         assert first == list(range(18))
-        click(p, 4)
-        done(p)
-        assert p.locator(".moves li").count() == 2
+        play(p, 4)
+        moves = p.locator(".moves li")
+        expect(moves).to_have_count(2)
         p.reload()
         p.wait_for_selector(".game[data-state=yours]")
-        assert p.locator(".moves li").count() == 2, "a game outlives its page"
-        p.click("text=Undo")
-        p.wait_for_selector(".game[data-state=yours]")
-        assert p.locator(".moves li").count() == 0
+        expect(moves).to_have_count(2)  # a game outlives its page
+        with turn(p):
+            p.click("text=Undo")
+        expect(moves).to_have_count(0)
+        game = p.url
         p.click("button:has-text('New game')")
+        p.wait_for_url(lambda url: url != game)
         p.wait_for_function("() => Cellgames.app.game.view.undone === 0 && Cellgames.app.game.view.turn === 0")
-        p.wait_for_selector(".game[data-state=yours]")
-        for turn in range(18):
+        for number in range(18):
             if done(p):
                 break
             legal = p.evaluate(_LEGAL)
-            assert len(legal) == 18 - 2 * turn
-            click(p, legal[(7 * turn) % len(legal)])
+            assert len(legal) == 18 - 2 * number
+            play(p, legal[(7 * number) % len(legal)])
         assert done(p)
         assert re.search(r"You (win|lose)", p.inner_text(".status"))
         with p.expect_download() as download:
@@ -127,16 +146,83 @@ def test_torus_is_played_to_the_end_and_kept(chromium: Any, site: str, results: 
         p.wait_for_selector("text=Added to the store")
         with Store(results.parent / "store.sqlite") as store:
             assert len(store) == before + 1
-        p.click("text=Undo")
-        for turn in range(18):
+        with turn(p):
+            p.click("text=Undo")
+        for number in range(18):
             if done(p):
                 break
             legal = p.evaluate(_LEGAL)
-            click(p, legal[(5 * turn) % len(legal)])
+            play(p, legal[(5 * number) % len(legal)])
         assert p.locator("button:has-text('Add to the store')").is_disabled()
         assert "taken back" in p.inner_text(".end")
         p.click("text=Watch it again")
         p.wait_for_selector(".cg-viewer input[type=range]")
+        assert not complaints
+
+
+def test_impatient_clicks_are_one_request(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
+        for cell in (4, 7):
+            play(p, p.evaluate(_LEGAL)[cell])
+        moves = p.locator(".moves li")
+        expect(moves).to_have_count(4)
+        asked: list[str] = []
+        p.on("request", lambda request: asked.append(request.url.rpartition("/")[2]))
+        with turn(p):  # both clicks in one task of the page, before any answer
+            p.evaluate("() => { const { undoButton } = Cellgames.app.game; undoButton.click(); undoButton.click(); }")
+        expect(moves).to_have_count(2)
+        with turn(p):
+            p.evaluate("""() => {
+                const { board, undoButton, again, controls } = Cellgames.app.game;
+                const [first, second] = controls.marks().legal;
+                board.onCell(first);
+                board.onCell(second);
+                undoButton.click();
+                again.click();
+            }""")
+        expect(moves).to_have_count(4)
+        game = p.url
+        p.evaluate("() => { const { again } = Cellgames.app.game; again.click(); again.click(); }")
+        p.wait_for_url(lambda url: url != game)
+        expect(moves).to_have_count(0)
+        assert [name for name in asked if name in ("undo", "move", "play")] == ["undo", "move", "play"]
+        assert not complaints
+
+
+def test_a_page_that_is_behind_takes_back_nothing_and_is_shown_what_happened(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        begin(p, site, "torus-small-v0", Board_size=3, Seed=5)
+        for cell in (4, 7):
+            play(p, p.evaluate(_LEGAL)[cell])
+        moves = p.locator(".moves li")
+        expect(moves).to_have_count(4)
+        with p.context.expect_page() as opened:
+            p.evaluate("() => void window.open(location.href)")
+        other = opened.value
+        other.wait_for_selector(".game[data-state=yours]")
+        with turn(other):
+            other.click("text=Undo")
+        expect(other.locator(".moves li")).to_have_count(2)
+        p.click("text=Undo")
+        expect(p.locator(".notice")).to_contain_text("taken back")
+        expect(moves).to_have_count(2)
+        assert all("409" in complaint for complaint in complaints)
+
+
+def test_settings_that_change_keep_the_agent_that_was_chosen(chromium: Any, site: str) -> None:
+    with page(chromium, DESKTOP) as (p, complaints):
+        p.goto(f"{site}/#/play/torus-small-v0")
+        p.wait_for_selector(_FORM)
+        p.select_option("select.agent", "rollout")
+        p.get_by_label("Playouts a move").fill("2")
+        p.click("summary:has-text('Board and seed')")
+        size = p.get_by_label("Board size", exact=True)
+        size.fill("3")
+        size.press("Enter")  # starts at once, while the page still asks for the agents of this board
+        p.wait_for_selector(_BEGUN)
+        assert p.evaluate("() => Cellgames.app.game.about.names") == ["human", "rollout:2"]
+        assert p.evaluate("() => Cellgames.app.game.about.parameters.size") == 3
         assert not complaints
 
 
@@ -152,9 +238,8 @@ def test_torus_is_dragged_across_its_seam(chromium: Any, site: str) -> None:
         after = p.evaluate(_AT, 0)
         assert abs(after["x"] - before["x"]) > 50 or abs(after["y"] - before["y"]) > 30
         assert p.evaluate(_LEGAL) == list(range(50)), "a drag is no move"
-        click(p, 0)
-        done(p)
-        assert p.locator(".moves li").first.text_content() == "a1"
+        play(p, 0)
+        expect(p.locator(".moves li").first).to_have_text("a1")
         assert not complaints
 
 
@@ -168,15 +253,14 @@ def test_cloth_of_gold_is_played_to_the_end(chromium: Any, site: str) -> None:
                 break
             legal = p.evaluate(_LEGAL)
             for cell in legal[:3]:
-                click(p, cell)
-                done(p)
+                play(p, cell)
             if legal and not taken_back:
                 units = p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]")
-                click(p, legal[0])
-                done(p)
+                play(p, legal[0])
                 assert p.evaluate("() => Cellgames.app.game.view.frame.infos.units[0]") == units - 1
                 taken_back = True
-            p.click("text=End the turn")
+            with turn(p):
+                p.click("text=End the turn")
         assert done(p)
         assert taken_back
         assert "The game is over" in p.inner_text(".end")
@@ -198,20 +282,19 @@ def in_hand(p: Any) -> list[tuple[int, int]]:
 def test_toroidal_cup_is_played_to_the_end(chromium: Any, site: str) -> None:
     with page(chromium, DESKTOP) as (p, complaints):
         begin(p, site, "toroidal-cup-small-v0", Generations_at_most=60, Seed=4)
-        for turn in range(3):
+        for number in range(3):
             assert not done(p)
             before = in_hand(p)
             p.keyboard.press("r")
             assert in_hand(p) == normal([(col, -row) for row, col in before]), "turned clockwise"
-            if turn:
+            if number:
                 before = in_hand(p)
                 p.keyboard.press("f")
                 assert in_hand(p) == normal([(row, -col) for row, col in before]), "left and right exchanged"
             legal = p.evaluate(_LEGAL)
             assert all(cell % 48 < 24 for cell in legal), "one's own band only"
-            click(p, legal[5 * turn])
-        p.wait_for_selector(".game[data-state=done], button:has-text('Skip the animation'):visible", timeout=20_000)
-        assert done(p) or p.wait_for_selector(".game[data-state=done]")
+            play(p, legal[5 * number])
+        p.wait_for_selector(".game[data-state=done]")  # Life may run on the server for a while
         assert re.search(r"You (win|lose)|draw", p.inner_text(".status"))
         assert not complaints
 
@@ -224,9 +307,9 @@ def test_a_shape_is_placed_by_the_keyboard_from_where_one_can_be(chromium: Any, 
         p.keyboard.press("ArrowRight")
         assert p.evaluate("() => Cellgames.app.game.board.cursor") in p.evaluate(_LEGAL)
         assert p.locator("button:has-text('Place it here')").is_enabled()
-        p.keyboard.press("Enter")
-        done(p)
-        assert p.locator(".moves li").count() == 1
+        with turn(p):
+            p.keyboard.press("Enter")
+        expect(p.locator(".moves li")).to_have_count(1)
         p.evaluate(
             "() => Cellgames.app.game.controls.hover(Cellgames.app.game.controls.marks().legal.values().next().value)"
         )
@@ -260,7 +343,8 @@ def test_grid_adaptation_is_played_to_the_end_and_hides_what_is_secret(chromium:
                 flipped = True
             else:
                 sequence = ""
-            p.click("button:has-text('Submit')")
+            with turn(p):
+                p.click("button:has-text('Submit')")
             if not done(p):
                 assert p.locator(".under .key").all_inner_texts() == ["named by you", "new", "died"]
                 assert p.evaluate("() => Cellgames.app.game.frame.last.length") >= needed
@@ -283,7 +367,7 @@ def test_agents_alone_play_while_one_watches(chromium: Any, site: str) -> None:
         assert p.locator("select.agent").count() == 2
         p.locator("select.agent").first.select_option("random")
         p.click("button[type=submit]")
-        p.wait_for_selector(".game[data-state=done]", timeout=30_000)
+        p.wait_for_selector(".game[data-state=done]")
         assert p.locator("table.players .result").count() == 2
         assert not complaints
 
@@ -303,7 +387,7 @@ def test_a_record_is_watched_and_scrubbed_and_hostile_names_are_only_text(chromi
         top = int(slider.get_attribute("max") or 0)
         assert top >= 4
         slider.fill(str(top))
-        assert "win" in p.inner_text(".cg-viewer").lower()
+        expect(p.locator(".cg-viewer")).to_contain_text(re.compile("win", re.IGNORECASE))
         slider.fill("0")
         assert slider.input_value() == "0"
         assert p.locator("main img").count() == 0
@@ -379,12 +463,12 @@ def test_a_shape_is_placed_on_a_phone_by_tapping(chromium: Any, site: str) -> No
         assert put.is_disabled()
         at = p.evaluate(_AT, p.evaluate(_LEGAL)[8])
         p.touchscreen.tap(at["x"], at["y"])
-        assert put.is_enabled()
+        expect(put).to_be_enabled()
         assert p.locator(".moves li").count() == 0
         assert p.evaluate("() => document.documentElement.scrollWidth") <= PHONE[0]
-        put.click()
-        done(p)
-        assert p.locator(".moves li").count() == 1
+        with turn(p):
+            put.click()
+        expect(p.locator(".moves li")).to_have_count(1)
         assert not complaints
 
 

@@ -176,6 +176,29 @@ def test_moves_are_taken_back_and_bad_ones_refused_with_the_reason(client: Any) 
     assert client.get(path).status_code == 404
 
 
+def test_a_request_for_a_position_that_is_past_changes_nothing(client: Any) -> None:
+    made = client.post("/api/play", json={"game": "torus-small-v0", "seat": "black"}).json()
+    path, view = f"/api/play/{made['view']['id']}", made["view"]
+    for cell in ("first", "second"):
+        legal = unpacked(view["legal"], made["about"]["nvec"])[0]
+        view = client.post(f"{path}/move", json={"action": [legal[0]], "turn": view["turn"]}).json()["view"]
+        while view["thinking"]:
+            view = client.get(path, params={"wait": True}).json()["view"]
+        assert view["turn"] == {"first": 2, "second": 4}[cell]
+    seen = {"turn": 4, "epoch": 0}
+    assert client.post(f"{path}/undo", json=seen).json()["view"]["turn"] == 2
+    again = client.post(f"{path}/undo", json=seen)
+    assert again.status_code == 409
+    assert again.json()["error"] == "moves were taken back before an undo came; reload the game"
+    late = client.post(f"{path}/undo", json={"turn": 4})
+    assert late.status_code == 409
+    assert "expected an undo of turn 2, got one of turn 4" in late.json()["error"]
+    free = unpacked(client.get(path).json()["view"]["legal"], made["about"]["nvec"])[0]
+    stale = client.post(f"{path}/move", json={"action": [free[0]], "turn": 2, "epoch": 0})
+    assert stale.status_code == 409, "turn 2 of a line that was taken back is another position"
+    assert client.get(path).json()["view"]["turn"] == 2
+
+
 def test_a_person_sees_what_its_seat_may_know_and_no_more(client: Any) -> None:
     wish = {"game": "grid-adaptation-small-v0", "seat": "player_2", "seed": 3}
     made = client.post("/api/play", json=wish).json()

@@ -128,7 +128,7 @@ class Session:
         """A value that changes whenever there is something new to see."""
         return self._epoch, len(self._events), self._thinking
 
-    def move(self, choices: Sequence[int], turn: int) -> None:
+    def move(self, choices: Sequence[int], turn: int, epoch: int = -1) -> None:
         """Play the person's action, and let agents go on.
 
         Where the action takes long, as one that ends a round of Life does, it goes on on the agents' thread.
@@ -137,6 +137,8 @@ class Session:
             choices: A number for each component of an action.
             turn: Number of turns that the person has seen; another number belongs to a move that came twice or too
                 late.
+            epoch: The epoch that the person has seen, -1 for any; another one belongs to a line of play that was taken
+                back.
 
         Raises:
             BusyError: It is not the person's turn, or not this turn any more.
@@ -147,16 +149,20 @@ class Session:
                 raise RefusedError("the game is over")
             if self._thinking or not self._awaits_person():
                 raise BusyError("it is not your turn yet")
-            if turn != self._turn:
-                raise BusyError(f"expected the move of turn {self._turn}, got one of turn {turn}; reload the game")
+            self._check_seen("the move", turn, epoch)
             played = self._think(self._checked(choices))
         played.wait(_OWN_S)
 
-    def undo(self) -> None:
+    def undo(self, turn: int | None = None, epoch: int = -1) -> None:
         """Go back to where the person last decided; agents start anew and remember nothing.
 
+        Args:
+            turn: Number of turns that the person has seen, None for any; another number belongs to a request that came
+                twice or too late.
+            epoch: The epoch that the person has seen, -1 for any.
+
         Raises:
-            BusyError: Agents are thinking.
+            BusyError: Agents are thinking, or the person has seen another position.
             RefusedError: There is nothing to take back, or all act at once.
         """
         with self._lock:
@@ -164,6 +170,7 @@ class Session:
                 raise RefusedError("where all play at once, moves cannot be taken back: you have seen the others'")
             if self._thinking:
                 raise BusyError("agents are thinking; wait for their move")
+            self._check_seen("an undo", self._turn if turn is None else turn, epoch)
             own_turns = self._own_turns()
             if not own_turns:
                 raise RefusedError("there is no move of yours to take back")
@@ -279,6 +286,13 @@ class Session:
         self._forfeit = self._agents.start()
         if not self._awaits_person() and not self.done:
             self._think(None)
+
+    def _check_seen(self, request: str, turn: int, epoch: int) -> None:
+        """Refuse a request that belongs to another position than the present one."""
+        if epoch not in (-1, self._epoch):
+            raise BusyError(f"moves were taken back before {request} came; reload the game")
+        if turn != self._turn:
+            raise BusyError(f"expected {request} of turn {self._turn}, got one of turn {turn}; reload the game")
 
     def _checked(self, choices: Sequence[int]) -> Tensor:
         """Return the person's action as int64 [K]; refuse an illegal one."""

@@ -21,7 +21,7 @@ from cellgames.web.sessions import Sessions, specs_of
 from cellgames.web.visitor_text import short
 
 from .app_state import AppState
-from .schemas import Move, NewGame, Nothing, download
+from .schemas import Move, NewGame, Nothing, Undo, download
 
 __all__ = ["play_routes"]
 
@@ -101,15 +101,15 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         """Play an action. If agents are quick, their moves are in this answer; else ask for the game again."""
         session = _session(sessions, id)
         end = time.monotonic() + _QUICK_S
-        await _aside(session.move, move.action, move.turn)
+        await _aside(session.move, move.action, move.turn, move.epoch)
         await settled(session, end - time.monotonic())
         return {"view": await _aside(session.view, move.epoch, move.since)}
 
     @router.post("/api/play/{id}/undo")
-    async def undo(id: str, nothing: Nothing) -> dict[str, Any]:
+    async def undo(id: str, seen: Undo) -> dict[str, Any]:
         """Take back the person's last move and the answers to it; only in games in turns."""
         session = _session(sessions, id)
-        await _aside(session.undo)
+        await _aside(session.undo, seen.turn, seen.epoch)
         return await _aside(snapshot, session)
 
     @router.delete("/api/play/{id}", status_code=204)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from cellgames.arena.records.record_lines import Record
 from cellgames.web.record_library import MOST_LINE
 
-__all__ = ["Line", "Move", "NewGame", "Nothing", "download"]
+__all__ = ["Line", "Move", "NewGame", "Nothing", "Undo", "download"]
 
 
 class _Body(BaseModel):
@@ -36,8 +36,17 @@ class Move(_Body):
 
     action: list[Annotated[int, Field(ge=0, lt=1 << 31)]] = Field(min_length=1, max_length=16)
     turn: int = Field(ge=0, description="Turns played, as the page has seen it; another number is refused.")
-    epoch: int = -1
+    epoch: int = Field(
+        default=-1, ge=-1, description="The epoch that the page has seen; another one is refused, -1 is not checked."
+    )
     since: int = Field(default=0, ge=0)
+
+
+class Undo(_Body):
+    """The position from which a move is taken back."""
+
+    turn: int | None = Field(default=None, ge=0, description="As in a move; null is not checked.")
+    epoch: int = Field(default=-1, ge=-1, description="As in a move.")
 
 
 class Nothing(_Body):

@@ -207,10 +207,14 @@
         this.take(answer.view);
       } catch (error) {
         this.busy = false;
-        app.notice(error.message);
-        if (error.status === 404 || error.status === 0) this.fail(error);
-        else await this.reload();
+        await this.refused(error);
       }
+    }
+
+    async refused(error) {
+      app.notice(error.message);
+      if (error.status === 404 || error.status === 0) this.fail(error);
+      else await this.reload();
     }
 
     async reload() {
@@ -235,16 +239,25 @@
       if (view.thinking) this.poll();
     }
 
+    // Two quick clicks are one request: until it is answered, the person may do nothing else.
     async undo() {
+      if (this.busy || !this.view.can_undo) return;
+      this.busy = true;
+      this.draw();
       try {
-        const { about, view } = await api(`${this.path}/undo`, {});
+        const { about, view } = await api(`${this.path}/undo`, { turn: this.view.turn, epoch: this.view.epoch });
+        this.busy = false;
         this.renew(about, view);
       } catch (error) {
-        app.notice(error.message);
+        this.busy = false;
+        await this.refused(error);
       }
     }
 
     async restart() {
+      if (this.busy) return;
+      this.busy = true;
+      this.draw();
       const wish = {
         ...this.about.asked,
         seat: this.person === null ? null : this.layout.players[this.person],
@@ -256,7 +269,9 @@
         app.began = made;
         location.hash = `#/game/${made.view.id}`;
       } catch (error) {
+        this.busy = false;
         app.notice(error.message);
+        this.draw();
       }
     }
 
@@ -310,6 +325,7 @@
       if (this.status.textContent !== words) this.status.textContent = words;
       this.status.classList.toggle("yours", choosing);
       this.undoButton.disabled = !this.view.can_undo || this.busy || this.queue.length > 0;
+      this.again.disabled = this.busy;
       this.controls.enable(choosing);
     }
 

@@ -48,6 +48,7 @@
     const seed = el("input", { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, placeholder: "any" });
     const submit = el("button", { type: "submit", class: "main" }, "Start the game");
     let players = game.players, agents = [], asked = 0;
+    let answered = Promise.resolve(), starting = false, playable = false;
 
     const presets = games.filter((other) => other.game === game.game);
     const preset = el("div", { class: "tabs", role: "group", "aria-label": "Board" }, presets.map((other) => el("a", {
@@ -73,24 +74,32 @@
       return found;
     }
 
-    async function changed() {
-      if (!form.checkValidity()) return;
+    function changed() {
+      if (form.checkValidity()) answered = askAgents();
+      return answered;
+    }
+
+    // Ask for the agents that can play with these settings; those that were chosen stay if they still can.
+    async function askAgents() {
       const number = ++asked, given = chosen();
       const count = given.players || given.teams || game.players.length;
       const stem = (game.players[0].match(/^(.*_)(\d+)$/) || [])[1];
       if (stem) players = Array.from({ length: count }, (_, seat) => stem + (seat + Number(game.players[0].slice(stem.length))));
       drawSeats();
+      form.setAttribute("aria-busy", "true");
       try {
         const answer = await api(`/api/agents?${new URLSearchParams({ game: id, parameters: JSON.stringify(given) })}`);
         if (number !== asked) return;
         agents = answer;
-        submit.disabled = false;
+        playable = true;
       } catch (error) {
         if (number !== asked) return;
-        submit.disabled = true;
+        playable = false;
         app.notice(error.message);
       }
+      submit.disabled = starting || !playable;
       drawRivals();
+      form.setAttribute("aria-busy", "false");
     }
 
     function drawSeats() {
@@ -101,7 +110,8 @@
     }
     seats.addEventListener("change", drawRivals);
 
-    function rival(label) {
+    // Choose an agent; `before` is what was chosen in its place.
+    function rival(label, before) {
       const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
       const select = el("select", { class: "agent" }, plain.map((agent) => el("option", { value: agent.name }, agent.name)),
         files.length && el("optgroup", { label: "weights from the results folder" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
@@ -116,9 +126,11 @@
         about.textContent = agent ? agent.summary : "";
       };
       select.addEventListener("change", follow);
-      select.value = agents.some((agent) => agent.name === "greedy") ? "greedy" : "random";
+      select.value = [before && before.name, "greedy", "random"].find((name) => agents.some((agent) => agent.name === name)) || "";
       follow();
+      if (before && before.name === select.value && !number.hidden) number.value = before.number;
       const made = el("div", { class: "rival" }, field(label, select), number, about);
+      made.chosen = () => ({ name: select.value, number: number.value });
       made.spec = () => (number.hidden ? select.value : `${select.value}:${number.value}`);
       return made;
     }
@@ -126,27 +138,34 @@
     function drawRivals() {
       const others = players.filter((name) => name !== seats.value);
       const labels = each.checked && others.length > 1 ? others.map((name) => `Agent as ${name}`) : [others.length > 1 ? "Agent in all other seats" : "Agent"];
-      clear(rivals, labels.map(rival));
+      const before = [...rivals.children].map((one) => one.chosen());
+      clear(rivals, labels.map((label, place) => rival(label, before[place])));
       eachLine.hidden = others.length < 2;
     }
     const eachLine = el("label", { class: "check" }, each, " a different agent for each seat");
 
     async function begin(event) {
       event.preventDefault();
-      if (!form.reportValidity()) return;
-      submit.disabled = true;
+      if (starting || !form.reportValidity()) return;
+      starting = submit.disabled = true;
       submit.textContent = "Starting …";
+      await answered;
       try {
-        const wish = { game: id, parameters: chosen(), seat: seats.value || null, agents: [...rivals.children].map((one) => one.spec()) };
-        if (seed.value !== "") wish.seed = Number(seed.value);
-        const made = await api("/api/play", wish);
-        app.began = made;
-        location.hash = `#/game/${made.view.id}`;
+        if (playable) return await play();
       } catch (error) {
         app.notice(error.message);
-        submit.disabled = false;
-        submit.textContent = "Start the game";
       }
+      starting = false;
+      submit.disabled = !playable;
+      submit.textContent = "Start the game";
+    }
+
+    async function play() {
+      const wish = { game: id, parameters: chosen(), seat: seats.value || null, agents: [...rivals.children].map((one) => one.spec()) };
+      if (seed.value !== "") wish.seed = Number(seed.value);
+      const made = await api("/api/play", wish);
+      app.began = made;
+      location.hash = `#/game/${made.view.id}`;
     }
 
     add(form, [preset, field("Your seat", seats), rivals, eachLine,
