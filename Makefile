@@ -34,7 +34,7 @@ demo: setup
 		--agents random rollout:16 rollout:64 greedy trained results/train/demo/agent.safetensors
 	@echo
 	@echo "Open results/demo/report.md, top_game.gif, and results/train/demo/curve.png; then try:"
-	@echo "  $(BIN)/cellgames play torus-small-v0 --agent results/train/demo/agent.safetensors"
+	@echo "  $(BIN)/cellgames play torus-small-v0 --agents results/train/demo/agent.safetensors"
 
 test: lint types unit
 

@@ -143,7 +143,12 @@ class ActorArguments(Arguments):
         0, "processes on a Ray cluster that play while this one learns; 0 plays in this process", low=0
     )
     lag: int = option(0, "iterations that actors are ahead of the learner; with 0 they wait for each other", low=0)
-    ray: str = option(LOCAL, "Ray cluster of the actors: local starts one on this machine, auto or HOST:PORT joins one")
+    ray: str = option(
+        LOCAL,
+        "Ray cluster of the actors: local starts one on this machine, auto or HOST:PORT joins one",
+        metavar="ADDRESS",
+        bare=LOCAL,
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
-from cellgames.arena.records.record_lines import Pairing, Record, append, plain, read_records
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, append, plain, read_records
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
@@ -33,9 +33,9 @@ from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from .until_certain import UntilCertain
 from .work_units import Parcel
 
-__all__ = ["RECORDS", "RUN", "ChunkedRun", "Settings", "check_anchor", "refuse_changed"]
+__all__ = ["RUN", "ChunkedRun", "Settings", "check_anchor", "refuse_changed"]
 
-RUN, RECORDS = "run.json", "games.jsonl"
+RUN = "run.json"
 
 Keep: TypeAlias = Callable[[Sequence[Record]], None]
 """A function that gets games when they are in the file, such as `feed.feeding` gives it."""

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.records.record_lines import Pairing, Record
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
 from cellgames.arena.report.run_report import run_report
@@ -30,7 +30,7 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
 from .chunk_work import Chunk, Key
-from .chunks import RECORDS, RUN, ChunkedRun, Settings, check_anchor
+from .chunks import RUN, ChunkedRun, Settings, check_anchor
 from .match import derive, generator, load_agents
 from .match_options import FreeForAllOptions, MatchOptions
 

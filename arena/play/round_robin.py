@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cellgames.agents.base import AnyAgent
-from cellgames.arena.records.record_lines import Record
-from cellgames.arena.records.replays import gif as save_gif
+from cellgames.arena.records.record_lines import RECORDS, Record
+from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
 from cellgames.arena.stats.order import Adjacency
@@ -31,7 +31,7 @@ from cellgames.utils.run_folders import PathLike
 
 from . import chunks
 from .chunk_work import Chunk, Key
-from .chunks import RECORDS, RUN, ChunkedRun, check_anchor
+from .chunks import RUN, ChunkedRun, check_anchor
 from .match import both_seats, derive, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
 from .until_certain import UntilCertain
@@ -155,7 +155,7 @@ def round_robin(
         if options.gif:
             try:
                 if not (folder / GIF).exists():
-                    save_gif(top_game(tables, records), folder / GIF)
+                    animate(top_game(tables, records), folder / GIF)
                 files.append(folder / GIF)
             except ImportError as error:
                 warn(f"no GIF: {error}")

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 from cellgames.utils.run_folders import PathLike
 
 __all__ = [
+    "RECORDS",
     "Forfeit",
     "JsonFields",
     "Outcome",
@@ -30,8 +31,12 @@ __all__ = [
     "plain",
     "read_lines",
     "read_records",
+    "records_file",
     "to_line",
 ]
+
+RECORDS = "games.jsonl"
+"""Name of the file of records in the folder of a run."""
 
 Outcome = Literal["win", "draw", "loss"]
 T = TypeVar("T")
@@ -339,6 +344,22 @@ class Reading(NamedTuple):
 
     records: list[Record]
     torn: str
+
+
+def records_file(path: PathLike) -> Path:
+    """Return the file of records: the path itself, or the one in the folder of a run of the arena.
+
+    Raises:
+        RecordError: A folder without records.
+    """
+    path = Path(path)
+    if not path.is_dir():
+        return path
+    if not (path / RECORDS).is_file():
+        inside = sorted(child.name for child in path.iterdir() if (child / RECORDS).is_file())
+        hint = f"; did you mean {path / inside[0]}?" if inside else ", and runs of training keep no games"
+        raise RecordError(f"{path}: expected a folder with {RECORDS}, as runs of the arena write it, found none{hint}")
+    return path / RECORDS
 
 
 def read_records(path: PathLike) -> Reading:

@@ -25,8 +25,8 @@ from .record_lines import Forfeit, Outcome, Record, Result
 __all__ = [
     "ReplayError",
     "Step",
+    "animate",
     "game_of",
-    "gif",
     "replay",
     "result",
     "result_differs",
@@ -134,16 +134,18 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
                     yield number, ReplayError(message)
 
 
-def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
-    """Save the game as a GIF, one frame a position; the last one stays longer.
+def animate(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:
+    """Save the game as a GIF or an MP4, one frame a position; the last one stays longer.
 
     Where a step has several frames (`Game.frames`), as when Life runs, they take a fifth of a frame's time each.
 
     Raises:
         ReplayError: The record does not reproduce.
-        ImportError: Pillow is not installed.
+        ValueError: Another suffix than .gif and .mp4.
+        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from cellgames.envs.core.raster import save_gif, to_rgb
+    from cellgames.envs.core.raster import to_rgb
+    from cellgames.utils.animations import save_animation
 
     game, states = game_of(record), replay(record)
     steps = [[game.draw(states[0])], *(list(game.frames(*step)) for step in pairwise(states))]
@@ -154,7 +156,7 @@ def gif(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 3
             for picture in pictures:
                 yield from [to_rgb(picture, scale)] * (hold if len(pictures) == 1 else 1)
 
-    save_gif(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
+    save_animation(frames(), path, frame_ms=max(10, frame_ms // hold), last_ms=last_ms)
 
 
 @dataclass(frozen=True)

@@ -93,8 +93,8 @@ def run_report(
         Section(
             "The games",
             (
-                "`games.jsonl` holds every game. `cellgames replay games.jsonl --all` plays them again and compares "
-                "the results; `cellgames replay games.jsonl --game 1 --show` shows one.",
+                "`games.jsonl` holds every game. `cellgames replay games.jsonl` plays them again and compares "
+                "the results; `cellgames replay games.jsonl --record 1 --show` shows one.",
             ),
         )
     )

@@ -13,6 +13,7 @@ import numpy as np
 
 from cellgames.arena.records.record_lines import JsonFields
 from cellgames.arena.records.replays import ReplayError, result_differs
+from cellgames.envs.core.drawing import Picture
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
@@ -22,7 +23,7 @@ from cellgames.utils.run_folders import PathLike
 from .cup import ENDED, PARAMETERS, start_of
 from .games import Fixture
 
-__all__ = ["CupRecord", "gif", "recognises", "texts", "verify"]
+__all__ = ["CupRecord", "animate", "last", "recognises", "texts", "verify"]
 
 
 @dataclass(frozen=True)
@@ -139,13 +140,20 @@ def texts(record: CupRecord) -> tuple[str, str]:
     return drawn.text(drawn.moment(end, _title(record), 0, start)), drawn.text(end)
 
 
-def gif(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int = 60, last_ms: int = 3000) -> None:
-    """Save Life from the arrangement to the end as a GIF of some 120 frames; the last one stays longer.
+def last(record: CupRecord) -> Picture:
+    """Return the end of the game as a drawing."""
+    return drawn.draw(_end(record))
+
+
+def animate(record: CupRecord, path: PathLike, *, scale: float = 1.0, frame_ms: int = 60, last_ms: int = 3000) -> None:
+    """Save Life from the arrangement to the end, as a GIF or an MP4 of some 120 frames; the last one stays longer.
 
     Raises:
-        ImportError: Pillow is not installed.
+        ValueError: Another suffix than .gif and .mp4.
+        ImportError: Pillow, or for a video imageio-ffmpeg, is not installed.
     """
-    from cellgames.envs.core.raster import save_gif, to_rgb
+    from cellgames.envs.core.raster import to_rgb
+    from cellgames.utils.animations import save_animation
 
     frames = drawn.life_frames(_end(record), _title(record), lambda shown: _simulate([record], keep=shown))
-    save_gif((to_rgb(picture, scale) for picture in frames), path, frame_ms=frame_ms, last_ms=last_ms)
+    save_animation((to_rgb(picture, scale) for picture in frames), path, frame_ms=frame_ms, last_ms=last_ms)

@@ -10,12 +10,15 @@ from itertools import cycle
 from pathlib import Path
 from typing import TypeAlias
 
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.utils.options import Integers, Options, Strings, option
 from cellgames.utils.run_folders import PathLike
 
 __all__ = [
     "LEAST",
     "Leagues",
     "Team",
+    "TeamOptions",
     "assign_agents",
     "assign_divisions",
     "by_league",
@@ -57,6 +60,34 @@ class Team:
     league: str = ""
     division: str = ""
     agent: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TeamOptions(Options):
+    """Options of the teams of a season and of their games."""
+
+    teams: str = option(
+        "20",
+        "number of teams to make up, or a file: a name a line, or CSV with a header that has name and any of agent, "
+        "league, division",
+        metavar="N|FILE",
+    )
+    agents: Strings = option((), "agents in turn for the teams that have none")  # noqa: RUF009  # makes a field
+    league_sizes: Integers = option(  # noqa: RUF009  # makes a field
+        (), "teams of the two leagues, or of their four divisions (default: as even as possible)"
+    )
+    patterns: Strings = option(  # noqa: RUF009  # makes a field
+        (), "patterns of teams without agents (default: all of the Cup's)", metavar="NAME"
+    )
+    opening_plies: int | None = option(
+        None, f"random moves before the agents move, at most (default {MatchOptions.opening_plies})", low=0
+    )
+    chunk: int | None = option(
+        None,
+        "games played at the same time, about, and lost together if the season is stopped (default 100 of agents, 250 "
+        "of the Cup)",
+        low=1,
+    )
 
 
 def generate_names(count: int, seed: int) -> list[str]:

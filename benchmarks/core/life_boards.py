@@ -237,7 +237,7 @@ def season(seconds: float, *, name: str) -> Measurement:
     with tempfile.TemporaryDirectory() as folder:
 
         def play(out: str) -> int:
-            command = [sys.executable, "-m", "cellgames", "season", "--game", "toroidal-cup-v0", "--teams", "20"]
+            command = [sys.executable, "-m", "cellgames", "season", "toroidal-cup-v0", "--teams", "20"]
             command += ["--days", "49", "--seed", "1", "--out", str(Path(folder) / out)]
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
             return 1

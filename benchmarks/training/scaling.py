@@ -96,7 +96,7 @@ CASES: dict[str, Case] = {
             "season",
             "a season of twelve bots on torus-small-v0, 61 days, 24 games a batch",
             (
-                *("season", "--game", "torus-small-v0", "--teams", "12", "--days", "61", "--chunk", "24", *_FRESH),
+                *("season", "torus-small-v0", "--teams", "12", "--days", "61", "--chunk", "24", *_FRESH),
                 *("--agents", "greedy", "trained", "mcts:16", "mcts:32"),
             ),
             (ONE, WORKERS),

@@ -1,6 +1,6 @@
-"""Pictures as pixels: RGB arrays and animated GIFs.
+"""Pictures as pixels: RGB arrays and PNG files; `utils.animations` makes animations of the arrays.
 
-Both need Pillow, which is imported only when one is asked for: `pip install "cellgames[render]"`.
+They need Pillow, which is imported only when one is asked for: `pip install "cellgames[render]"`.
 """
 
 from __future__ import annotations
@@ -8,10 +8,8 @@ from __future__ import annotations
 import io
 import itertools
 import math
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -22,7 +20,7 @@ from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw, ImageFont
 
-__all__ = ["save_gif", "to_png", "to_rgb"]
+__all__ = ["to_png", "to_rgb"]
 
 RGB: TypeAlias = npt.NDArray[np.uint8]
 
@@ -63,7 +61,7 @@ def _require_pillow() -> None:
         import PIL.ImageDraw
         import PIL.ImageFont  # noqa: F401
     except ImportError as error:
-        raise ImportError('RGB pictures and GIFs need Pillow: pip install "cellgames[render]"') from error
+        raise ImportError('RGB pictures need Pillow: pip install "cellgames[render]"') from error
 
 
 def _paint(canvas: Image.Image, picture: Picture, scale: float) -> None:
@@ -198,88 +196,3 @@ def _draw_text(draw: ImageDraw.ImageDraw, shape: Text, scale: float) -> None:
         anchor,
         stroke_width=max(1, round(size / 40)) if shape.bold else 0,  # the built-in font has one weight
     )
-
-
-# ---------------------------------------------------------------- animations
-
-
-def save_gif(frames: Iterable[RGB], path: str | os.PathLike[str], frame_ms: int = 200, last_ms: int = 2000) -> None:
-    """Write uint8 frames [H, W, 3] as a GIF that repeats for ever.
-
-    All frames share one palette, so that a colour never flickers. The file appears whole or not at all. A
-    frame that equals the one before is stored as a longer showing of that one.
-
-    Args:
-        frames: arrays of one shape, as `to_rgb` makes them; held in memory until all are there.
-        path: the file, replaced where it exists; its folder must exist.
-        frame_ms: how long a frame shows, in milliseconds; GIF counts in steps of 10.
-        last_ms: how long the last frame shows.
-
-    Raises:
-        ValueError: no frame, a frame of another shape or dtype, or a time below 10 ms.
-        ImportError: Pillow is not installed.
-    """
-    _require_pillow()
-    from PIL import Image
-
-    if min(frame_ms, last_ms) < 10:
-        raise ValueError(f"expected 10 ms or more for a frame, got frame_ms={frame_ms}, last_ms={last_ms}")
-    kept: list[RGB] = []
-    for frame in frames:
-        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3:
-            raise ValueError(f"frame {len(kept)}: expected uint8 [H, W, 3], got {frame.dtype} {list(frame.shape)}")
-        if kept and frame.shape != kept[0].shape:
-            raise ValueError(f"frame {len(kept)}: expected {list(kept[0].shape)} as frame 0, got {list(frame.shape)}")
-        kept.append(frame)
-    if not kept:
-        raise ValueError("expected 1 or more frames, got none")
-
-    palette = _shared_palette(kept)
-    index_of = np.full(1 << 24, -1, dtype=np.int16)  # of the nearest palette colour, for packed colours met so far
-    images = []
-    for frame in kept:
-        codes = _packed(frame)
-        new = np.unique(codes[index_of[codes] < 0])
-        distance = ((_unpacked(new).astype(np.int32)[:, None] - palette) ** 2).sum(2)
-        index_of[new] = distance.argmin(1)
-        image = Image.frombytes("P", (frame.shape[1], frame.shape[0]), index_of[codes].astype(np.uint8).tobytes())
-        image.putpalette(palette.tobytes())
-        images.append(image)
-
-    path = Path(path)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with part.open("wb") as file:
-            times = [frame_ms] * (len(images) - 1) + [last_ms]
-            images[0].save(file, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _packed(colours: RGB) -> npt.NDArray[np.int32]:
-    """Return colours [..., 3] as one number each, [...]."""
-    red, green, blue = np.moveaxis(colours.astype(np.int32), -1, 0)
-    packed: npt.NDArray[np.int32] = red << 16 | green << 8 | blue
-    return packed
-
-
-def _unpacked(codes: npt.NDArray[np.int32]) -> RGB:
-    return np.stack([codes >> 16, codes >> 8 & 255, codes & 255], axis=-1).astype(np.uint8)
-
-
-def _shared_palette(frames: Sequence[RGB]) -> RGB:
-    """Return up to 255 colours [C, 3] of at most 16 of the frames, the first and the last among them.
-
-    The most frequent ones are exact; the rest, mostly mixtures of them on the edges of shapes, are clustered.
-    """
-    from PIL import Image
-
-    chosen = sorted({round(i * (len(frames) - 1) / 15) for i in range(16)})
-    codes, counts = np.unique(np.concatenate([_packed(frames[i]).ravel() for i in chosen]), return_counts=True)
-    colours = _unpacked(codes[np.argsort(-counts, kind="stable")])
-    if len(colours) <= 255:
-        return colours
-    rest = Image.fromarray(colours[None, 128:]).quantize(127, Image.Quantize.MEDIANCUT, kmeans=1)
-    clustered = np.array(rest.getpalette(), dtype=np.uint8).reshape(-1, 3)
-    return np.concatenate([colours[:128], clustered])

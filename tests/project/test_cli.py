@@ -19,7 +19,7 @@ from PIL import Image
 import cellgames
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
-from cellgames.cli.main import main
+from cellgames.cli.main import main, parser
 
 SMALL = ("torus-v0", "--size", "3")
 
@@ -96,8 +96,8 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("play", "the following arguments are required: GAME"),
         ("play torus-v0 --sede 3", "unrecognized arguments: --sede 3"),
         ("play tours-v0", "unknown game 'tours-v0'; known: torus-v0"),
-        ("play torus-v0 --agent grdy", "unknown agent 'grdy'"),
-        ("play torus-v0 --agent nowhere:Bot", "there is no module 'nowhere'"),
+        ("play torus-v0 --agents grdy", "unknown agent 'grdy'"),
+        ("play torus-v0 --agents nowhere:Bot", "there is no module 'nowhere'"),
         ("play torus-v0 --param height=3", "unknown parameter 'height'; known: size"),
         ("play torus-v0 --param size", "--param needs NAME=VALUE, such as size=5; got 'size'"),
         ("play torus-v0 --size 3 --param size=4", "parameter 'size' is given twice"),
@@ -107,10 +107,10 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("play torus-v0 --seed 9223372036854775808", "expected a seed from -2^63 to 2^63 - 1"),
         ("play torus-v0 --as red", "--as must be one of black, white, got 'red'"),
         ("play torus-v0 --as black --watch", "--as gives you a seat and --watch gives all seats to agents"),
-        ("play torus-v0 --agent random --agent greedy", "--watch lets agents play all seats"),
+        ("play torus-v0 --agents random greedy", "--watch lets agents play all seats"),
         ("play torus-v0 --position abc", "expected a position of size 8"),
         ("play torus-v0 --size 2 --position x./x./.../..-b", "expected a position of size 2"),
-        ("play torus-v0 --record no/such/folder/file", "no/such/folder/file: No such file or directory"),
+        ("play torus-v0 --out no/such/folder/file", "no/such/folder/file: No such file or directory"),
         ("round-robin torus-v0", "the following arguments are required: --agents"),
         ("round-robin torus-v0 --agents random", "expected at least two agents, got random"),
         ("round-robin torus-v0 --agents random random", "different names, got more than one random"),
@@ -128,9 +128,9 @@ def test_help_explains_and_gives_examples(command: str, capsys: pytest.CaptureFi
         ("free-for-all torus-v0 --agents random greedy --anchor x", "anchor must be one of the agents"),
         ("free-for-all toroidal-cup-small-v0 --agents random amaf:8", "agent 'amaf:8' searches on states"),
         ("free-for-all torus-v0 --agents random greedy --out {foreign}", "is not empty and holds no run.json"),
-        ("replay", "the following arguments are required: FILE"),
+        ("replay", "the following arguments are required: PATH"),
         ("replay missing.jsonl", "missing.jsonl: No such file or directory"),
-        ("replay {foreign}", "Is a directory"),
+        ("replay {foreign}", "expected a folder with games.jsonl"),
         ("replay {foreign}/file", "file, line 1: expected a JSON object, got 'not a record'"),
         ("replay {foreign}/empty", "empty holds no records"),
     ],
@@ -207,7 +207,7 @@ def test_a_game_from_the_first_move_to_the_record(
     """White always takes the last free cell, so Black may build a ring down column a."""
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "a1", "A2", "a3")
-    words = ["play", *SMALL, "--agent", "arena_bots:Last", "--record", str(file), "--seed", "5"]
+    words = ["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file), "--seed", "5"]
     assert main(words) == 0
     shown = capsys.readouterr().out
     assert "Black to move, turn 1" in shown
@@ -244,7 +244,7 @@ def test_wrong_input_is_explained_and_asked_again(
         "a2",
         "quit",
     )
-    assert main(["play", *SMALL, "--agent", "arena_bots:Last"]) == 0
+    assert main(["play", *SMALL, "--agents", "arena_bots:Last"]) == 0
     shown = capsys.readouterr().out
     assert "'e5' is no move here: expected a cell" in shown
     assert "'c3+' is no move here: cell c3+ is taken. `moves` lists all legal ones" in shown
@@ -259,7 +259,7 @@ def test_undo_takes_back_the_answers_too(
 ) -> None:
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "a1", "b1", "undo", "position", "a2", "a3")
-    assert main(["play", *SMALL, "--agent", "arena_bots:Last", "--record", str(file)]) == 0
+    assert main(["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]) == 0
     assert "x../.../... .../.../..o b" in capsys.readouterr().out
     assert read_records(file).records[0].moves == ("a1", "c3+", "a2", "b3+", "a3")
 
@@ -270,13 +270,13 @@ def test_the_other_seat_and_a_position(
     file = tmp_path / "game.jsonl"
     typed(monkeypatch, "b3")
     position = "x../x../.oo ..x/.../... w"
-    words = ["play", *SMALL, "--as", "white", "--agent", "arena_bots:First", "--position", position]
-    assert main([*words, "--record", str(file)]) == 0
+    words = ["play", *SMALL, "--as", "white", "--agents", "arena_bots:First", "--position", position]
+    assert main([*words, "--out", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "'b3' is no move here: cell b3 is taken" in shown
     assert "The game is not finished, so it is not saved." in shown
     typed(monkeypatch, "a3")
-    assert main([*words, "--record", str(file)]) == 0
+    assert main([*words, "--out", str(file)]) == 0
     (record,) = read_records(file).records
     assert (record.position, record.moves, record.agents) == (
         position,
@@ -290,7 +290,7 @@ def test_the_other_seat_and_a_position(
 
 def test_the_end_of_the_input_leaves_politely(tmp_path: Path) -> None:
     file = tmp_path / "game.jsonl"
-    ended = python("-m", "cellgames", "play", *SMALL, "--record", str(file), stdin="a1\n")
+    ended = python("-m", "cellgames", "play", *SMALL, "--out", str(file), stdin="a1\n")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.endswith("You left the game.\nThe game is not finished, so it is not saved.\n")
 
@@ -307,8 +307,8 @@ def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 def test_watching_agents_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "game.jsonl"
-    words = ["play", *SMALL, "--watch", "--agent", "arena_bots:First", "--agent", "random"]
-    assert main([*words, "--record", str(file)]) == 0
+    words = ["play", *SMALL, "--watch", "--agents", "arena_bots:First", "random"]
+    assert main([*words, "--out", str(file)]) == 0
     shown = capsys.readouterr().out
     assert "black (arena_bots:First) plays a1" in shown
     assert "white (random) plays" in shown
@@ -325,7 +325,7 @@ def test_a_file_that_could_not_take_the_record_is_refused_before_the_game(
 ) -> None:
     file = tmp_path / "game.jsonl"
     file.write_text('{"game": "tor')
-    assert main(["play", *SMALL, "--watch", "--record", str(file)]) == 2
+    assert main(["play", *SMALL, "--watch", "--out", str(file)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert "line 1: dropped a torn line" in err
@@ -356,7 +356,7 @@ def test_a_round_robin_writes_everything_and_says_what_to_open(
     assert re.search(r"^ +1 +(random|rollout:8) +\+\d+ ", out, re.MULTILINE)
     assert "Black, who begins, scores" in out
     assert "report.md" in out
-    assert re.search(rf"cellgames replay {folder.relative_to(tmp_path)}/games\.jsonl --game \d --show", out)
+    assert re.search(rf"cellgames replay {folder.relative_to(tmp_path)} --record \d --step", out)
     assert err.startswith("torus-v0: 6 of 6 games, ")
     with Image.open(folder / "top_game.gif") as image:
         assert image.format == "GIF"
@@ -393,17 +393,17 @@ def test_ctrl_c_says_how_to_continue(
 def recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
     file = tmp_path / "games.jsonl"
     for seed in ("0", "1", "2"):
-        main(["play", *SMALL, "--watch", "--record", str(file), "--seed", seed])
+        main(["play", *SMALL, "--watch", "--out", str(file), "--seed", seed])
     capsys.readouterr()
     return file
 
 
 def test_replay_of_good_records(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for words in ((), ("--all",)):
-        assert main(["replay", str(recorded), *words]) == 0
+    for path in (recorded, recorded.parent):  # a file, and the folder of a run
+        assert main(["replay", str(path)]) == 0
         assert capsys.readouterr().out == "All 3 games were played again with the recorded moves and results.\n"
     gif = recorded.with_name("out.gif")
-    assert main(["replay", str(recorded), "--game", "2", "--show", "--gif", str(gif)]) == 0
+    assert main(["replay", str(recorded), "--record", "2", "--show", "--out", str(gif)]) == 0
     shown = capsys.readouterr().out
     moves = read_records(recorded).records[1].moves
     assert f"\n1. black (random) {moves[0]}\n" in shown
@@ -423,24 +423,128 @@ def test_replay_of_a_tampered_record_fails_with_one_line(recorded: Path, capsys:
     with recorded.open("a") as file:
         file.write(line.replace(old, swap[old]) + "\n")
     append(recorded, [records[2]])
-    for words in ((), ("--game", "2"), ("--game", "2", "--show")):
+    for words in ((), ("--record", "2"), ("--record", "2", "--show")):
         assert main(["replay", str(recorded), *words]) == 1
         out, err = capsys.readouterr()
         assert out == ""
         assert re.fullmatch(
             rf"cellgames: {re.escape(str(recorded))}, game 2: the result differs: outcome recorded .*\n", err
         )
-    assert main(["replay", str(recorded), "--game", "3"]) == 0
+    assert main(["replay", str(recorded), "--record", "3"]) == 0
 
 
 def test_replay_asks_for_one_game_where_it_needs_one(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for words, message in (
-        (("--show",), "--gif and --show need one game; choose it with --game 1 to 3"),
-        (("--game", "4"), "--game must be from 1 to 3, got 4"),
-        (("--game", "0"), "--game must be from 1 to 3, got 0"),
+        (("--show",), "--show needs one game, and there are 3; choose it with --record 1 to 3"),
+        (("--step", "--seed", "2", "--agents", "greedy"), "greedy plays none of the games; these do: random"),
+        (("--record", "4"), "--record must be from 1 to 3, got 4"),
+        (("--record", "0"), "--record must be from 1 to 3, got 0"),
+        (("--record", "1", "--seed", "2"), "none of the 3 games has all of that"),
+        (("--out", "game.avi"), "ends in .gif, .mp4, .png, .html, got game.avi"),
+        (("--out", "no/such/game.gif"), "--out no/such/game.gif: there is no folder no/such"),
     ):
         assert main(["replay", str(recorded), *words]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_replay_lists_games_and_chooses_them(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["replay", str(recorded), "--list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == ["1", "2", "3"]
+    assert re.fullmatch(r"  3  random - random, seed 2, (win-loss|loss-win), \d+ moves", lines[2])
+    assert main(["replay", str(recorded), "--seed", "1", "--agents", "random", "--out", str(recorded) + ".png"]) == 0
+    assert "The game was played again" in capsys.readouterr().out
+    assert recorded.with_name("games.jsonl.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_replay_goes_through_a_game_step_by_step(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = read_records(recorded).records[0]
+    last = len(record.moves)
+    typed(monkeypatch, "", "b", "3", "99", "e", "")
+    assert main(["replay", str(recorded), "--record", "1", "--step"]) == 0
+    shown = capsys.readouterr().out
+    heads = re.findall(r"(\d+)\. \w+ \(random\) (\S+)$", shown, re.MULTILINE)
+    assert heads == [
+        ("1", record.moves[0]),
+        ("3", record.moves[2]),
+        ("3", record.moves[2]),
+        (str(last), record.moves[-1]),
+    ]
+    assert f"'99' is no step from 0 to {last}" in shown
+    assert shown.count("Result: black (random)") == 1
+    typed(monkeypatch)  # the end of the input
+    assert main(["replay", str(recorded), "--record", "1", "--step"]) == 0
+
+
+def test_a_video_is_a_video_or_refused(
+    recorded: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    out = recorded.with_name("game.mp4")
+    words = ["replay", str(recorded), "--record", "2", "--out", str(out)]
+    assert main(words) == 0
+    assert out.read_bytes()[4:8] == b"ftyp"
+    moves = len(read_records(recorded).records[1].moves)
+    frames, seconds = ffmpeg.count_frames_and_secs(str(out))
+    assert frames == moves + 10  # the last position stays for three seconds
+    assert seconds == pytest.approx(0.3 * frames, rel=0.02)
+    out.unlink()
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    capsys.readouterr()
+    assert main(words) == 2
+    assert (
+        'a video needs imageio-ffmpeg, which brings ffmpeg: pip install "cellgames[video]"' in capsys.readouterr().err
+    )
+    assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("play torus-v0 --agent greedy", "there is no --agent; write --agents SPEC ..."),
+        ("play torus-v0 --record game.jsonl", "there is no --record; write --out FILE"),
+        ("evaluate greedy --game=torus-v0", "there is no --game; write GAME in front of the options"),
+        ("evaluate greedy --against random", "there is no --against; write --agents AGENT OPPONENT ..."),
+        ("evaluate greedy", "after --agents, such as --agents greedy"),
+        ("analyse --record game.jsonl", "expected the number of a game, from 1, got 'game.jsonl'"),
+        ("analyse torus-v0 --agent mcts:9", "there is no --agent; write --agents SPEC"),
+        ("season --game torus-v0", "there is no --game; write GAME in front of the options"),
+        ("replay run --game 3", "there is no --game; write --record N"),
+        ("replay run --gif game.gif", "there is no --gif; write --out FILE.gif"),
+        ("train torus-v0 --total-step 9", "unrecognized arguments: --total-step 9; did you mean --total-steps?"),
+    ],
+)
+def test_spellings_of_other_commands_name_the_right_one(
+    line: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    try:
+        code = main(line.split())
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    assert code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
+    """One option has one placeholder in all commands, and GAME comes before all options."""
+    metavars: dict[str, set[str | None]] = {}
+    games = set()
+    (commands,) = (action.choices for action in parser()._actions if isinstance(action.choices, dict))
+    for name, command in commands.items():
+        for action in command._actions:
+            if action.dest == "game":
+                assert not action.option_strings, name
+                games.add(name)
+            for flag in action.option_strings:
+                metavars.setdefault(flag, set()).add(None if action.metavar is None else str(action.metavar))
+    several = {flag: found for flag, found in metavars.items() if len(found) > 1}
+    assert several == {"--out": {"DIR", "FILE", "PATH"}}  # a folder, a file, and either
+    assert games == {
+        *("play", "train", "sweep", "evaluate", "analyse", "round-robin", "free-for-all", "season", "leaderboard")
+    }
+    assert metavars["--agents"] == {"SPEC"}
 
 
 def test_replay_reports_a_torn_line_and_checks_the_rest(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ from paths import ROOT
 from cellgames.agents.loading import AGENTS
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.teams import TeamOptions
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.presets import presets
@@ -21,7 +22,7 @@ from cellgames.utils.options import Option, Options
 PAGES = {
     "agents.md": ("shipped weights",),
     "arena.md": ("round robin options", "free-for-all options"),
-    "season.md": ("season options",),
+    "season.md": ("season options", "team options"),
     "sweeps.md": ("sweep options",),
     "training.md": ("settings", "presets", "metrics"),
 }
@@ -35,6 +36,7 @@ def tables() -> dict[str, str]:
         "round robin options": _options(RoundRobinOptions),
         "free-for-all options": _options(FreeForAllOptions),
         "season options": _options(SeasonOptions),
+        "team options": _options(TeamOptions),
         "sweep options": _options(SweepOptions),
         "settings": _settings(),
         "presets": _presets(),

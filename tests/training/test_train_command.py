@@ -97,11 +97,11 @@ def test_a_run_from_the_command_to_the_agent(capsys: pytest.CaptureFixture[str])
         "checkpoint_every=2"
     )
     assert re.match(r"Learned from \d+ steps\.\n  ahead of random in [\d.]+% of 4 games \(100% of them decided\)", out)
-    assert f"play torus-v0 --param size=2 --agent {folder}/agent.safetensors" in out
+    assert f"play torus-v0 --param size=2 --agents {folder}/agent.safetensors" in out
     assert all(line.startswith("cellgames: no ") for line in err.splitlines())  # packages that are blocked
     made = read_about(folder / "agent.safetensors")["made"]
     assert made["command"] == f"cellgames {TINY} --total-steps 200 --quiet"
-    assert main(["evaluate", str(folder), "--games", "2", "--against", "random", "--quiet"]) == 0
+    assert main(["evaluate", "--agents", str(folder), "random", "--games", "2", "--quiet"]) == 0
     assert f"{folder} in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
     assert main([*TINY.split(), "--total-steps", "200"]) == 0
     assert capsys.readouterr().out.startswith("Nothing to do: results/train/torus-v0-size=2-ppo-seed=0")
@@ -117,7 +117,7 @@ def test_what_comes_next_is_a_command_for_the_game_that_was_typed(capsys: pytest
     (line,) = [line for line in lines if " play " in line]
     words = shlex.split(line)
     again = parser().parse_args(words[words.index("play") :])
-    assert (again.game, again.agent) == ("grid-adaptation-small-v0", ["my run/agent.safetensors"])
+    assert (again.game, again.agents) == ("grid-adaptation-small-v0", ["my run/agent.safetensors"])
     assert make_game(again) == cellgames.make(asked.game, **asked.parameters)
     assert make_game(again).parameters["flip_rounds"] == (3, 5)
 
@@ -213,20 +213,20 @@ def test_progress_is_rewritten_on_a_terminal(monkeypatch: pytest.MonkeyPatch) ->
         ("train torus-v0 --device abacus", "expected device auto, cpu, cuda or cuda:N, got 'abacus'"),
         ("train torus-v0 --out {foreign}", "is not empty and holds no arguments.json, but file"),
         ("train torus-v0 --out {foreign}/file", "expected a folder for the run"),
-        ("evaluate", "the following arguments are required: AGENT"),
-        ("evaluate greedy", "--game is needed, unless AGENT is a file of weights"),
-        ("evaluate nobody --game torus-v0", "unknown agent 'nobody'"),
-        ("evaluate greedy --game torus-v0 --against greedy", "greedy cannot be measured against itself"),
+        ("evaluate", "after --agents, such as --agents trained"),
+        ("evaluate --agents greedy", "GAME is needed, unless AGENT is a file of weights"),
+        ("evaluate torus-v0 --agents nobody", "unknown agent 'nobody'"),
+        ("evaluate torus-v0 --agents greedy greedy", "greedy cannot be measured against itself"),
         (
-            "evaluate greedy --game torus-v0 --games 7",
+            "evaluate torus-v0 --agents greedy --games 7",
             "games must be even, since each opening is played in both seats; got 7",
         ),
-        ("evaluate none.safetensors", "none.safetensors: expected a file of weights, found none"),
-        ("evaluate {foreign}", "agent.safetensors: expected a file of weights, found none"),
-        ("evaluate greedy --game torus-v0 --out {foreign}", "is not empty and holds no evaluation.json, but file"),
-        ("evaluate greedy --game torus-v0 --out {foreign}/file", "expected a folder for the run"),
-        ("play torus-v0 --agent {foreign}", "agent.safetensors: expected a file of weights, found none"),
-        ("play torus-v0 --agent {foreign}/file.safetensors", "expected a file of weights, found none"),
+        ("evaluate --agents none.safetensors", "none.safetensors: expected a file of weights, found none"),
+        ("evaluate --agents {foreign}", "agent.safetensors: expected a file of weights, found none"),
+        ("evaluate torus-v0 --agents greedy --out {foreign}", "is not empty and holds no evaluation.json, but file"),
+        ("evaluate torus-v0 --agents greedy --out {foreign}/file", "expected a folder for the run"),
+        ("play torus-v0 --agents {foreign}", "agent.safetensors: expected a file of weights, found none"),
+        ("play torus-v0 --agents {foreign}/file.safetensors", "expected a file of weights, found none"),
     ],
 )
 def test_errors_are_one_line_without_a_traceback(
@@ -251,7 +251,7 @@ def test_errors_are_one_line_without_a_traceback(
 
 
 def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "evaluate greedy --game torus-v0 --size 3 --against random amaf:4 --games 20 --seed 4 --out table --quiet"
+    words = "evaluate torus-v0 --size 3 --agents greedy random amaf:4 --games 20 --seed 4 --out table --quiet"
     assert main(words.split()) == 0
     shown = capsys.readouterr().out
     data = json.loads(Path("table/evaluation.json").read_text())
@@ -275,7 +275,7 @@ def test_an_evaluation_is_a_match_against_each(capsys: pytest.CaptureFixture[str
 def test_an_evaluation_leaves_other_runs_alone_and_plays_no_game_first(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "evaluate greedy --game torus-v0 --size 2 --against random --games 2 --out table --quiet"
+    words = "evaluate torus-v0 --size 2 --agents greedy random --games 2 --out table --quiet"
     batches = count_batches(monkeypatch)
     Path("table").mkdir()
     Path("table/games.jsonl").write_text("of a round robin\n")
@@ -290,7 +290,9 @@ def test_an_evaluation_leaves_other_runs_alone_and_plays_no_game_first(
 
 
 def test_larger_games_are_shared(capsys: pytest.CaptureFixture[str]) -> None:
-    words = "evaluate greedy --game grid-adaptation-small-v0 --param rounds=2 --param flip_rounds=[] --games 10 --quiet"
+    words = (
+        "evaluate grid-adaptation-small-v0 --agents greedy --param rounds=2 --param flip_rounds=[] --games 10 --quiet"
+    )
     assert main([*words.split(), "--out", "table"]) == 0
     (row,) = json.loads(Path("table/evaluation.json").read_text())["rows"]  # random is the other default
     records = read_records("table/games.jsonl").records
@@ -325,7 +327,7 @@ def test_games_that_both_lose_are_neither_won_nor_decided() -> None:
 
 def test_a_file_knows_its_game_and_may_be_asked_for_another_size(capsys: pytest.CaptureFixture[str]) -> None:
     save_network(Path("mine.safetensors"), network_for(cellgames.make("torus-v0", size=2)))
-    words = ["evaluate", "mine.safetensors", "--games", "2", "--against", "random", "--quiet"]
+    words = ["evaluate", "--agents", "mine.safetensors", "random", "--games", "2", "--quiet"]
     assert main(words) == 0
     assert "mine.safetensors in torus-v0 with size=2, 2 games each" in capsys.readouterr().out
     assert main([*words, "--size", "3"]) == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,8 +16,7 @@ from web_records import SMALL, recorded, registered_toy
 import cellgames
 from cellgames.arena.records.record_lines import Record, append
 from cellgames.arena.records.replays import replay
-from cellgames.cli.commands.replay_command import run as replay_command
-from cellgames.cli.console import UserError
+from cellgames.cli.main import main
 from cellgames.web import limits
 from cellgames.web.export import SCRIPTS, STYLES, export_html, html_page
 from cellgames.web.frames import replay_data
@@ -106,15 +104,15 @@ def test_the_command_saves_one_game_of_a_file(
 ) -> None:
     file, page_file = tmp_path / "games.jsonl", tmp_path / "game.html"
     append(file, records.values())
-    arguments = Namespace(file=file, game=1, gif=None, show=False, html=page_file)
-    assert replay_command(arguments) == 0
+    words = ["replay", str(file), "--out", str(page_file)]
+    assert main([*words, "--record", "1"]) == 0
     assert f"Saved {page_file}" in capsys.readouterr().out
     assert page_file.read_text(encoding="utf-8") == html_page(records["torus-v0"])
-    with pytest.raises(UserError, match="--html, --gif and --show need one game; choose it with --game 1 to 4"):
-        replay_command(Namespace(**{**vars(arguments), "game": None}))
+    assert main(words) == 2
+    assert "--out needs one game, and there are 4; choose it with --record 1 to 4" in capsys.readouterr().err
     monkeypatch.setattr(limits, "MOVES", 3)
-    with pytest.raises(UserError, match="expected a record of at most 3 moves"):
-        replay_command(arguments)
+    assert main([*words, "--record", "1"]) == 2
+    assert "expected a record of at most 3 moves" in capsys.readouterr().err
 
 
 # ---------------------------------------------------------------- playing a record

@@ -6,7 +6,6 @@ A checkpoint has the model and the pool only, because `SelfPlayCallback` restart
 from __future__ import annotations
 
 import dataclasses
-import os
 from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import torch
 
 from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.utils.run_folders import replacing
 
 from .callbacks import IterationCallback, SelfPlayCallback
 from .maskable_ppo import BoardPolicy
@@ -78,9 +78,8 @@ class CheckpointCallback(IterationCallback):
 
     def _keep(self) -> None:
         about = {"format": FORMAT, **_about(self.model)}
-        part = self.path.with_name(f"{self.path.name}.part")
-        torch.save({**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}, part)
-        os.replace(part, self.path)
+        with replacing(self.path) as part, part.open("wb") as file:
+            torch.save({**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}, file)
         self.self_play.pool.prune()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import torch
 from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
-from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, write_atomic
+from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, replacing, write_atomic
 from cellgames.utils.version import __version__
 
 __all__ = [
@@ -76,12 +75,8 @@ class Checkpoint:
         asked = _asked_for(arguments, 1 + len(others))
         about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
         about |= {"others": list(others)} if others else {}
-        part = folder / f"{CHECKPOINT}.part"
-        with part.open("wb") as file:
+        with replacing(folder / CHECKPOINT) as part, part.open("wb") as file:
             torch.save({**about, "at": vars(self), "learner": learner}, file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, folder / CHECKPOINT)
 
 
 @dataclass(frozen=True)

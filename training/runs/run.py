@@ -140,7 +140,7 @@ def train(
                 _check_games_end(game, arguments, learner, warn)
             learner.start()
             if group.first:
-                ends.enter_context(opened(folder, (ARGUMENTS, PROGRESS, CURVE)))
+                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE)))
                 prepare(folder, arguments, resume=resume, processes=group.world)
         run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
         try:

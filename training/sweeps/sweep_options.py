@@ -38,7 +38,12 @@ class SweepOptions(Options):
     seeds: int = option(1, "runs of each setting", low=1)
     target: str = option("", "agent against which scores are measured (default greedy, else random)")
     stopping: bool = option(True, "stop runs with a low score early (ASHA), and evaluate often enough for it")
-    ray: str = option(LOCAL, "Ray cluster: local starts one on this machine, auto or HOST:PORT joins one")
+    ray: str = option(
+        LOCAL,
+        "Ray cluster: local starts one on this machine, auto or HOST:PORT joins one",
+        metavar="ADDRESS",
+        bare=LOCAL,
+    )
     ray_workers: int | None = option(None, "runs at the same time (default: as many as there is room for)", low=1)
     gpus: float = option(0.0, "GPUs of each run, such as 1 or 0.25", low=0)
 

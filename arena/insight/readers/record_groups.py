@@ -5,10 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from cellgames.arena.play.chunks import RECORDS
-from cellgames.arena.records.record_lines import Record, RecordError, read_records
+from cellgames.arena.records.record_lines import Record, RecordError, read_records, records_file
 from cellgames.arena.records.replays import game_of
 from cellgames.envs.core import Game
 from cellgames.utils.run_folders import PathLike
@@ -46,10 +44,7 @@ def read_paths(paths: Sequence[PathLike], warn: Callable[[str], None] = lambda m
     from cellgames.arena.season import cup_replays as season_cup_replays
 
     found: list[Record] = []
-    for given in map(Path, paths):
-        path = given / RECORDS if given.is_dir() else given
-        if given.is_dir() and not path.is_file():
-            raise RecordError(f"{given}: expected a folder with {RECORDS}, as runs of the arena write it, found none")
+    for path in map(records_file, paths):
         with path.open("rb") as file:
             if season_cup_replays.recognises(file.readline()):
                 raise RecordError(

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.utils.run_folders import PathLike
+from cellgames.utils.run_folders import PathLike, replacing
 
 if TYPE_CHECKING:
     from .store import Store
@@ -71,22 +69,9 @@ def export(
     """
     path = check_path(path)
     writers: dict[str, Callable[[Path, Iterator[list[Any]]], int]] = {".csv": _csv, ".parquet": _parquet}
-    with _atomic(path) as part:
-        return writers[path.suffix](part, store.rows(game, parameters))
-
-
-@contextmanager
-def _atomic(path: Path) -> Iterator[Path]:
-    """Yield a temporary file that replaces `path` at the end; it may be larger than memory, unlike `write_atomic`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        yield part
-        with part.open("rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with replacing(path) as part:
+        return writers[path.suffix](part, store.rows(game, parameters))
 
 
 def _csv(path: Path, rows: Iterator[list[Any]]) -> int:

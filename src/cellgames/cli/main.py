@@ -7,10 +7,11 @@ they name, 130 stopped by Ctrl-C. Importing this imports no torch, so that help 
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from io import StringIO
 from typing import Any, NoReturn
@@ -54,14 +55,28 @@ _COMMANDS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that reports a mistake in one line, and in the name of the command."""
+    """A parser that reports a mistake in one line, in the name of the command, and what was meant.
+
+    Options are not abbreviated: an option that a later version adds never changes what a command means.
+    """
+
+    def __init__(self, *, moved: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(allow_abbrev=False, **more)
+        self._moved = moved or {}
 
     @override
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        for word in args or ():
+            if (name := word.partition("=")[0]) in self._moved:
+                self.error(f"there is no {name}; write {self._moved[name]}")
         found, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{self._meant(unknown[0])}")
         return found, unknown
+
+    def _meant(self, word: str) -> str:
+        near = difflib.get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
+        return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
@@ -74,7 +89,7 @@ def parser() -> argparse.ArgumentParser:
         description="Board games played with cells, for people and for programs that learn.",
         epilog="Examples:\n"
         "  cellgames list\n"
-        "  cellgames play torus-v0 --agent greedy\n"
+        "  cellgames play torus-v0 --agents greedy\n"
         "  cellgames train torus-small-v0\n"
         "  cellgames round-robin torus-v0 --agents random greedy rollout:64\n\n"
         "`cellgames COMMAND --help` explains a command.",

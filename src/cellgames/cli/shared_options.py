@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOpti
 from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
 from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
-from cellgames.utils.options import Option, Strings
+from cellgames.utils.options import Integers, Option, Strings
 
 from .console import UserError, warn
 
@@ -30,9 +30,12 @@ __all__ = [
     "add_command",
     "add_folder",
     "add_game",
+    "add_json",
     "add_options",
-    "add_parameters",
+    "add_out",
+    "add_quiet",
     "add_ray",
+    "add_record",
     "add_seed",
     "add_store",
     "default_text",
@@ -57,6 +60,7 @@ def add_command(
     run: Callable[[argparse.Namespace], int],
     text: str,
     examples: Sequence[str],
+    moved: Mapping[str, str] | None = None,
 ) -> argparse.ArgumentParser:
     """Add a command and return its parser.
 
@@ -67,6 +71,7 @@ def add_command(
         run: gets the parsed arguments and returns the exit code.
         text: its description; its first sentence stands in the list of commands.
         examples: arguments.
+        moved: spellings that people may expect, such as those of other commands, and what to write instead.
     """
     command: argparse.ArgumentParser = commands.add_parser(
         name,
@@ -75,6 +80,7 @@ def add_command(
         description=text,
         epilog="Examples:\n" + "\n".join(f"  cellgames {name} {example}".rstrip() for example in examples),
         formatter_class=argparse.RawDescriptionHelpFormatter,
+        moved=moved,
     )
     command.set_defaults(run=run)
     command.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -113,11 +119,15 @@ def _add_option(group: Any, option: Option, help: str) -> None:
         group.add_argument(flag, action=argparse.BooleanOptionalAction, **shared)
     elif option.choices:
         group.add_argument(flag, choices=option.choices, **shared)
-    elif option.kind == Strings:
-        group.add_argument(flag, metavar=option.metavar or "SPEC", nargs="+", action="extend", **shared)
+    elif option.kind in (Strings, Integers):
+        several: dict[str, Any] = {"nargs": "+", "action": "extend", "type": str if option.kind == Strings else int}
+        group.add_argument(
+            flag, metavar=option.metavar or ("SPEC" if option.kind == Strings else "N"), **several, **shared
+        )
     else:
         metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]
-        group.add_argument(flag, metavar=metavar, type=option.kind, **shared)
+        alone = {} if option.bare is None else {"nargs": "?", "const": option.bare}
+        group.add_argument(flag, metavar=metavar, type=option.kind, **alone, **shared)
 
 
 def default_text(option: Option) -> str:
@@ -128,14 +138,13 @@ def default_text(option: Option) -> str:
 # ---------------------------------------------------------------- game and seed
 
 
-def add_game(command: argparse.ArgumentParser) -> None:
-    """Add the game and its parameters."""
-    command.add_argument("game", metavar="GAME", help="an id that `cellgames list` shows")
-    add_parameters(command)
-
-
-def add_parameters(command: argparse.ArgumentParser) -> None:
-    """Add the parameters of the game."""
+def add_game(command: argparse.ArgumentParser, otherwise: str = "") -> None:
+    """Add the game and its parameters; `otherwise` says what a command does that may go without a game."""
+    text = "an id that `cellgames list` shows"
+    if otherwise:
+        command.add_argument("game", metavar="GAME", nargs="?", help=f"{text} (default: {otherwise})")
+    else:
+        command.add_argument("game", metavar="GAME", help=text)
     command.add_argument(
         "--param",
         metavar="NAME=VALUE",
@@ -184,17 +193,41 @@ def make_game(arguments: argparse.Namespace) -> Game:
 # ---------------------------------------------------------------- agents and the folder of a run
 
 
-def add_agents(command: argparse.ArgumentParser) -> None:
-    """Add the agents that play each other."""
-    command.add_argument(
-        "--agents", metavar="SPEC", nargs="+", required=True, help="two or more that `cellgames list` shows"
-    )
+def add_agents(command: Any, text: str = "two or more that `cellgames list` shows", *, required: bool = True) -> None:
+    """Add the agents; without any, the list is None."""
+    command.add_argument("--agents", metavar="SPEC", nargs="+", action="extend", required=required, help=text)
+
+
+def add_record(command: argparse.ArgumentParser, text: str) -> None:
+    """Add the number of a record."""
+    command.add_argument("--record", metavar="N", type=_record_number, help=text)
+
+
+def _record_number(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected the number of a game, from 1, got {text!r}")
+    return int(text)
+
+
+def add_out(command: argparse.ArgumentParser, text: str, metavar: str = "DIR") -> None:
+    """Add the file or folder that the command writes."""
+    command.add_argument("--out", metavar=metavar, type=Path, help=text)
+
+
+def add_quiet(command: Any, quiet: str = "show no progress") -> None:
+    """Add the option that hides the progress."""
+    command.add_argument("--quiet", action="store_true", help=f"{quiet} on standard error")
+
+
+def add_json(command: argparse.ArgumentParser) -> None:
+    """Add the output for programs."""
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def add_folder(command: argparse.ArgumentParser, folder: str, quiet: str = "show no progress") -> None:
     """Add the folder of a run, and whether progress is shown."""
-    command.add_argument("--out", metavar="DIR", type=Path, help=f"the folder (default {folder})")
-    command.add_argument("--quiet", action="store_true", help=f"{quiet} on standard error")
+    add_out(command, f"the folder (default {folder})")
+    add_quiet(command, quiet)
 
 
 def folder_words(arguments: argparse.Namespace, options: RoundRobinOptions | FreeForAllOptions) -> list[str]:

@@ -17,10 +17,13 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
-__all__ = ["Option", "Options", "Strings", "option"]
+__all__ = ["Integers", "Option", "Options", "Strings", "option"]
 
 Strings: TypeAlias = tuple[str, ...]
 """The type of an option that takes several texts."""
+
+Integers: TypeAlias = tuple[int, ...]
+"""The type of an option that takes several whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Option:
 
     Attributes:
         name: of the field; `--name` on the command line, with dashes.
-        kind: int, float, str, bool, `Strings` or a Literal; without None.
+        kind: int, float, str, bool, `Strings`, `Integers` or a Literal; without None.
         default: the value where none is given.
         help: one line.
         optional: True if None is allowed.
@@ -37,6 +40,7 @@ class Option:
         high: the greatest, or None.
         above: the value itself is not allowed, greater ones are; or None.
         metavar: placeholder of the value in help texts, "" for one that suits the kind.
+        bare: the value where the command line has the option alone; None if it needs a value.
     """
 
     name: str
@@ -48,6 +52,7 @@ class Option:
     high: float | None = None
     above: float | None = None
     metavar: str = ""
+    bare: str | None = None
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -77,6 +82,9 @@ class Option:
         elif self.kind == Strings:
             good = isinstance(value, tuple) and all(isinstance(word, str) and word for word in value)
             wanted = "a tuple of strings"
+        elif self.kind == Integers:
+            good = isinstance(value, tuple) and all(type(number) is int and self._within(number) for number in value)
+            wanted = f"a tuple of whole numbers{self._limits()}"
         else:
             good, wanted = isinstance(value, self.kind), {str: "a string", bool: "true or false"}[self.kind]
         if not good:
@@ -97,7 +105,7 @@ class Option:
 
 
 def option(default: Any, help: str, **more: Any) -> Any:
-    """Return a dataclass field with a default, a help line, and limits and a metavar as `Option` has them."""
+    """Return a dataclass field with a default, a help line, and other fields of `Option` such as `low`."""
     return dataclasses.field(default=default, metadata={"help": help, **more})
 
 

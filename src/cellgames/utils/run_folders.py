@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -20,6 +20,7 @@ __all__ = [
     "differences",
     "opened",
     "refuse_foreign",
+    "replacing",
     "write_atomic",
 ]
 
@@ -109,20 +110,32 @@ def refuse_foreign(folder: Path, settings: str) -> None:
 
 
 def write_atomic(path: PathLike, content: str | bytes) -> None:
-    """Write a file so that it appears whole or not at all, also if the machine stops.
+    """Write a file so that it appears whole or not at all, also if the machine stops; see `replacing`."""
+    with replacing(path) as part:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
 
-    The text goes to a hidden file beside it, `.NAME.PID.part`, which then takes its place.
+
+@contextmanager
+def replacing(path: PathLike) -> Iterator[Path]:
+    """Yield the path of a hidden file, `.NAME.PID.part`, which takes the place of `path` if the block succeeds.
+
+    Raises:
+        OSError: the file cannot be written; the error names `path`, not the hidden file.
     """
     path = Path(path)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with part.open("wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
+        yield part
+        with part.open("rb+") as file:
             os.fsync(file.fileno())
         os.replace(part, path)
+    except OSError as error:
+        if error.filename is not None and Path(error.filename) == part:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
     finally:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):  # such as a folder that is none
+            part.unlink()
     if os.name == "posix":  # elsewhere a folder cannot be opened
         folder = os.open(path.parent, os.O_RDONLY)
         try:

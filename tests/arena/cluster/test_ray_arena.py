@@ -93,7 +93,7 @@ def test_a_round_robin_on_workers_is_that_of_one_process(workers: RayWorkers, tm
 COMMANDS = {
     "round-robin": "torus-v0 --size 3 --games 4 --chunk 2",
     "free-for-all": "grid-adaptation-small-v0 --param rounds=2 --games 4 --chunk 2",
-    "season": "--game torus-v0 --size 3 --teams 8 --days 3 --chunk 4",
+    "season": "torus-v0 --size 3 --teams 8 --days 3 --chunk 4",
 }
 
 

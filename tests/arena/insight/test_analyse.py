@@ -28,7 +28,7 @@ from cellgames.envs.torus.rendering import View, spot
 
 TORUS = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
-PLANNED = ("--agent", "analysis_bots:Planned")
+PLANNED = ("--agents", "analysis_bots:Planned")
 
 
 def after(*moves: str) -> State:
@@ -362,14 +362,14 @@ def test_json_is_all_that_is_printed_when_asked_for(capsys: pytest.CaptureFixtur
 
 
 def test_a_record_knows_its_game(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "--record", str(file), "--game-number", "1", *PLANNED)
+    words = ("analyse", "--records", str(file), "--record", "1", *PLANNED)
     for more, moves in (((), WON[:-1]), (("--ply", "2"), WON[:2]), (("--ply", "0", "--size", "3"), ())):
         assert main([*words[:1], *(["torus-small-v0"] if moves else []), *words[1:], *more, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["position"] == TORUS.state_to_string(after(*moves))
 
 
 def test_other_games_in_turns_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ("analyse", "cloth-of-gold-small-v0", "--moves", "r0c1", "--agent", "analysis_bots:Planned:2")
+    words = ("analyse", "cloth-of-gold-small-v0", "--moves", "r0c1", "--agents", "analysis_bots:Planned:2")
     assert main(words) == 0
     assert "player_a to move, win chance 62.5 %" in capsys.readouterr().out
 
@@ -387,27 +387,27 @@ def test_help_explains_and_gives_examples(capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "GAME is needed, unless --record names a file"),
+        ("", "GAME is needed, unless --records names a file"),
         ("tours-v0", "unknown game 'tours-v0'"),
-        ("torus-v0 --agent greedy", "agent 'greedy' does not search, so it cannot analyse; agents that do: "),
-        ("torus-v0 --agent mcts:none", "mcts:N needs a number"),
-        ("toroidal-cup-small-v0 --agent mcts:5", "which needs a game in turns with perfect information"),
+        ("torus-v0 --agents greedy", "agent 'greedy' does not search, so it cannot analyse; agents that do: "),
+        ("torus-v0 --agents mcts:none", "mcts:N needs a number"),
+        ("toroidal-cup-small-v0 --agents mcts:5", "which needs a game in turns with perfect information"),
         ("torus-v0 --moves a1,b1,a1", "move 3, 'a1': illegal action 0 of player black: cell a1 is taken"),
         ("torus-v0 --moves x9", "move 1, 'x9': expected a cell from a1 to h8"),
         ("torus-v0 --size 3 --moves a1,c3+,a2,b3+,a3", "the game is over in this position: black has won"),
         ("torus-v0 --position xo", "expected a position of size 8"),
-        ("torus-v0 --ply 3", "--game-number and --ply choose a position of --record FILE"),
+        ("torus-v0 --ply 3", "--record and --ply choose a position of --records FILE"),
         ("torus-v0 --top 0", "--top must be at least 1, got 0"),
         ("torus-v0 --out board.gif", "expected a file that ends in .svg, .png, .html, got board.gif"),
         ("torus-v0 --out no/such/board.svg", "--out no/such/board.svg: there is no folder no/such"),
-        ("--record missing.jsonl", "missing.jsonl: No such file or directory"),
-        ("--record {file}", "holds 2 games; choose one by its number from 1"),
-        ("--record {file} --game-number 3", "holds games 1 to 2, got number 3"),
-        ("--record {file} --game-number 1 --ply 6", "expected a ply from 0 to 4, got 6"),
-        ("--record {file} --game-number 1 --ply 5", "the game is over in this position: black has won"),
-        ("--record {file} --game-number 1 --moves a1", "--record already says where the position comes from"),
-        ("--record {file} --game-number 1 --size 4", "holds a game with size=3, not size=4"),
-        ("cloth-of-gold-v0 --record {file} --game-number 1", "a game of torus-v0, not of cloth-of-gold-v0"),
+        ("--records missing.jsonl --ply 2", "missing.jsonl: No such file or directory"),
+        ("--records {file} --ply 2", "holds 2 games; choose one by its number from 1"),
+        ("--records {file} --record 3", "holds games 1 to 2, got number 3"),
+        ("--records {file} --record 1 --ply 6", "expected a ply from 0 to 4, got 6"),
+        ("--records {file} --record 1 --ply 5", "the game is over in this position: black has won"),
+        ("--records {file} --record 1 --moves a1", "--records already says where the position comes from"),
+        ("--records {file} --record 1 --size 4", "holds a game with size=3, not size=4"),
+        ("cloth-of-gold-v0 --records {file} --record 1", "a game of torus-v0, not of cloth-of-gold-v0"),
     ],
 )
 def test_errors_are_one_line(line: str, message: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:

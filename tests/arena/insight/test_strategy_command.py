@@ -304,9 +304,12 @@ def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--records FILE --moves a1", "--moves is for the analysis of a position, and --records for that of games"),
-        ("torus-v0 --agents random --top 3", "--top is for the analysis of a position"),
-        ("--records FILE --record FILE", "--record is for the analysis of a position"),
+        ("--store FILE --moves a1", "--moves is for the analysis of a position, and --store for that of games"),
+        ("torus-v0 --agents random greedy --top 3", "--top is for the analysis of a position"),
+        (
+            "--store FILE --records FILE --record 1",
+            "--record is for the analysis of a position, and --store for that of games",
+        ),
         ("torus-v0 --games 4", "--games is for an analysis of games; say of which"),
         ("torus-v0 --only places", "--only is for an analysis of games; say of which"),
         ("--agents random greedy", "GAME is needed, so that --agents know what to play"),

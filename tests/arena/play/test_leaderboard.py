@@ -462,7 +462,7 @@ def test_from_games_to_the_leaderboard(
     assert not default.exists()
     assert main([*play, "--store", str(file), "--out", str(tmp_path / "a")]) == 0  # plays nothing, adds all
     assert "leaderboard torus-v0 --store" in capsys.readouterr().out
-    evaluate = ["evaluate", "greedy", "--game", *rules, "--against", "random", "--games", "6", "--seed", "1"]
+    evaluate = ["evaluate", *rules, "--agents", "greedy", "random", "--games", "6", "--seed", "1"]
     assert main([*evaluate, *quiet, "--store", str(file)]) == 0
     assert main([*evaluate, *quiet]) == 0
     capsys.readouterr()

@@ -20,7 +20,7 @@ from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records
-from cellgames.arena.records.replays import ReplayError, game_of, gif, replay, verify
+from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
 from cellgames.utils.run_folders import write_atomic
 
 GAME = cellgames.make("torus-v0", size=3)
@@ -377,7 +377,7 @@ def test_every_single_change_of_a_move_is_noticed_or_gives_another_game(games: t
 
 def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
-    gif(RING, path, scale=0.4)
+    animate(RING, path, scale=0.4)
     with Image.open(path) as image:
         assert image.format == "GIF"
         assert image.n_frames == 6  # type: ignore[attr-defined]  # of GIFs
@@ -387,4 +387,4 @@ def test_the_gif_has_a_frame_for_every_position_and_rests_on_the_last(tmp_path: 
             shown.append(image.info["duration"])
     assert shown[-1] > max(shown[:-1])
     with pytest.raises(ReplayError):
-        gif(TAMPERED["changed winner"][0], path)
+        animate(TAMPERED["changed winner"][0], path)

@@ -17,7 +17,7 @@ from PIL import Image
 from cellgames.arena.records.record_lines import read_records
 from cellgames.cli.main import main
 
-TORUS = ("season", "--game", "torus-v0", "--size", "3")
+TORUS = ("season", "torus-v0", "--size", "3")
 
 
 def test_help_explains_and_needs_no_torch() -> None:
@@ -32,7 +32,7 @@ def test_help_explains_and_needs_no_torch() -> None:
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert ended.returncode == 0, ended.stderr
-    assert "Examples:\n  cellgames season --game" in ended.stdout
+    assert "Examples:\n  cellgames season toroidal" in ended.stdout
     assert "(default 49)" in " ".join(ended.stdout.split())
     assert max(map(len, ended.stdout.splitlines())) <= 110
 
@@ -49,9 +49,7 @@ def test_a_season_writes_everything_and_says_what_to_open(
     assert len(re.findall(r"^ +\d  [A-Z]\w+ [A-Z]\w+ +(random|arena_bots:First) +\d +\d +\d", out, re.MULTILINE)) == 9
     assert re.search(r"^Toroidal Cup Series: .* 4 : \d .*\nChampion: [A-Z]\w+ [A-Z]\w+$", out, re.MULTILINE)
     assert "report.md" in out
-    assert f"cellgames replay '{folder.relative_to(tmp_path)}/games.jsonl'" in out.replace('"', "'") or (
-        f"cellgames replay {folder.relative_to(tmp_path)}/games.jsonl" in out
-    )
+    assert f"cellgames replay {folder.relative_to(tmp_path)} " in out.replace("'", "")
     assert re.match(r"days 1 to 3 of 3: 12 of 12 games, \S+ a second\nAfter days 1 to 3 of 3:\n", err)
     assert "Toroidal Cup Series, game 4:" in err
     with Image.open(folder / "bracket.png") as image:
@@ -100,31 +98,31 @@ def test_ctrl_c_says_how_to_continue(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "the following arguments are required: --game"),
-        ("--game tours-v0 --agents random", "unknown game 'tours-v0'; known: torus-v0"),
-        ("--game nope", "unknown game 'nope'; known: torus-v0"),
-        ("--game nope --teams 3 --param rows=1", "unknown game 'nope'; known: torus-v0"),
-        ("--game torus-v0 --size 99 --agents random", "'size' must be a whole number from 2 to 16, got 99"),
+        ("", "the following arguments are required: GAME"),
+        ("tours-v0 --agents random", "unknown game 'tours-v0'; known: torus-v0"),
+        ("nope", "unknown game 'nope'; known: torus-v0"),
+        ("nope --teams 3 --param rows=1", "unknown game 'nope'; known: torus-v0"),
+        ("torus-v0 --size 99 --agents random", "'size' must be a whole number from 2 to 16, got 99"),
         (
-            "--game torus-v0",
+            "torus-v0",
             "torus-v0: expected --agents, or a file of teams with agents; only toroidal-cup",
         ),
-        ("--game torus-v0 --agents nobody", "unknown agent 'nobody'"),
-        ("--game torus-v0 --agents random --teams 7", "a season needs 8 teams or more"),
-        ("--game torus-v0 --agents random --teams 99999", "expected 0 to 1760 teams to make up names for, got 99999"),
-        ("--game torus-v0 --agents random --teams -5", "-5: No such file or directory"),
-        ("--game torus-v0 --agents random --teams no.csv", "no.csv: No such file or directory"),
-        ("--game torus-v0 --agents random --teams {twice}", "different names, got more than one Owls"),
-        ("--game torus-v0 --agents random --teams {columns}", "columns.csv: unknown column 'bot'"),
-        ("--game torus-v0 --agents random --league-sizes 3 17", "expected 4 teams or more, for the playoffs"),
-        ("--game torus-v0 --agents random --league-sizes 3 5", "that add up to 20 teams, got 3 5"),
-        ("--game torus-v0 --agents random --days 48", "days must be an odd number from 1, got 48"),
-        ("--game torus-v0 --agents random --within 50", "within must be a share from 0 to 1, got 50.0"),
-        ("--game torus-v0 --agents random --chunk 0", "chunk must be a whole number of at least 1, got 0"),
-        ("--game torus-v0 --agents random --opening-plies -1", "opening_plies must be a whole number of at least 0"),
-        ("--game torus-v0 --agents random --patterns randys", "--patterns is for teams without agents"),
-        ("--game torus-v0 --agents random --out {foreign}", "is not empty and holds no season.json"),
-        ("--game torus-v0 --agents random --out {twice}", "is a file or lies in one"),
+        ("torus-v0 --agents nobody", "unknown agent 'nobody'"),
+        ("torus-v0 --agents random --teams 7", "a season needs 8 teams or more"),
+        ("torus-v0 --agents random --teams 99999", "expected 0 to 1760 teams to make up names for, got 99999"),
+        ("torus-v0 --agents random --teams -5", "-5: No such file or directory"),
+        ("torus-v0 --agents random --teams no.csv", "no.csv: No such file or directory"),
+        ("torus-v0 --agents random --teams {twice}", "different names, got more than one Owls"),
+        ("torus-v0 --agents random --teams {columns}", "columns.csv: unknown column 'bot'"),
+        ("torus-v0 --agents random --league-sizes 3 17", "expected 4 teams or more, for the playoffs"),
+        ("torus-v0 --agents random --league-sizes 3 5", "that add up to 20 teams, got 3 5"),
+        ("torus-v0 --agents random --days 48", "days must be an odd number from 1, got 48"),
+        ("torus-v0 --agents random --within 50", "within must be a share from 0 to 1, got 50.0"),
+        ("torus-v0 --agents random --chunk 0", "chunk must be a whole number of at least 1, got 0"),
+        ("torus-v0 --agents random --opening-plies -1", "opening_plies must be a whole number of at least 0"),
+        ("torus-v0 --agents random --patterns randys", "--patterns is for teams without agents"),
+        ("torus-v0 --agents random --out {foreign}", "is not empty and holds no season.json"),
+        ("torus-v0 --agents random --out {twice}", "is a file or lies in one"),
     ],
 )
 def test_errors_are_one_line_without_a_traceback(

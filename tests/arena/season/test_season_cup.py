@@ -219,7 +219,7 @@ def test_replay_fails_loudly_on_a_changed_record(
     assert re.search(message, err.rstrip(), re.DOTALL)
     assert ("game 2: " in err) if reads else ("line 2" in err)
     if reads:
-        assert main(["replay", str(file), "--game", "1"]) == 0
+        assert main(["replay", str(file), "--record", "1"]) == 0
 
 
 def test_a_record_without_its_rules_is_refused(
@@ -235,12 +235,12 @@ def test_replay_checks_all_games_and_shows_one(
     tmp_path: Path, whole: Season, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(whole.out / "games.jsonl")
-    assert main(["replay", file, "--all"]) == 0
+    assert main(["replay", file]) == 0
     same = "played again with the recorded scores, generations and winners."
     assert capsys.readouterr().out == f"All {whole.games} games were {same}\n"
     assert main(["replay", file, "--show"]) == 2
-    assert "--gif and --show need one game" in capsys.readouterr().err
-    assert main(["replay", file, "--game", "3", "--show"]) == 0
+    assert "--show needs one game, and there are" in capsys.readouterr().err
+    assert main(["replay", file, "--record", "3", "--show"]) == 0
     out = capsys.readouterr().out
     line = lines_of(whole.out)[2]
     title = f"{PATTERNS[line['pattern']].title}, day 1, game 3"
@@ -262,7 +262,7 @@ def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys
     (game,) = umpire("porchlights", max_generations=12).play(fixtures(1), 0)
     file = tmp_path / "games.jsonl"
     file.write_text(game.to_json() + "\n")
-    assert main(["replay", str(file), "--gif", str(tmp_path / "game.gif")]) == 0
+    assert main(["replay", str(file), "--out", str(tmp_path / "game.gif")]) == 0
     assert f"Saved {tmp_path / 'game.gif'}" in capsys.readouterr().out
     with image.open(tmp_path / "game.gif") as gif:
         assert gif.n_frames == 13
@@ -276,12 +276,12 @@ def test_replay_makes_an_animation_of_life_from_any_start(tmp_path: Path, capsys
 
 def test_teams_without_agents_play_the_cup(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
-    words = ["--game", "toroidal-cup-v0", "--teams", "8", "--days", "1", "--quiet", "--out", str(out)]
+    words = ["toroidal-cup-v0", "--teams", "8", "--days", "1", "--quiet", "--out", str(out)]
     assert main(["season", *words, "--patterns", "donutrandom", "--param", "max_generations=20"]) == 0
     shown = capsys.readouterr().out
     assert "Champion: " in shown
     games = len(lines_of(out))
-    assert f"replay {out / 'games.jsonl'} --game {games} --gif" in shown.split("Written to")[1]
+    assert f"replay {out} --record {games} --out" in shown.split("Written to")[1]
     assert {line["pattern"] for line in lines_of(out)} == {"donutrandom"}
     settings = json.loads((out / "season.json").read_text())
     assert (settings["max_generations"], len(settings["teams"])) == (20, 8)
@@ -303,7 +303,7 @@ def test_errors_of_the_cup(
     line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["season", "--game", "toroidal-cup-v0", *line.split()]) == 2
+    assert main(["season", "toroidal-cup-v0", *line.split()]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert message in err
@@ -313,7 +313,7 @@ def test_errors_of_the_cup(
 
 def test_bots_play_the_cup_by_placing_shapes(tmp_path: Path) -> None:
     """All at once, with chance in the game: the small preset with its shapes."""
-    words = ["--game", "toroidal-cup-small-v0", "--param", "max_generations=30", "--teams", "8", "--days", "1"]
+    words = ["toroidal-cup-small-v0", "--param", "max_generations=30", "--teams", "8", "--days", "1"]
     out = tmp_path / "run"
     assert main(["season", *words, "--agents", "random", "--quiet", "--out", str(out)]) == 0
     lines = lines_of(out)

@@ -25,7 +25,8 @@ from cellgames.envs.core.drawing import (
     mix,
     to_svg,
 )
-from cellgames.envs.core.raster import save_gif, to_rgb
+from cellgames.envs.core.raster import to_rgb
+from cellgames.utils.animations import save_animation
 
 WHITE, RED, BLUE = (255, 255, 255), (255, 0, 0), (0, 0, 255)
 SVG = "{http://www.w3.org/2000/svg}"
@@ -228,7 +229,7 @@ def test_a_gif_has_all_frames_times_and_colours(tmp_path: Path) -> None:
     from PIL import Image
 
     path = tmp_path / "game.gif"
-    save_gif(frames(5), path, frame_ms=120, last_ms=900)
+    save_animation(frames(5), path, frame_ms=120, last_ms=900)
     with Image.open(path) as gif:
         assert getattr(gif, "n_frames", 1) == 5
         assert gif.info["loop"] == 0
@@ -248,7 +249,7 @@ def test_frequent_colours_stay_exact_among_many(tmp_path: Path) -> None:
     noisy = np.full((64, 64, 3), (255, 253, 248), dtype=np.uint8)
     noisy[:20] = rng.integers(0, 256, (20, 64, 3))
     noisy[40:] = (213, 94, 0)
-    save_gif([noisy, noisy[::-1]], tmp_path / "noise.gif")
+    save_animation([noisy, noisy[::-1]], tmp_path / "noise.gif")
     with Image.open(tmp_path / "noise.gif") as gif:
         assert np.array_equal(np.array(gif.convert("RGB"))[20:], noisy[20:])
 
@@ -256,7 +257,7 @@ def test_frequent_colours_stay_exact_among_many(tmp_path: Path) -> None:
 def test_a_gif_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     path.write_text("old")
-    save_gif(frames(1), str(path))
+    save_animation(frames(1), str(path))
     assert path.read_bytes()[:6] == b"GIF89a"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -269,7 +270,7 @@ def test_a_frame_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     path.write_text("old")
     with pytest.raises(RuntimeError, match="no third frame"):
-        save_gif(broken(), path)
+        save_animation(broken(), path)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -282,7 +283,7 @@ def test_a_writer_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(Image.Image, "save", save)
     with pytest.raises(OSError, match="disk full"):
-        save_gif(frames(2), tmp_path / "game.gif")
+        save_animation(frames(2), tmp_path / "game.gif")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -290,13 +291,13 @@ def test_gif_errors_say_expected_and_got(tmp_path: Path) -> None:
     path = tmp_path / "game.gif"
     good = next(frames(1))
     with pytest.raises(ValueError, match="1 or more frames, got none"):
-        save_gif([], path)
+        save_animation([], path)
     with pytest.raises(ValueError, match=r"frame 1: expected \[20, 30, 3\] as frame 0, got \[19, 30, 3\]"):
-        save_gif([good, good[1:]], path)
+        save_animation([good, good[1:]], path)
     with pytest.raises(ValueError, match=r"frame 0: expected uint8 \[H, W, 3\], got float64 \[20, 30, 3\]"):
-        save_gif([good.astype(np.float64)], path)
+        save_animation([good.astype(np.float64)], path)
     with pytest.raises(ValueError, match="10 ms or more for a frame, got frame_ms=5"):
-        save_gif([good], path, frame_ms=5)
+        save_animation([good], path, frame_ms=5)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -313,4 +314,4 @@ def test_without_pillow_svg_works_and_pixels_say_what_to_install(
     with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
         to_rgb(PICTURE)
     with pytest.raises(ImportError, match=r'pip install "cellgames\[render\]"'):
-        save_gif([np.zeros((2, 2, 3), dtype=np.uint8)], tmp_path / "game.gif")
+        save_animation([np.zeros((2, 2, 3), dtype=np.uint8)], tmp_path / "game.gif")

@@ -139,7 +139,7 @@ def test_a_record_becomes_a_gif_with_lifes_frames(tmp_path: Path) -> None:
     agents = [RandomAgent()]
     played = play(SMALL, agents, torch.zeros(1, 2, dtype=torch.int64), torch.tensor([7]), [generator()])
     (game,) = match.records_of(SMALL, played, seeds=[7], agents=[("random", "random")], openings=[0])
-    replays.gif(game, tmp_path / "game.gif", scale=0.4, frame_ms=250, last_ms=1000)
+    replays.animate(game, tmp_path / "game.gif", scale=0.4, frame_ms=250, last_ms=1000)
     with image.open(tmp_path / "game.gif") as gif:
         times = []
         for frame in range(gif.n_frames):

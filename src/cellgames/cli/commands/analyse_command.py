@@ -12,7 +12,18 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError
-from cellgames.cli.shared_options import add_command, add_parameters, add_seed, make_game, parameters
+from cellgames.cli.shared_options import (
+    add_agents,
+    add_command,
+    add_game,
+    add_json,
+    add_out,
+    add_quiet,
+    add_record,
+    add_seed,
+    make_game,
+    parameters,
+)
 from cellgames.envs import registry
 
 from .analyse_games import PARTS, run_games
@@ -25,21 +36,22 @@ __all__ = ["add"]
 
 _TOP = 8
 
-_SOURCES = ("records", "store", "agents", "run")
-_POSITION = ("agent", "moves", "position", "record", "game_number", "ply", "top")
+_SOURCES = ("store", "run")
+_POSITION = ("moves", "position", "record", "ply", "top")
 _MORE = ("games", "opening_plies", "only", "positions", "draws", "quiet")
 
 _TEXT = (
     "Analyse a position, or games. For a position, an agent that searches shows how often it tried each move,\n"
-    "what the move is worth, and the line that it expects; --out draws the same on the board.\n\n"
-    "With --records, --store, --agents or --run the command analyses games instead: openings and their results,\n"
+    "what the move is worth, and the line that it expects; --out draws the same on the board. --record chooses\n"
+    "the position from recorded games.\n\n"
+    "With --records, --store, --run or several --agents the command analyses games: openings and their results,\n"
     "where agents place, games over time, how differently agents behave, and how a run of training changed\n"
     "its play. The folder gets report.md with plots, report.json, and all tables as CSV."
 )
 _EXAMPLES = (
     'torus-v0 --size 5 --moves "c3 a1+ b2"',
-    "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agent mcts:2000 --json",
-    "--record results/torus5/games.jsonl --game-number 17 --ply 12 --out position.svg",
+    "torus-v0 --size 3 --position 'x../.../... .../.o./... b' --agents mcts:2000 --json",
+    "--records results/torus5 --record 17 --ply 12 --out position.svg",
     "--records results/torus5 --agents greedy trained",
     "torus-small-v0 --agents greedy trained rollout:64 --games 200 --out results/how-they-play",
     "grid-adaptation-v0 --store results/matches.sqlite --only places flows",
@@ -49,27 +61,24 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES)
-    command.add_argument(
-        "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows; a record knows its own"
-    )
-    add_parameters(command)
+    moved = {"--agent": "--agents SPEC", "--game-number": "--records FILE --record N"}
+    command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
+    add_game(command, otherwise="the games of the records")
     add_seed(command)
-    command.add_argument(
-        "--agent",
-        metavar="SPEC",
-        help="agent that searches (default gumbel:256 if there are weights for the game, else mcts:1000)",
+    add_agents(
+        command,
+        "for a position, the agent that searches (default gumbel:256 if there are weights for the game, else "
+        "mcts:1000); for games, the agents whose behaviour is compared. Without other games several agents play some "
+        "first; with --run, the run is compared with them",
+        required=False,
     )
     command.add_argument("--moves", metavar="TEXT", default="", help='moves played first, such as "c3 a1+ b2"')
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
-    command.add_argument("--record", metavar="FILE", type=Path, help="take the position from a file of records")
-    command.add_argument("--game-number", metavar="N", type=int, help="line of the file, from 1, if it has several")
+    add_record(command, "take the position from this game of --records, from 1; a file of one game needs only --ply")
     command.add_argument("--ply", metavar="N", type=int, help="moves before the position (default: all but the last)")
     command.add_argument("--top", metavar="N", type=int, help=f"number of moves to show (default {_TOP})")
-    command.add_argument(
-        "--out", metavar="PATH", type=Path, help="draw the position (.svg, .png, .html), or the folder for a report"
-    )
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_out(command, "draw the position (.svg, .png, .html), or the folder for a report", "PATH")
+    add_json(command)
     _add_games(command)
 
 
@@ -85,13 +94,6 @@ def _add_games(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--store", metavar="FILE", type=Path, help="take the games from a store, such as results/store.sqlite"
-    )
-    group.add_argument(
-        "--agents",
-        metavar="SPEC",
-        nargs="+",
-        help="compare how these agents behave; without other games they play some first; with --run, compare the run "
-        "with them",
     )
     group.add_argument(
         "--games", metavar="N", type=int, help=f"games of each pair of --agents (default {MatchOptions.games})"
@@ -111,7 +113,7 @@ def _add_games(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--draws", metavar="N", type=int, help="times that an agent that draws its moves is asked (default 8)"
     )
-    group.add_argument("--quiet", action="store_true", help="show no progress on standard error")
+    add_quiet(group)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -124,20 +126,24 @@ def _is_of_games(arguments: argparse.Namespace) -> bool:
     Raises:
         UserError: options that do not go together.
     """
-    sources = [f"--{name}" for name in _SOURCES if _given(arguments, name)]
-    if not sources:
-        if more := [name for name in _MORE if _given(arguments, name)]:
-            raise UserError(
-                f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, --agents or "
-                "--run (or --record FILE for a position)"
-            )
-        return False
-    if position := [name for name in _POSITION if _given(arguments, name)]:
+    position = [name for name in _POSITION if _given(arguments, name)]
+    sources = [name for name in _SOURCES if _given(arguments, name)]
+    several = len(arguments.agents or ()) > 1
+    if not position and (sources or several or arguments.records):
+        return True
+    more = [name for name in _MORE if _given(arguments, name)]
+    if position and (others := [*sources, *["agents"] * several, *more]):
+        what = "several --agents" if others[0] == "agents" else _option(others[0])
         raise UserError(
-            f"{_option(position[0])} is for the analysis of a position, and {sources[0]} for that of games; leave out "
-            "one of them"
+            f"{_option(position[0])} is for the analysis of a position, and {what} for that of games; leave out one of "
+            "them"
         )
-    return True
+    if more:
+        raise UserError(
+            f"{_option(more[0])} is for an analysis of games; say of which with --records, --store, --run, or two or "
+            "more --agents that play some"
+        )
+    return False
 
 
 def _given(arguments: argparse.Namespace, name: str) -> bool:
@@ -154,9 +160,9 @@ def _run_position(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records import positions
 
     _check(arguments)
-    game, state = _from_record(arguments) if arguments.record is not None else _from_moves(arguments)
+    game, state = _from_record(arguments) if arguments.records else _from_moves(arguments)
     positions.check_unfinished(game, state)
-    agent = analysis.default_agent(game) if arguments.agent is None else load(arguments.agent, game)
+    agent = load(arguments.agents[0], game) if arguments.agents else analysis.default_agent(game)
     found = analysis.analyse(game, state, agent, arguments.seed)
     if arguments.json:
         print(json.dumps(analysis.to_data(found), indent=2))
@@ -177,13 +183,15 @@ def _check(arguments: argparse.Namespace) -> None:
         arguments.top = _TOP
     if arguments.top < 1:
         raise UserError(f"--top must be at least 1, got {arguments.top}")
-    if arguments.record is None:
+    if not arguments.records:
+        if arguments.record is not None or arguments.ply is not None:
+            raise UserError("--record and --ply choose a position of --records FILE, which is not given")
         if arguments.game is None:
-            raise UserError("GAME is needed, unless --record names a file with games")
-        if arguments.game_number is not None or arguments.ply is not None:
-            raise UserError("--game-number and --ply choose a position of --record FILE, which is not given")
+            raise UserError("GAME is needed, unless --records names a file with games")
     elif arguments.moves or arguments.position:
-        raise UserError("--record already says where the position comes from; leave out --moves and --position")
+        raise UserError("--records already says where the position comes from; leave out --moves and --position")
+    elif len(arguments.records) > 1:
+        raise UserError(f"a position comes from one file of --records, got {len(arguments.records)}")
     if arguments.out is not None:
         check_suffix(arguments.out)
         if not arguments.out.parent.is_dir():
@@ -200,20 +208,22 @@ def _from_moves(arguments: argparse.Namespace) -> tuple[Game, State]:
 
 def _from_record(arguments: argparse.Namespace) -> tuple[Game, State]:
     from cellgames.arena.records import positions, replays
+    from cellgames.arena.records.record_lines import records_file
 
-    record = positions.pick(arguments.record, arguments.game_number)
-    _check_game(arguments, record)
+    path = records_file(arguments.records[0])
+    record = positions.pick(path, arguments.record)
+    _check_game(arguments, path, record)
     return replays.game_of(record), positions.at_ply(record, arguments.ply)
 
 
-def _check_game(arguments: argparse.Namespace, record: Record) -> None:
+def _check_game(arguments: argparse.Namespace, path: Path, record: Record) -> None:
     """Raise a `UserError` if the command line names another game than the record's, or other parameters."""
     if arguments.game is not None and registry.make(arguments.game).id != record.game:
-        raise UserError(f"{arguments.record} holds a game of {record.game}, not of {arguments.game}")
+        raise UserError(f"{path} holds a game of {record.game}, not of {arguments.game}")
     for name, value in parameters(arguments).items():
         if record.parameters.get(name) != value:
             recorded = record.parameters.get(name, "no such parameter")
-            raise UserError(f"{arguments.record} holds a game with {name}={recorded}, not {name}={value}")
+            raise UserError(f"{path} holds a game with {name}={recorded}, not {name}={value}")
 
 
 def _save(arguments: argparse.Namespace, content: str | bytes) -> None:

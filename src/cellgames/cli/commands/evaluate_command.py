@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.identity import identities
@@ -19,9 +18,12 @@ from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, program, warn
 from cellgames.cli.shared_options import (
+    add_agents,
     add_command,
+    add_game,
     add_options,
-    add_parameters,
+    add_out,
+    add_quiet,
     add_store,
     make_game,
     parameters,
@@ -39,15 +41,19 @@ if TYPE_CHECKING:
 __all__ = ["add"]
 
 _TEXT = (
-    "Measure an agent against others. Games for two start from random openings, each played in both seats; in\n"
-    "larger games the agent and one opponent at a time take turns on all seats. Scores come with 95 %\n"
-    "intervals."
+    "Measure an agent against others. The first of --agents is measured against each of the others. Games for\n"
+    "two start from random openings, each played in both seats; in larger games the agent and one opponent at a\n"
+    "time take turns on all seats. Scores come with 95 % intervals."
 )
 _EXAMPLES = (
-    "results/train/torus-small-v0-ppo-seed=0/agent.safetensors",
-    "greedy --game torus-small-v0 --against random rollout:64 --games 400",
-    "trained --game grid-adaptation-v0 --against greedy --out results/grid",
+    "torus-small-v0 --agents greedy random rollout:64 --games 400",
+    "grid-adaptation-v0 --agents trained greedy --out results/grid",
+    "--agents results/train/torus-small-v0-ppo-seed=0",
 )
+_MOVED = {
+    "--game": "GAME in front of the options",
+    "--against": "--agents AGENT OPPONENT ...: the first one is measured against the others",
+}
 
 _DATA = "evaluation.json"
 
@@ -60,37 +66,33 @@ _FILES = {
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "evaluate", "AGENT ", _run, _TEXT, _EXAMPLES)
-    command.add_argument(
-        "agent", metavar="AGENT", help="a spec that `cellgames list` shows, a file of weights, or a run's folder"
-    )
-    command.add_argument(
-        "--game", metavar="GAME", help="an id that `cellgames list` shows (default: the game of the weights)"
-    )
-    add_parameters(command)
-    command.add_argument(
-        "--against",
-        metavar="SPEC",
-        nargs="+",
-        default=[],
-        help="opponents (default random, and greedy where there is one)",
+    command = add_command(commands, "evaluate", "[GAME] --agents AGENT [OPPONENT ...] ", _run, _TEXT, _EXAMPLES, _MOVED)
+    add_game(command, otherwise="the game of the weights")
+    add_agents(
+        command,
+        "the agent to measure: a spec that `cellgames list` shows, a file of weights, or a run's folder; after it its "
+        "opponents (default random, and greedy where there is one)",
+        required=False,
     )
     add_options(command, EvaluationOptions.options(), without=["chunk"])
     add_store(command)
-    command.add_argument("--out", metavar="DIR", type=Path, help="a folder for the table and a record of every game")
-    command.add_argument("--quiet", action="store_true", help="show no progress on standard error")
+    add_out(command, "a folder for the table and a record of every game")
+    add_quiet(command)
 
 
 def _run(arguments: argparse.Namespace) -> int:
     from cellgames.agents.loading import load
 
     options = EvaluationOptions.from_given(vars(arguments))
+    if not arguments.agents:
+        agent = arguments.game if arguments.game not in (None, *registry.REGISTRY) else "trained"
+        raise UserError(f"expected the agent to measure, and any opponents, after --agents, such as --agents {agent}")
     game = _game(arguments)
-    usual = default_opponents(game)
-    against = arguments.against or [spec for spec in usual if spec != arguments.agent]
-    if arguments.agent in against:
-        raise UserError(f"{arguments.agent} cannot be measured against itself; name others with --against")
-    agents = {spec: load(spec, game) for spec in (arguments.agent, *against)}
+    agent, *against = arguments.agents
+    against = against or [spec for spec in default_opponents(game) if spec != agent]
+    if agent in against:
+        raise UserError(f"{agent} cannot be measured against itself; name other opponents after it")
+    agents = {spec: load(spec, game) for spec in (agent, *against)}
     out = arguments.out
     known, place = identities(agents, game), "" if out is None else out
     with (
@@ -118,13 +120,14 @@ def _measure(
     from cellgames.utils.report.text import plain_table
 
     rows, games = [], []
-    for spec in list(agents)[1:]:
-        both = {name: agents[name] for name in (arguments.agent, spec)}
+    measured, *opponents = agents
+    for spec in opponents:
+        both = {name: agents[name] for name in (measured, spec)}
         records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
-        rows.append({"against": spec, **evaluation.evaluate(game, records, arguments.agent)})
+        rows.append({"against": spec, **evaluation.evaluate(game, records, measured)})
         games += records
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
-    print(f"{arguments.agent} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
+    print(f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
     print(f"\n{evaluation.note(game)}")
     for line in forfeit_notes(forfeits(games), several=game.info.num_players > 2):
@@ -137,9 +140,9 @@ def _game(arguments: argparse.Namespace) -> Game:
     """Return the game of the command line, or the one of the file of weights."""
     if arguments.game is not None:
         return make_game(arguments)
-    path = weights_path(arguments.agent)
+    path = weights_path(arguments.agents[0])
     if path is None:
-        raise UserError(f"--game is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder")
+        raise UserError(f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder")
     from cellgames.agents.networks.saved import read_about
 
     about = read_about(path)
@@ -170,7 +173,7 @@ def _write(
     data = {
         "command": command,
         "version": __version__,
-        "agent": arguments.agent,
+        "agent": arguments.agents[0],
         "game": game.id,
         "parameters": plain(game.parameters),
         "seed": options.seed,
@@ -186,10 +189,10 @@ def _write(
         *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
     )
     out, lines = arguments.out, "".join(record.to_json() + "\n" for record in games)
-    title = f"{arguments.agent} in {game.id}"
+    title = f"{arguments.agents[0]} in {game.id}"
     files = {"games.jsonl": lines}
     write_report(out, Report(title, parts, data, page_file="evaluation.md", data_file=_DATA, more_files=files))
     print(f"Written to {out}:")
     for name, text in _FILES.items():
         print(f"  {name:16} {text}")
-    print(f"Next:\n  {program()} replay {shlex.quote(str(out / 'games.jsonl'))}   check every game")
+    print(f"Next:\n  {program()} replay {shlex.quote(str(out))}   check every game")

@@ -105,11 +105,11 @@ def _report(finished: FreeForAll, game: Game, options: FreeForAllOptions, argume
         "cross_table.png": "who finishes ahead of whom",
     }
     print_files(finished.out, finished.files, about)
-    file = shlex.quote(str(finished.out / "games.jsonl"))
+    run = shlex.quote(str(finished.out))
     short = options.games % options.chunk
     again = f", and the last {short} games again" if short else ""
     print("Next:")
-    print(f"  {program()} replay {file}              check every game")
-    print(f"  {program()} replay {file} --game 1 --gif game.gif")
+    print(f"  {program()} replay {run}              check every game")
+    print(f"  {program()} replay {run} --record 1 --out game.gif")
     print_leaderboard(arguments)
     print(f"  the same command with --games {2 * options.games}: plays what is missing{again}")

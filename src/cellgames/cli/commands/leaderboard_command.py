@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.arena.records.store.export_table import check_path
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, program, warn
-from cellgames.cli.shared_options import WHERE_STORE, add_command, parameters
+from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
 
 if TYPE_CHECKING:
@@ -42,27 +42,17 @@ def add(commands: Any) -> None:
 
 def add_options(command: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    command.add_argument(
-        "game", metavar="GAME", nargs="?", help="an id that `cellgames list` shows (default all that are in the store)"
-    )
-    command.add_argument(
-        "--param",
-        metavar="NAME=VALUE",
-        action="append",
-        default=[],
-        help="only games with this parameter; may be given several times",
-    )
-    command.add_argument("--size", metavar="N", type=int, help="short for --param size=N")
+    add_game(command, otherwise="all that are in the store")
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument(
         "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
     )
-    command.add_argument("--agents", metavar="NAME", nargs="+", help="count only games among these")
-    command.add_argument("--anchor", metavar="NAME", help="agent that is rated 0 (default random, else the mean is 0)")
+    add_agents(command, "count only games among these", required=False)
+    command.add_argument("--anchor", metavar="SPEC", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
-    command.add_argument("--out", metavar="DIR", type=Path, help="a folder for pages, plots and data")
+    add_out(command, "a folder for pages, plots and data")
     command.add_argument("--export", metavar="FILE", type=Path, help="write all games as a table, .csv or .parquet")
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_json(command)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from typing import Any
 from cellgames.agents.loading import AGENTS, AgentSpec
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.cli.console import print_columns, program
-from cellgames.cli.shared_options import add_command
+from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
 from cellgames.utils.version import __version__
 
@@ -19,7 +19,7 @@ __all__ = ["add"]
 def add(commands: Any) -> None:
     """Add the command."""
     command = add_command(commands, "list", "", _run, "Show all games and agents.", ("", "--json"))
-    command.add_argument("--json", action="store_true", help="print JSON")
+    add_json(command)
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -45,7 +45,7 @@ def _run(arguments: argparse.Namespace) -> int:
             agent["summary"] += f": {', '.join(agent['games'])}"
     print_columns([(agent["spec"], agent["summary"]) for agent in agents])
     print()
-    print(f"Try: {program()} play torus-v0 --agent greedy")
+    print(f"Try: {program()} play torus-v0 --agents greedy")
     return 0
 
 

@@ -10,34 +10,32 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError, program
-from cellgames.cli.shared_options import add_command, add_game, add_seed, make_game
+from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, make_game
 
 __all__ = ["add"]
 
 _TEXT = "Play a game at the terminal. Play against agents, or watch agents play each other."
 _EXAMPLES = (
     "torus-v0",
-    "torus-v0 --size 5 --agent rollout:64 --as white",
-    "torus-v0 --watch --agent greedy --agent random --record game.jsonl",
+    "torus-v0 --size 5 --agents rollout:64 --as white",
+    "torus-v0 --watch --agents greedy random --out game.jsonl",
     "torus-v0 --size 3 --position 'x../.../... .../.o./... b'",
 )
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES)
+    moved = {"--agent": "--agents SPEC ...", "--record": "--out FILE"}
+    command = add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES, moved)
     add_game(command)
     add_seed(command)
-    command.add_argument(
-        "--agent",
-        metavar="SPEC",
-        action="append",
-        help="agent for the other seats, or once for each of them in their order (default random)",
+    add_agents(
+        command, "one agent for all other seats, or one for each in their order (default random)", required=False
     )
     command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="let agents play all seats")
     command.add_argument("--position", metavar="TEXT", default="", help="start position, as `position` prints it")
-    command.add_argument("--record", metavar="FILE", type=Path, help="add the finished game to a file of records")
+    add_out(command, "add the finished game to this file of records", "FILE")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -49,13 +47,13 @@ def _run(arguments: argparse.Namespace) -> int:
     players = game.info.players
     seat_of_person = _own_seat(arguments, players)
     others = [seat for seat in range(len(players)) if seat != seat_of_person]
-    specs = arguments.agent or ["random"]
+    specs = arguments.agents or ["random"]
     if len(specs) not in (1, len(others)):
         hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
-        raise UserError(f"expected one --agent, or one for each of {len(others)} seats, got {len(specs)}{hint}")
+        raise UserError(f"expected one of --agents, or one for each of {len(others)} seats, got {len(specs)}{hint}")
     names = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
-    if arguments.record is not None:
-        _check_record_file(arguments.record)
+    if arguments.out is not None:
+        _check_record_file(arguments.out)
     table = Table(
         game,
         [None if seat == seat_of_person else load(names[seat], game) for seat in range(len(players))],
@@ -64,12 +62,12 @@ def _run(arguments: argparse.Namespace) -> int:
         position=arguments.position,
     )
     record = table.run()
-    if arguments.record is not None and record is None:
+    if arguments.out is not None and record is None:
         print("The game is not finished, so it is not saved.")
-    elif arguments.record is not None and record is not None:
+    elif arguments.out is not None and record is not None:
         agents = tuple(names.get(seat, "human") for seat in range(len(players)))
-        append(arguments.record, [dataclasses.replace(record, agents=agents)])
-        print(f"Saved: {program()} replay {shlex.quote(str(arguments.record))}")
+        append(arguments.out, [dataclasses.replace(record, agents=agents)])
+        print(f"Saved: {program()} replay {shlex.quote(str(arguments.out))}")
     return 0
 
 

@@ -6,13 +6,15 @@ What needs torch is imported by the function that uses it, so that help answers 
 from __future__ import annotations
 
 import argparse
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from cellgames.cli.console import UserError, warn
-from cellgames.cli.shared_options import add_command
+from cellgames.cli.console import UserError, print_columns, program, warn
+from cellgames.cli.shared_options import add_agents, add_command, add_out, add_record
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -24,118 +26,297 @@ R = TypeVar("R")
 
 _TEXT = (
     "Play recorded games again. The command checks every move and the result; the exit code is 1 if one\n"
-    "differs. It reads the games of seasons, too."
+    "differs. It takes the folder of a round robin, of free-for-all games, an evaluation or a season, or a\n"
+    "file of records. --agents, --seed and --record choose games, --list shows them, --step goes through one."
 )
 _EXAMPLES = (
-    "results/torus5/games.jsonl",
-    "results/torus5/games.jsonl --game 17 --show",
-    "game.jsonl --gif game.gif",
-    "results/torus5/games.jsonl --game 17 --html game.html",
+    "results/torus5",
+    "results/torus5 --agents greedy random --list",
+    "results/torus5 --record 17 --step",
+    "results/torus5 --record 17 --out game.gif",
 )
+_MOVED = {
+    "--game": "--record N",
+    "--gif": "--out FILE.gif",
+    "--html": "--out FILE.html",
+    "--all": "nothing: all games are checked",
+}
+_PICTURES = (".gif", ".mp4", ".png", ".html")
+_AT_ONCE = 1024  # games that are checked between two lines of progress
+_STEP_HELP = "Enter: next, b: back, a number: go there, e: to the end, q: leave"
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "replay", "FILE ", run, _TEXT, _EXAMPLES)
-    command.add_argument("file", metavar="FILE", type=Path, help="records, one a line")
-    which = command.add_mutually_exclusive_group()
-    which.add_argument("--game", metavar="N", type=int, help="only the game of line N, from 1")
-    which.add_argument("--all", action="store_true", help="all games of the file (the default)")
-    command.add_argument("--html", metavar="OUT", type=Path, help="save one game as a page that plays offline")
-    command.add_argument("--gif", metavar="OUT", type=Path, help="save one game as a GIF")
+    command = add_command(commands, "replay", "PATH ", run, _TEXT, _EXAMPLES, _MOVED)
+    command.add_argument("path", metavar="PATH", type=Path, help="the folder of a run, or a file of records")
+    add_record(command, "only this game, from 1")
+    add_agents(command, "only games of all these agents, or of these teams", required=False)
+    command.add_argument("--seed", metavar="N", type=int, help="only games with this seed")
+    command.add_argument("--list", action="store_true", help="list the games")
     command.add_argument("--show", action="store_true", help="print every position of one game; of Life, start and end")
+    command.add_argument("--step", action="store_true", help="go through one game, position by position")
+    add_out(
+        command, "save one game: .gif, .mp4 (a video), .png (its last position), .html (plays in a browser)", "FILE"
+    )
 
 
 @dataclass(frozen=True)
 class _Kind(Generic[R]):
-    """Functions that read, check, print and draw a kind of records; `compared` names what is checked."""
+    """Functions for one kind of records.
+
+    Attributes:
+        parse: reads a line.
+        verify: plays games again and yields the number and the error of each that differs.
+        names: agents, or teams.
+        seed: of a game.
+        line: what the list says of a game, besides its names and its seed.
+        texts: all positions for a terminal.
+        ending: the lines after the last position.
+        animate: writes a GIF or an MP4.
+        last: the last position as a picture.
+        html: writes a page.
+        compared: names what is checked.
+    """
 
     parse: Callable[[bytes], R]
     verify: Callable[[Sequence[R]], Iterator[tuple[int, ValueError]]]
-    show: Callable[[R], None]
-    gif: Callable[[R, Path], None]
+    names: Callable[[R], Sequence[str]]
+    seed: Callable[[R], int]
+    line: Callable[[R], str]
+    texts: Callable[[R], Sequence[str]]
+    ending: Callable[[R], Sequence[str]]
+    animate: Callable[[R, Path], None]
+    last: Callable[[R], Any]
     html: Callable[[R, Path], None]
     compared: str
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Play the games of a file again; return the exit code."""
+    from cellgames.arena.records.record_lines import records_file
+
+    if arguments.out is not None:
+        _check_out(arguments.out)
+    path = records_file(arguments.path)
+    with open(path, "rb") as file:
+        first = file.readline()
+    return _replay(arguments, path, _kind(first))
+
+
+def _check_out(out: Path) -> None:
+    """Refuse a file that could not be written before games are played."""
+    suffix = out.suffix.lower()
+    if suffix not in _PICTURES:
+        raise UserError(f"expected a file for --out that ends in {', '.join(_PICTURES)}, got {out}")
+    if not out.parent.is_dir():
+        raise UserError(f"--out {out}: there is no folder {out.parent}")
+    if suffix in (".gif", ".mp4"):
+        from cellgames.utils.animations import check_animation
+
+        check_animation(out)
+
+
+def _kind(first: bytes) -> _Kind[Any]:
+    """Return the kind of the records, by their first line."""
     from cellgames.arena.records import replays
     from cellgames.arena.records.record_lines import Record
-    from cellgames.arena.season import cup_replays as season_cup_replays
+    from cellgames.arena.season import cup_replays
     from cellgames.web.export import export_html
 
-    with open(arguments.file, "rb") as file:
-        first = file.readline()
-    if season_cup_replays.recognises(first):
-        parse, verify, gif = season_cup_replays.CupRecord.from_json, season_cup_replays.verify, season_cup_replays.gif
-        return _replay(arguments, _Kind(parse, verify, _show_cup, gif, export_html, "scores, generations and winners"))
-    kind = _Kind(Record.from_json, replays.verify, _show, replays.gif, export_html, "moves and results")
-    return _replay(arguments, kind)
+    if cup_replays.recognises(first):
+        return _Kind(
+            parse=cup_replays.CupRecord.from_json,
+            verify=cup_replays.verify,
+            names=lambda record: record.fixture.teams,
+            seed=lambda record: record.seed,
+            line=_cup_line,
+            texts=cup_replays.texts,
+            ending=lambda record: (),
+            animate=cup_replays.animate,
+            last=cup_replays.last,
+            html=export_html,
+            compared="scores, generations and winners",
+        )
+    return _Kind(
+        parse=Record.from_json,
+        verify=replays.verify,
+        names=lambda record: record.agents,
+        seed=lambda record: record.seed,
+        line=_line,
+        texts=_texts,
+        ending=_ending,
+        animate=replays.animate,
+        last=lambda record: replays.game_of(record).draw(replays.replay(record)[-1]),
+        html=export_html,
+        compared="moves and results",
+    )
 
 
-def _replay(arguments: argparse.Namespace, kind: _Kind[R]) -> int:
+def _replay(arguments: argparse.Namespace, path: Path, kind: _Kind[R]) -> int:
     from cellgames.arena.records.record_lines import read_lines
 
-    records, torn = read_lines(arguments.file, kind.parse)
+    records, torn = read_lines(path, kind.parse)
     if torn:
         warn(torn)
     if not records:
-        raise UserError(f"{arguments.file} holds no records")
-    numbers = list(range(1, len(records) + 1))
-    if arguments.game is not None:
-        if arguments.game not in numbers:
-            raise UserError(f"--game must be from 1 to {len(records)}, got {arguments.game}")
-        numbers = [arguments.game]
-    if (arguments.gif is not None or arguments.html is not None or arguments.show) and len(numbers) > 1:
-        raise UserError(f"--html, --gif and --show need one game; choose it with --game 1 to {len(records)}")
-    return _verify(arguments, kind, records, numbers)
-
-
-def _verify(arguments: argparse.Namespace, kind: _Kind[R], records: list[R], numbers: list[int]) -> int:
-    failed = sorted((numbers[place], str(error)) for place, error in kind.verify([records[n - 1] for n in numbers]))
+        raise UserError(f"{path} holds no records")
+    numbers = _chosen(arguments, kind, records)
+    if arguments.list:
+        print_columns([(str(n), f"{_described(kind, records[n - 1])}") for n in numbers])
+        return 0
+    one = [f"--{name}" for name in ("show", "step", "out") if getattr(arguments, name) not in (None, False)]
+    if one and len(numbers) > 1:
+        raise UserError(
+            f"{one[0]} needs one game, and there are {len(numbers)}; choose it with --record 1 to {len(records)} "
+            "(--list shows them)"
+        )
+    failed = _failed(kind, records, numbers)
     if failed:
         number, reason = failed[0]
         more = f" ({len(failed) - 1} more of {len(numbers)} games fail)" if len(failed) > 1 else ""
-        warn(f"{arguments.file}, game {number}: {reason}{more}")
+        warn(f"{path}, game {number}: {reason}{more}")
         return 1
     record = records[numbers[0] - 1]
     if arguments.show:
-        kind.show(record)
-    if arguments.gif is not None:
-        kind.gif(record, arguments.gif)
-        print(f"Saved {arguments.gif}")
-    if arguments.html is not None:
-        try:
-            kind.html(record, arguments.html)
-        except ValueError as error:  # too large for a page; it has been played again above
-            raise UserError(str(error)) from None
-        print(f"Saved {arguments.html}")
+        print(*kind.texts(record), *kind.ending(record), sep="\n\n", end="\n\n")
+    if arguments.step:
+        _step(kind.texts(record), kind.ending(record))
+    if arguments.out is not None:
+        _save(kind, record, arguments.out)
+        print(f"Saved {arguments.out}")
     games = "The game was" if len(numbers) == 1 else f"All {len(numbers)} games were"
     print(f"{games} played again with the recorded {kind.compared}.")
+    if not one and len(numbers) > 1 and sys.stdout.isatty():
+        print(f"Next:\n  {program()} replay {shlex.quote(str(arguments.path))} --record {numbers[0]} --step")
     return 0
 
 
-def _show(record: Record) -> None:
+def _chosen(arguments: argparse.Namespace, kind: _Kind[R], records: Sequence[R]) -> list[int]:
+    """Return the numbers of the games that the options choose, from 1."""
+    if arguments.record is not None and not 1 <= arguments.record <= len(records):
+        raise UserError(f"--record must be from 1 to {len(records)}, got {arguments.record}")
+    wanted = arguments.agents or []
+    if unknown := [name for name in wanted if not any(name in kind.names(record) for record in records)]:
+        known = dict.fromkeys(name for record in records for name in kind.names(record))
+        more = ", ..." if len(known) > 12 else ""
+        raise UserError(f"{unknown[0]} plays none of the games; these do: {', '.join([*known][:12])}{more}")
+    numbers = [
+        number
+        for number, record in enumerate(records, 1)
+        if arguments.record in (None, number)
+        and arguments.seed in (None, kind.seed(record))
+        and set(wanted) <= set(kind.names(record))
+    ]
+    if not numbers:
+        raise UserError(f"none of the {len(records)} games has all of that; --list without options shows them")
+    return numbers
+
+
+def _failed(kind: _Kind[R], records: Sequence[R], numbers: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the number and the error of each game that does not play as it is recorded."""
+    from cellgames.utils.progress import progress
+
+    failed = []
+    with progress(len(numbers), label="replay", shown=len(numbers) > _AT_ONCE) as advance:
+        for start in range(0, len(numbers), _AT_ONCE):
+            part = numbers[start : start + _AT_ONCE]
+            found = kind.verify([records[number - 1] for number in part])
+            failed += [(part[place], str(error)) for place, error in found]
+            advance(len(part))
+    return sorted(failed)
+
+
+def _described(kind: _Kind[R], record: R) -> str:
+    return f"{' - '.join(kind.names(record))}, seed {kind.seed(record)}, {kind.line(record)}"
+
+
+def _save(kind: _Kind[R], record: R, out: Path) -> None:
+    suffix = out.suffix.lower()
+    if suffix == ".png":
+        from cellgames.envs.core.raster import to_png
+        from cellgames.utils.run_folders import write_atomic
+
+        write_atomic(out, to_png(kind.last(record)))
+    elif suffix == ".html":
+        try:
+            kind.html(record, out)
+        except ValueError as error:  # too large for a page; it has been played again before
+            raise UserError(str(error)) from None
+    else:
+        kind.animate(record, out)
+
+
+def _step(texts: Sequence[str], ending: Sequence[str]) -> None:
+    """Go through the positions of a game as a person asks for them; the end of the input leaves."""
+    from cellgames.cli.line_input import read_line
+
+    here, last = 0, len(texts) - 1
+    print(f"{last} steps. {_STEP_HELP}\n")
+    while True:
+        print(texts[here])
+        if here == last:
+            print(*ending, sep="\n", end="\n" if ending else "")
+        try:
+            word = read_line(f"\n{here} of {last}> ").strip().lower()
+        except EOFError:
+            print()
+            return
+        if word in ("q", "quit", "exit"):
+            return
+        if word in ("", "n", "next"):
+            if here == last:
+                return
+            here += 1
+        elif word in ("b", "back"):
+            here = max(0, here - 1)
+        elif word in ("e", "end"):
+            here = last
+        elif word.isdecimal() and int(word) <= last:
+            here = int(word)
+        else:
+            print(f"{word!r} is no step from 0 to {last}. {_STEP_HELP}")
+
+
+# ---------------------------------------------------------------- records of moves
+
+
+def _line(record: Record) -> str:
+    ends = "forfeited" if record.result.forfeit is not None else "-".join(record.result.outcome)
+    return f"{ends}, {len(record.moves)} moves"
+
+
+def _texts(record: Record) -> list[str]:
     from cellgames.arena.records import replays
-    from cellgames.cli.terminal import VERBS
 
     game = replays.game_of(record)
     states = replays.replay(record)
-    print(game.text(states[0]))
+    texts = [game.text(states[0])]
     for number, (before, after, move) in enumerate(zip(states, states[1:], record.moves, strict=False), 1):
         seat = int(before.current_player)
         who = "" if game.info.simultaneous else f"{game.info.players[seat]} ({record.agents[seat]}) "
         forced = " (opening)" if number <= record.opening else ""
-        print(f"\n{number}. {who}{move}{forced}\n\n{game.text(after)}")
-    ends = zip(game.info.players, record.agents, record.result.outcome, strict=True)
-    print("\nResult: " + ", ".join(f"{player} ({agent}) {VERBS[outcome]}" for player, agent, outcome in ends))
+        texts.append(f"{number}. {who}{move}{forced}\n\n{game.text(after)}")
+    return texts
+
+
+def _ending(record: Record) -> list[str]:
+    from cellgames.arena.records.replays import game_of
+    from cellgames.cli.terminal import VERBS
+
+    players = game_of(record).info.players
+    ends = zip(players, record.agents, record.result.outcome, strict=True)
+    lines = ["Result: " + ", ".join(f"{player} ({agent}) {VERBS[outcome]}" for player, agent, outcome in ends)]
     if (forfeit := record.result.forfeit) is not None:
-        seats = " and ".join(f"{game.info.players[seat]} ({record.agents[seat]})" for seat in forfeit.seats)
-        print(f"Forfeited by {seats}: {forfeit.reason}")
+        seats = " and ".join(f"{players[seat]} ({record.agents[seat]})" for seat in forfeit.seats)
+        lines.append(f"Forfeited by {seats}: {forfeit.reason}")
+    return lines
 
 
-def _show_cup(record: CupRecord) -> None:
-    from cellgames.arena.season.cup_replays import texts
+# ---------------------------------------------------------------- games of the Cup
 
-    print(*texts(record), sep="\n\n", end="\n\n")
+
+def _cup_line(record: CupRecord) -> str:
+    winner = record.fixture.teams[record.winner - 1] if record.winner else "nobody"
+    scores = "-".join(map(str, record.scores))
+    return f"{record.fixture.occasion}, {record.pattern}: {scores}, {winner} wins"

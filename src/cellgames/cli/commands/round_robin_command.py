@@ -112,10 +112,10 @@ def _report(finished: RoundRobin, game: Game, options: RoundRobinOptions, argume
     }
     print_files(finished.out, finished.files, about)
     number = finished.records.index(top_game(tables, finished.records)) + 1
-    file = shlex.quote(str(finished.out / "games.jsonl"))
+    run = shlex.quote(str(finished.out))
     print("Next:")
-    print(f"  {program()} replay {file}              check every game")
-    print(f"  {program()} replay {file} --game {number} --show")
+    print(f"  {program()} replay {run}              check every game")
+    print(f"  {program()} replay {run} --record {number} --step")
     print_leaderboard(arguments)
     if finished.order:
         if finished.undecided:

@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.season.schedule import SeasonOptions
-from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, by_league, generate_names, read_teams
+from cellgames.arena.season.teams import (
+    Team,
+    TeamOptions,
+    assign_agents,
+    assign_divisions,
+    by_league,
+    generate_names,
+    read_teams,
+)
 from cellgames.cli.console import UserError, counted, print_files, program, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
+    add_game,
     add_options,
-    add_parameters,
     add_ray,
     add_store,
     file_name,
@@ -44,51 +52,19 @@ _TEXT = (
     "continues it."
 )
 _EXAMPLES = (
-    "--game toroidal-cup-v0 --teams 20 --seed 1",
-    "--game torus-small-v0 --teams 12 --days 21 --agents random greedy rollout:64",
-    "--game toroidal-cup-v0 --teams my_teams.csv --patterns randys donutpi",
+    "toroidal-cup-v0 --teams 20 --seed 1",
+    "torus-small-v0 --teams 12 --days 21 --agents random greedy rollout:64",
+    "toroidal-cup-v0 --teams my_teams.csv --patterns randys donutpi",
 )
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "season", "--game GAME ", _run, _TEXT, _EXAMPLES)
-    command.add_argument("--game", metavar="GAME", required=True, help="an id that `cellgames list` shows")
-    add_parameters(command)
-    command.add_argument(
-        "--teams",
-        metavar="N|FILE",
-        default="20",
-        help="number of teams to make up (default 20), or a file: a name a line, or CSV with a header that has name "
-        "and any of agent, league, division",
-    )
-    command.add_argument(
-        "--agents", metavar="SPEC", nargs="+", default=[], help="agents in turn for the teams that have none"
-    )
-    command.add_argument(
-        "--league-sizes",
-        metavar="N",
-        type=int,
-        nargs="+",
-        help="teams of the two leagues, or of their four divisions (default: as even as possible)",
-    )
+    moved = {"--game": "GAME in front of the options"}
+    command = add_command(commands, "season", "GAME ", _run, _TEXT, _EXAMPLES, moved)
+    add_game(command)
+    add_options(command, TeamOptions.options())
     add_options(command, SeasonOptions.options())
-    command.add_argument(
-        "--patterns", metavar="NAME", nargs="+", help="patterns of teams without agents (default: all of the Cup's)"
-    )
-    command.add_argument(
-        "--opening-plies",
-        metavar="N",
-        type=int,
-        help=f"random moves before the agents move, at most (default {MatchOptions.opening_plies})",
-    )
-    command.add_argument(
-        "--chunk",
-        metavar="N",
-        type=int,
-        help="games played at the same time, about, and lost together if the season is stopped (default 100 of agents, "
-        "250 of the Cup)",
-    )
     add_store(command)
     add_ray(command, "batches of games")
     add_folder(command, "results/season/GAME-...", "show no progress and no standings")
@@ -99,9 +75,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
     registry.spec(arguments.game)
     options = SeasonOptions.from_given(vars(arguments))
-    teams = _teams(arguments, options)
-    umpire = _umpire(arguments, teams)
-    out = arguments.out if arguments.out is not None else _default_out(arguments, options, umpire)
+    asked = TeamOptions.from_given(vars(arguments))
+    teams = _teams(asked, options)
+    umpire = _umpire(arguments, asked, teams)
+    out = arguments.out if arguments.out is not None else _default_out(arguments, asked, options)
     try:
         with workers_of(arguments) as workers:
             finished = play_season(
@@ -124,47 +101,46 @@ def _say(message: str) -> None:
     print(message, file=sys.stderr, flush=True)
 
 
-def _teams(arguments: argparse.Namespace, options: SeasonOptions) -> tuple[Team, ...]:
+def _teams(asked: TeamOptions, options: SeasonOptions) -> tuple[Team, ...]:
     """Return the teams with leagues, divisions and agents."""
-    given: str = arguments.teams
-    if given.isdecimal():
-        teams = [Team(name) for name in generate_names(int(given), options.seed)]
+    if asked.teams.isdecimal():
+        teams = [Team(name) for name in generate_names(int(asked.teams), options.seed)]
     else:
-        teams = read_teams(given)
-    return assign_divisions(assign_agents(teams, arguments.agents), arguments.league_sizes)
+        teams = read_teams(asked.teams)
+    return assign_divisions(assign_agents(teams, asked.agents), asked.league_sizes or None)
 
 
-def _umpire(arguments: argparse.Namespace, teams: tuple[Team, ...]) -> Umpire:
+def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: tuple[Team, ...]) -> Umpire:
     """Return the umpire of bots if there are any, else that of the Cup with random arrangements."""
-    given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(arguments, name)) is not None}
+    given = {name: value for name in ("opening_plies", "chunk") if (value := getattr(asked, name)) is not None}
     if any(team.agent for team in teams):
         from cellgames.arena.season.bots import BotUmpire
 
-        if arguments.patterns is not None:
+        if asked.patterns:
             raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
         return BotUmpire(make_game(arguments), teams, **given)
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
         raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
-    if arguments.opening_plies is not None:
+    if asked.opening_plies is not None:
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
     rules = parameters(arguments)
     if unknown := [name for name in rules if name not in PARAMETERS]:
         raise UserError(f"unknown parameter {unknown[0]!r}; teams without agents take {', '.join(PARAMETERS)}")
-    return CupUmpire(arguments.patterns, **rules, **given)
+    return CupUmpire(asked.patterns or None, **rules, **given)
 
 
-def _default_out(arguments: argparse.Namespace, options: SeasonOptions, umpire: Umpire) -> Path:
+def _default_out(arguments: argparse.Namespace, asked: TeamOptions, options: SeasonOptions) -> Path:
     """Return a folder named by the settings."""
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [f"teams={Path(arguments.teams).stem}", f"days={options.days}", f"seed={options.seed}"]
-    several = {"agents": arguments.agents, "patterns": arguments.patterns, "sizes": arguments.league_sizes}
+    words += [f"teams={Path(asked.teams).stem}", f"days={options.days}", f"seed={options.seed}"]
+    several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
     words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
     words += [f"within={options.within:g}"] if options.within != SeasonOptions.within else []
-    plies = arguments.opening_plies
+    plies = asked.opening_plies
     words += [f"plies={plies}"] if plies not in (None, MatchOptions.opening_plies) else []
-    words += [f"chunk={umpire.chunk}"] if arguments.chunk is not None else []
+    words += [f"chunk={asked.chunk}"] if asked.chunk is not None else []
     return Path("results") / "season" / file_name(words)
 
 
@@ -182,7 +158,7 @@ def _report(finished: Season) -> None:
         "bracket.png": "the playoffs as a picture",
     }
     print_files(finished.out, finished.files, about)
-    file = shlex.quote(str(finished.out / "games.jsonl"))
+    run = shlex.quote(str(finished.out))
     print("Next:")
-    print(f"  {program()} replay {file}   check every game")
-    print(f"  {program()} replay {file} --game {finished.games} --gif final.gif")
+    print(f"  {program()} replay {run}   check every game")
+    print(f"  {program()} replay {run} --record {finished.games} --out final.gif")

@@ -149,6 +149,6 @@ def _report(found: Sweep, options: SweepOptions) -> None:
             print(f"  {name:16} {text}")
     print("Next:")
     if found.agent is not None:
-        print(f"  {program()} evaluate {shlex.quote(str(found.agent))}   measure it")
+        print(f"  {program()} evaluate --agents {shlex.quote(str(found.agent))}   measure it")
     more = "--seeds" if options.grid else "--trials or --seeds"
     print(f"  the same command with more {more}: trains only what is missing")

@@ -203,8 +203,8 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
             print(f"  {name:18} {text}")
     agent = shlex.quote(str(finished.agent))
     print("Next:")
-    print(f"  {program()} evaluate {agent}   measure it")
-    print(f"  {program()} play {_game(arguments)} --agent {agent}")
+    print(f"  {program()} evaluate --agents {agent}   measure it")
+    print(f"  {program()} play {_game(arguments)} --agents {agent}")
     print("  the same command with more --total-steps goes on")
 
 
