@@ -83,7 +83,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Let the learner act in every env, integers [B] or [B, K], and then the others."""
         self._fresh = False
-        moved = self.vector.step(as_tensor(self.game, actions))
+        moved = self.vector.step(as_tensor(self.game, actions, self.num_envs))
         infos, faults = self._infos(), dict(moved.faults)
         for env_id, observation, info in endings(moved.ended) if moved.ended is not None else ():
             info["action_mask"] = self._nothing_legal

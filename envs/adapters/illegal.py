@@ -39,8 +39,9 @@ def check_actions(
     """
     info, components = game.info, len(game.info.action_nvec)
     shape = (len(state),) if components == 1 else (len(state), components)
-    game.check_integers(actions, shape, ["B", "K"][: len(shape)], about=", one of the learner's per env")
-    choices = actions.reshape(len(state), components).to(state.device).long()
+    letters, about = ["B", "K"][: len(shape)], ", one of the learner's per env"
+    actions = game.check_integers(actions, shape, letters, device=state.device, about=about)
+    choices = actions.reshape(len(state), components)
     legal = info.admits(mask, choices)
     if legal.all():
         return actions, {}

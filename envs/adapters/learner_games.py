@@ -17,6 +17,7 @@ from gymnasium import spaces
 from torch import Tensor
 
 from cellgames.envs.core import Game
+from cellgames.envs.core.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
 
 from .pettingzoo_common import action_space_of, box_of
@@ -113,16 +114,27 @@ def _checked_seed(game: Game, seed: Any) -> int:
     return int(seed)
 
 
-def as_tensor(game: Game, actions: Any) -> Tensor:
-    """Return whole numbers as a tensor, int64.
+def as_tensor(game: Game, actions: Any, *batch: int) -> Tensor:
+    """Return whole numbers as a tensor, int64 [*batch], or [*batch, K] if an action has K > 1 components.
+
+    Args:
+        game: the rules.
+        actions: a number, lists of numbers, an array or a tensor.
+        batch: the number of envs; nothing for the action of a single one.
 
     Raises:
-        ValueError: they are not whole numbers.
+        ValueError: they are not whole numbers, or not as many.
     """
-    given = np.asarray(actions)
-    if given.dtype.kind not in "iu":
-        raise ValueError(f"{game.id}: expected whole numbers as actions, got {given.dtype}: {actions!r}")
-    return torch.from_numpy(given.astype(np.int64))
+    components = len(game.info.action_nvec)
+    shape = (*batch, components) if components > 1 else batch
+    try:
+        return from_numbers(actions, shape)
+    except ActionsError as error:
+        if error.fault != "shape":
+            raise ValueError(f"{game.id}: expected whole numbers as actions, got {error.got}") from None
+        letters = [*["B"] * len(batch), *["K"] * (components > 1)]
+        expected = f"[{', '.join(letters)}] = {list(shape)}, one of the learner's per env"
+        raise ValueError(f"{game.id}: actions must have shape {expected}, got {error.got}") from None
 
 
 def endings(ended: Ended) -> list[tuple[int, npt.NDArray[Any], dict[str, Any]]]:

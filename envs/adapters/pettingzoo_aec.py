@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from gymnasium.spaces import Discrete
 from pettingzoo.utils.conversions import parallel_to_aec
 from pettingzoo.utils.env import AECEnv
@@ -19,6 +18,7 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
+from cellgames.envs.core.actions import ActionsError, described, from_numbers
 from cellgames.envs.core.game import Game
 from cellgames.envs.registry import make
 
@@ -113,29 +113,34 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
         if len(self._components) == 1:
             try:
                 choice = operator.index(action)
-            except TypeError:
+            except Exception:  # whatever an object or a tensor raises
                 raise self._refusal(action) from None
             if 0 <= choice < len(legal) and legal[choice]:
                 return choice
         else:
-            choices = np.asarray(action)
-            if choices.dtype.kind in "iu" and choices.shape == (len(self._components),):
-                masks = [legal[part] for part in self._components]
-                pairs = zip(choices.tolist(), masks, strict=True)
-                if all(0 <= choice < len(mask) and mask[choice] for choice, mask in pairs):
-                    return choices
+            try:
+                choices = from_numbers(action, (len(self._components),)).numpy(force=True)
+            except ActionsError:
+                raise self._refusal(action) from None
+            pairs = zip(choices.tolist(), (legal[part] for part in self._components), strict=True)
+            if all(0 <= choice < len(mask) and mask[choice] for choice, mask in pairs):
+                return choices
         raise self._refusal(action)
 
     def _refusal(self, action: Any) -> ValueError:
         """Return the error that says why the action is illegal."""
-        given = np.asarray(action)
-        if given.dtype.kind in "iu":
-            try:
-                self.game.check(self._solo.state(), torch.as_tensor(given.astype(np.int64))[None])
-            except ValueError as error:
-                return error
-        kind = "a whole number" if len(self._components) == 1 else f"{len(self._components)} whole numbers"
-        return ValueError(f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {action!r}")
+        count = len(self._components)
+        try:
+            given = from_numbers(action, (count,) if count > 1 else ())
+            self.game.check(self._solo.state(), given[None])
+        except ActionsError:
+            pass  # said below, in the words of one player's action
+        except ValueError as error:
+            return error
+        kind = "a whole number" if count == 1 else f"{count} whole numbers"
+        return ValueError(
+            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {described(action)}"
+        )
 
 
 class _Near(BaseWrapper[str, Observation, Any]):

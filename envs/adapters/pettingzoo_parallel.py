@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
+from cellgames.envs.core.actions import ActionsError, described, from_numbers
 from cellgames.envs.core.game import Game
 from cellgames.envs.registry import make
 
@@ -110,11 +111,17 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
 
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
         """Return the components of an action."""
-        count, given = len(self._components), np.asarray(action)
-        if given.dtype.kind not in "iu" or given.shape != ((count,) if count > 1 else ()):
+        count = len(self._components)
+        if isinstance(action, np.ndarray | np.generic):  # what spaces sample; other things take longer
+            shape = (count,) if count > 1 else ()
+            if action.dtype.kind in "iu" and action.shape == shape:
+                return action.reshape(-1).tolist()
+        try:
+            numbers: list[int] = from_numbers(action, (count,) if count > 1 else ()).reshape(-1).tolist()
+        except ActionsError:
             kind = "a whole number" if count == 1 else f"{count} whole numbers"
-            raise ValueError(f"{self.game.id}: expected {kind} as action of player {agent}, got {action!r}")
-        numbers: list[int] = given.reshape(-1).tolist()
+            message = f"{self.game.id}: expected {kind} as action of player {agent}, got {described(action)}"
+            raise ValueError(message) from None
         return numbers
 
 

@@ -15,6 +15,7 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
+from cellgames.envs.core.actions import described
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State
 from cellgames.envs.registry import REGISTRY, GameSpec, make, on_register
@@ -107,8 +108,9 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
     def step(self, action_dict: Mapping[str, Any]) -> Returns:
         """Let those who observed act; "__all__" in the ends says whether the game is over."""
         for agent, action in action_dict.items():
-            if agent not in self.action_spaces or not self.action_spaces[agent].contains(action):
-                raise ValueError(f"{self.game.id}: {action!r} of {agent!r} is no action of {self.action_space}")
+            if agent not in self.action_spaces or not _contains(self.action_spaces[agent], action):
+                what = f"{described(action)} of {described(agent)}"
+                raise ValueError(f"{self.game.id}: {what} is no action of {self.action_space}")
         env = self._env
         if isinstance(env, ParallelGame):
             observations, rewards, terminated, truncated, infos = env.step(action_dict)
@@ -168,6 +170,14 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         """Return an observation with the masks of an action's components as one."""
         mask = seen["action_mask"]
         return {**seen, "action_mask": np.concatenate(mask) if isinstance(mask, tuple) else mask}
+
+
+def _contains(space: spaces.Space[Any], action: Any) -> bool:
+    """Return True if the action is one of the space; False for what cannot even be compared, such as meta tensors."""
+    try:
+        return space.contains(action)
+    except Exception:  # whatever an object or a tensor raises
+        return False
 
 
 def register() -> list[str]:

@@ -119,7 +119,7 @@ class SeatVecEnv(LearnerGames, VecEnv):
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
         """Take note of the actions, integers [B] or [B, K]."""
-        self._actions = as_tensor(self.game, actions)
+        self._actions = as_tensor(self.game, actions, self.num_envs)
 
     def step_wait(
         self,

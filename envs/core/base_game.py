@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from . import sampling
+from .actions import ActionsError, as_actions
 from .chance import next_seed
 from .errors import IllegalActionError
 from .info import Compilation, GameInfo
@@ -104,7 +105,7 @@ class BaseGame(ABC, Generic[S]):
             ValueError: the actions have another shape, dtype or device.
         """
         if checked:
-            self.check(state, actions)
+            actions = self.check(state, actions)
         done = state.done
         if _none(done):
             return self._step(state, actions)
@@ -156,8 +157,8 @@ class BaseGame(ABC, Generic[S]):
 
     # --- checks -----------------------------------------------------------------------------------------------
 
-    def check(self, state: S, actions: Tensor, legal: Tensor | None = None) -> None:
-        """Raise an error unless `actions` is a legal step of every unfinished game.
+    def check(self, state: S, actions: Tensor, legal: Tensor | None = None) -> Tensor:
+        """Return the actions as int64 if they are a legal step of every unfinished game, else raise an error.
 
         Args:
             state: the games.
@@ -171,7 +172,7 @@ class BaseGame(ABC, Generic[S]):
         info, components = self.info, len(self.info.action_nvec)
         letters = ["B"] + ["P"] * info.simultaneous + ["K"] * (components > 1)
         hint = "; did you pass one game's actions to a batch, or one player's to all?"
-        self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
+        actions = self.check_integers(actions, (len(state), *info.action_shape), letters, hint=hint)
         if actions.device != state.device:
             raise ValueError(f"{self.id}: actions are on {actions.device}, the games on {state.device}")
         seats = info.num_players if info.simultaneous else 1
@@ -183,26 +184,35 @@ class BaseGame(ABC, Generic[S]):
             action = int(chosen[env_id, seat, component])
             seat = seat if info.simultaneous else int(state.current_player[env_id])
             raise self.illegal_action(state, env_id, seat, component, action)
+        return actions
 
     def check_integers(
-        self, actions: Tensor, shape: tuple[int, ...], letters: list[str], *, about: str = "", hint: str = ""
-    ) -> None:
-        """Raise a `ValueError` unless `actions` are integers of a shape.
+        self,
+        actions: Any,
+        shape: tuple[int, ...],
+        letters: list[str],
+        *,
+        device: torch.device | None = None,
+        about: str = "",
+        hint: str = "",
+    ) -> Tensor:
+        """Return actions as int64 if they are integers of a shape, else raise a `ValueError`.
 
         Args:
             actions: anything.
             shape: the one expected.
             letters: of its axes, for the message.
+            device: that they are moved to; None leaves them where they are.
             about: what the message says of the shape.
             hint: what it ends with.
         """
-        if not isinstance(actions, Tensor):
-            raise ValueError(f"{self.id}: actions must be a tensor, got {type(actions).__name__}")
-        if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
-            raise ValueError(f"{self.id}: actions must be integers, got {actions.dtype}")
-        if tuple(actions.shape) != shape:
+        try:
+            return as_actions(actions, shape, device)
+        except ActionsError as error:
+            if error.fault != "shape":
+                raise ValueError(f"{self.id}: actions {error}") from None
             expected = f"[{', '.join(letters)}] = {list(shape)}"
-            raise ValueError(f"{self.id}: actions must have shape {expected}{about}, got {list(actions.shape)}{hint}")
+            raise ValueError(f"{self.id}: actions must have shape {expected}{about}, got {error.got}{hint}") from None
 
     def illegal_action(self, state: S, env_id: int, seat: int, component: int, action: int) -> IllegalActionError:
         """Return the error of an illegal choice of a component by the player on `seat` in one game of the batch."""

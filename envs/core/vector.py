@@ -130,7 +130,7 @@ class Vector(Generic[S]):
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every env; games that end are replaced by new ones in the same call."""
         if checked:
-            self.game.check(self.state, actions, self.legal_actions)
+            actions = self.game.check(self.state, actions, self.legal_actions)
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:

@@ -1,0 +1,150 @@
+"""Actions from callers as tensors that the rules can take, or an error that says what they are instead."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+__all__ = ["ActionsError", "as_actions", "described", "from_numbers", "short"]
+
+_INTEGERS = frozenset(
+    (
+        *(torch.int64, torch.int32, torch.int16, torch.int8),
+        *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
+    )
+)
+_MOST = 80  # characters that describe a value
+
+
+class ActionsError(ValueError):
+    """Actions that are no integers of the expected shape.
+
+    Attributes:
+        fault: what is wrong: their "type" (no tensor), their "layout" (a tensor without plain numbers in memory),
+            their "dtype" or their "shape".
+        got: what was found instead.
+    """
+
+    def __init__(self, fault: Literal["type", "layout", "dtype", "shape"], got: str) -> None:
+        super().__init__(fault, got)
+        self.fault = fault
+        self.got = got
+
+    def __str__(self) -> str:
+        wanted = {
+            "type": "a tensor",
+            "layout": "a dense torch.Tensor with numbers in memory",
+            "dtype": "integers",
+            "shape": "another shape",
+        }
+        return f"must be {wanted[self.fault]}, got {self.got}"
+
+
+def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | None = None) -> Tensor:
+    """Return actions as a plain int64 tensor of a shape.
+
+    The shape is looked at before anything is copied, so that an answer of a billion entries costs nothing.
+
+    Args:
+        given: anything; a tensor of any integer dtype is taken.
+        shape: the one expected.
+        device: that they are moved to; None leaves them where they are.
+
+    Raises:
+        ActionsError: it is something else.
+    """
+    if not isinstance(given, Tensor):
+        raise ActionsError("type", described(type(given)))
+    if type(given) is not Tensor:
+        given = _plain(given)
+    if given.is_nested or given.layout != torch.strided:
+        raise ActionsError("layout", "a nested tensor" if given.is_nested else str(given.layout))
+    if given.dtype not in _INTEGERS:
+        raise ActionsError("dtype", str(given.dtype))
+    if tuple(given.shape) != shape:
+        raise ActionsError("shape", short(list(given.shape)))
+    if device is not None and given.is_meta:
+        raise ActionsError("layout", "a meta tensor")
+    actions: Tensor = given.to(device, torch.int64)
+    if given.dtype == torch.uint64:  # numbers from 2^63 on would become negative
+        actions = actions.masked_fill(actions < 0, torch.iinfo(torch.int64).max)
+    return actions
+
+
+def _plain(given: Tensor) -> Tensor:
+    """Return an instance of a subclass as the `torch.Tensor` that it is, whatever the subclass makes of operations.
+
+    Raises:
+        ActionsError: it has no numbers in memory that torch itself can read.
+    """
+    plain: Tensor
+    try:
+        with torch._C.DisableTorchFunctionSubclass():
+            plain = Tensor.as_subclass(given, Tensor)
+    except Exception:  # whatever a subclass raises
+        plain = given
+    if type(plain) is not Tensor:
+        raise ActionsError("layout", described(type(given)))
+    return plain
+
+
+def from_numbers(given: Any, shape: tuple[int, ...]) -> Tensor:
+    """Return actions as `as_actions` does, also those that are numbers, lists of numbers or arrays.
+
+    Raises:
+        ActionsError: they are something else.
+    """
+    if not isinstance(given, Tensor):
+        try:
+            given = _from_array(given, shape)
+        except ActionsError:
+            raise
+        except Exception as error:  # whatever an object's own methods raise, and numpy for lists of many lengths
+            raise ActionsError("dtype", f"{described(type(given))} ({type(error).__name__})") from None
+    return as_actions(given, shape, "cpu")
+
+
+def _from_array(given: Any, shape: tuple[int, ...]) -> Tensor:
+    if not hasattr(given, "__array__"):
+        given = _limited(given, shape)
+    array = np.asarray(given)
+    if array.dtype.kind not in "iu":
+        raise ActionsError("dtype", f"{array.dtype}: {described(given)}")
+    if array.shape != shape:
+        raise ActionsError("shape", short(list(array.shape)))
+    if array.dtype == np.uint64:
+        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
+    return torch.from_numpy(array.astype(np.int64))
+
+
+def _limited(given: Any, shape: tuple[int, ...]) -> Any:
+    """Return numbers in lists no longer than the shape allows, so that no lying length can fill the memory."""
+    if isinstance(given, numbers.Integral) and not isinstance(given, bool):
+        return min(int(given), torch.iinfo(torch.int64).max)
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes) and shape:
+        parts = islice(given, shape[0] + 1)
+        return [part if hasattr(part, "__array__") else _limited(part, shape[1:]) for part in parts]
+    raise ActionsError("dtype", described(given))
+
+
+def described(value: Any) -> str:
+    """Return a short text on a value, or on a type; one that cannot describe itself is named by its type."""
+    if isinstance(value, type):
+        return short(type.__dict__["__name__"].__get__(value))
+    try:
+        text = repr(value)
+        return short(text)
+    except Exception:
+        return described(type(value))
+
+
+def short(value: Any) -> str:
+    """Return the text of a value, cut to a length that an error message can hold."""
+    text = str(value)
+    return text if len(text) <= _MOST else f"{text[: _MOST - 3]}..."
