@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .loading import AGENTS, load
     from .networks.networks import Network, Size, make_network
     from .networks.saved import load_network, read_about, save_network
+    from .networks.sb3_agent import SB3Agent
     from .networks.trained import shipped
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
@@ -33,6 +34,7 @@ else:
             "loading": ("AGENTS", "load"),
             "networks.networks": ("Network", "Size", "make_network"),
             "networks.saved": ("load_network", "read_about", "save_network"),
+            "networks.sb3_agent": ("SB3Agent",),
             "networks.trained": ("shipped",),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
@@ -49,6 +51,7 @@ __all__ = [
     "Network",
     "Played",
     "PolicyAgent",
+    "SB3Agent",
     "Seats",
     "Size",
     "StateAgent",

@@ -4,7 +4,7 @@ A file of weights is written again by every run of training, `trained` changes w
 with its source. So that games of what was once called `agent.safetensors` and of what is called so now are not taken
 for those of one agent, a game is kept with an identity beside each name:
 
-    weights              BLAKE2b of the file
+    weights, a model     BLAKE2b of the file
     one's own program    BLAKE2b of the source file that holds it
     anything else        the version of the package
 
@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.utils.version import __version__
 
-from .loading import AGENTS, weights_path
-from .networks.file_names import WEIGHTS_FILE
+from .loading import AGENTS, file_of
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -64,7 +63,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
     if (network := getattr(agent, "network", None)) is not None and hasattr(network, "state_dict"):
         return _of_weights(network)
     if type(agent).__module__.partition(".")[0] == "cellgames":
-        known = agent.name.partition(":")[0] in AGENTS or weights_path(agent.name) is not None
+        known = agent.name.partition(":")[0] in AGENTS or file_of(agent.name) is not None
         return _of_spec(agent.name, game) if known else __version__
     # A policy in `PolicyAgent` is found above; a class typed at a prompt has no source file.
     return _of_source(inspect.getsourcefile, type(agent))
@@ -77,16 +76,11 @@ def is_program(spec: str) -> bool:
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
-    name, _, argument = spec.partition(":")
-    if (path := weights_path(spec)) is not None:
-        return _of_file(path)
+    if (file := file_of(spec)) is not None:
+        return _of_file(file.path)
+    name = spec.partition(":")[0]
     if name in AGENTS:
-        if is_program(spec):
-            return __version__
-        path = Path(argument.partition(":")[2]) if name == "gumbel" and ":" in argument else None
-        if path is not None:
-            return _of_file(path / WEIGHTS_FILE if path.is_dir() else path)
-        return _of_shipped(game, AGENTS[name].weights)
+        return __version__ if is_program(spec) else _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 
 

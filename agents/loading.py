@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, resolve
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "AgentSpec", "by_game", "default_opponents", "load", "weights_path"]
+__all__ = ["AGENTS", "AgentFile", "AgentSpec", "by_game", "default_opponents", "file_of", "load"]
 
 _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTALL)
 
@@ -159,10 +159,11 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
 
     Args:
         spec: a name of `AGENTS`, with its argument after a colon (`random`, `greedy`, `rollout:64`); the path of
-            trained weights, `my_run/agent.safetensors`, or of the run's folder; or the import path of your own,
-            `my_package.bots:MyBot`: a class, made without arguments or with the text after a second colon
-            (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo observation to an
-            action. Modules of the current directory are found.
+            trained weights, `my_run/agent.safetensors`, or of the run's folder; the path of a model that
+            Stable-Baselines3 saved, `model.zip`, which plays its likeliest action, or `model.zip:sample`, which draws
+            it; or the import path of your own, `my_package.bots:MyBot`: a class, made without arguments or with the
+            text after a second colon (`my_package.bots:MyBot:text`), an agent, or a plain function from one PettingZoo
+            observation to an action. Modules of the current directory are found.
         game: what it is to play; an agent that cannot is refused here instead of at its first move.
 
     Raises:
@@ -173,12 +174,10 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
 
     name, colon, text = spec.partition(":")
     agent: AnyAgent
-    if (path := weights_path(spec)) is not None:
-        from cellgames.agents.networks.trained import from_file
-
-        agent = from_file(path)
-    elif name in AGENTS:
+    if name in AGENTS:
         agent = AGENTS[name].make(text if colon else None)
+    elif (file := file_of(spec)) is not None:
+        agent = _load_file(file)
     elif match := _IMPORT_PATH.fullmatch(spec):
         agent = _load_by_path(spec, *match.groups())
     else:
@@ -187,7 +186,8 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
         known = ", ".join(entry.usage for entry in AGENTS.values())
         raise ValueError(
             f"unknown agent {spec!r}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with "
-            f"one, or your own by import path, such as my_bots:MyBot{hint}"
+            f"one, a model of Stable-Baselines3 ({MODEL_SUFFIX}), or your own by import path, such as "
+            f"my_bots:MyBot{hint}"
         )
     try:
         agent.name = spec
@@ -201,13 +201,53 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
     return agent
 
 
-def weights_path(spec: str) -> Path | None:
-    """Return the file of weights that a spec names, itself or by the folder of a run; None for other specs."""
-    if spec.partition(":")[0] in AGENTS:
-        return None
-    if spec.endswith(WEIGHTS_SUFFIX):
-        return Path(spec)
-    return Path(spec) / WEIGHTS_FILE if os.path.isdir(spec) else None
+@dataclass(frozen=True)
+class AgentFile:
+    """A file that a spec names; the spec is `before`, the path and `after`.
+
+    Attributes:
+        path: of the file; for the folder of a run, of its agent.
+        before: the text before the path, `gumbel:N:` or nothing.
+        after: the text after the path, `:sample` or nothing.
+    """
+
+    path: Path
+    before: str = ""
+    after: str = ""
+
+    @property
+    def is_model(self) -> bool:
+        """Return True for a model of Stable-Baselines3, False for weights."""
+        return self.path.suffix == MODEL_SUFFIX
+
+
+def file_of(spec: str) -> AgentFile | None:
+    """Return the file that a spec names, None for specs without one."""
+    name, _, argument = spec.partition(":")
+    if name in AGENTS:
+        number, colon, text = argument.partition(":")
+        if not colon or "FILE" not in AGENTS[name].usage:
+            return None
+        return AgentFile(_agent_in(text), f"{name}:{number}:")
+    if os.path.isdir(spec) or spec.endswith(WEIGHTS_SUFFIX):
+        return AgentFile(_agent_in(spec))
+    path = spec.removesuffix(SAMPLE)
+    return AgentFile(Path(path), after=spec[len(path) :]) if path.endswith(MODEL_SUFFIX) else None
+
+
+def _agent_in(path: str) -> Path:
+    """Return the agent's file in the folder of a run, or the path of another file as it is."""
+    return Path(path) / WEIGHTS_FILE if os.path.isdir(path) else Path(path)
+
+
+def _load_file(file: AgentFile) -> AnyAgent:
+    if file.is_model:
+        from cellgames.agents.networks.sb3_agent import from_model_file
+
+        return from_model_file(file.path, sample=bool(file.after))
+    from cellgames.agents.networks.trained import from_file
+
+    return from_file(file.path)
 
 
 def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> AnyAgent:

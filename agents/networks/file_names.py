@@ -1,11 +1,17 @@
-"""Names of files of weights. Importing this imports no torch."""
+"""Names of files that hold agents. Importing this imports no torch."""
 
 from __future__ import annotations
 
-__all__ = ["WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
+__all__ = ["MODEL_SUFFIX", "SAMPLE", "WEIGHTS_FILE", "WEIGHTS_SUFFIX"]
 
 WEIGHTS_SUFFIX = ".safetensors"
 """The end of the name of a file by `saved.save_network`."""
 
 WEIGHTS_FILE = f"agent{WEIGHTS_SUFFIX}"
 """The name of the agent's file in the folder of a training run."""
+
+MODEL_SUFFIX = ".zip"
+"""The end of the name of a model that Stable-Baselines3 saved."""
+
+SAMPLE = ":sample"
+"""The text after such a name that lets the agent draw its actions."""

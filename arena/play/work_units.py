@@ -1,8 +1,8 @@
 """A game and its agents on their way to another process, which may be on another machine.
 
 Agents given by spec are loaded there anew, and must be what they are here (`agents.identity`): one's own bots with the
-same source, shipped weights of the same package. Files of weights travel with the parcel. Agents given as objects
-travel pickled. The game is made there by its id, so it must be known in that process, too.
+same source, shipped weights of the same package. Files of weights and models travel with the parcel. Agents given as
+objects travel pickled. The game is made there by its id, so it must be known in that process, too.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import Any
 
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.identity import digest, identity
-from cellgames.agents.loading import load, weights_path
-from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
+from cellgames.agents.loading import AgentFile, file_of, load
 from cellgames.cluster.connection import ClusterError, packed, unpacked
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -34,15 +33,17 @@ class _Sent:
     Attributes:
         name: that it has in records.
         identity: here, "" for an unknown one.
-        spec: to load it by, "" for an object. With weights, the text before their path.
-        weights: the content of its file.
+        spec: to load it by, "" for an object or a file.
+        file: that its spec names.
+        content: of the file.
         object: the pickled agent.
     """
 
     name: str
     identity: str
     spec: str = ""
-    weights: bytes | None = None
+    file: AgentFile | None = None
+    content: bytes | None = None
     object: bytes | None = None
 
 
@@ -99,14 +100,13 @@ class Parcel:
 
 def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
     if isinstance(agent, str):
-        if (found := _weights_of(agent)) is None:
+        if (file := file_of(agent)) is None:
             return _Sent(agent, identity(agent, game), spec=agent)
-        before, path = found
         try:
-            weights = path.read_bytes()
+            content = file.path.read_bytes()
         except OSError as error:
-            raise ValueError(f"agent {agent!r}: {path} cannot be read: {error.strerror}") from error
-        return _Sent(agent, digest(weights), spec=before, weights=weights)
+            raise ValueError(f"agent {agent!r}: {file.path} cannot be read: {error.strerror}") from error
+        return _Sent(agent, digest(content), file=file, content=content)
     try:
         return _Sent(agent.name, identity(agent, game), object=packed(agent))
     except Exception as error:  # whatever the parts of an agent raise
@@ -116,18 +116,6 @@ def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
         ) from error
 
 
-def _weights_of(spec: str) -> tuple[str, Path] | None:
-    """Return the file that a spec names and the text before it, None for agents without one."""
-    if (path := weights_path(spec)) is not None:
-        return "", path
-    name, _, argument = spec.partition(":")
-    number, colon, text = argument.partition(":")
-    if name != "gumbel" or not colon:
-        return None
-    path = Path(text)
-    return f"{name}:{number}:", path / WEIGHTS_FILE if path.is_dir() else path
-
-
 def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
     """Return the agent, ready to play the game."""
     if sent.object is not None:
@@ -135,14 +123,14 @@ def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
         # One that was typed at a prompt or in a script came by value, and has no source here.
         _compare(sent, identity(agent, game), unknown_is_fine=True)
         return agent
-    if sent.weights is None:
+    if sent.file is None or sent.content is None:
         agent = load(sent.spec, game)
         _compare(sent, identity(sent.spec, game))
         return agent
     with tempfile.TemporaryDirectory(prefix="cellgames-") as folder:
-        path = os.path.join(folder, f"agent{WEIGHTS_SUFFIX}")
-        Path(path).write_bytes(sent.weights)
-        agent = load(sent.spec + path)
+        path = os.path.join(folder, f"agent{sent.file.path.suffix}")
+        Path(path).write_bytes(sent.content)
+        agent = load(f"{sent.file.before}{path}{sent.file.after}")
         agent.name = sent.name  # before it makes others of that name
         takes_states(agent, game)
         check: Callable[[Game], None] | None = getattr(agent, "check_game", None)

@@ -95,7 +95,7 @@ def test_examples_ask_for_agents_that_the_game_has() -> None:
 def test_trained_for_a_game_without_weights_says_which_have_some_and_how_to_train(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["evaluate", "trained", "--game", "cloth-of-gold-v0", "--against", "random"]) == 2
+    assert main(["evaluate", "cloth-of-gold-v0", "--agents", "trained", "random"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert all(id in said for id in ids_with_weights())

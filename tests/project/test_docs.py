@@ -30,7 +30,8 @@ from cellgames.envs.registry import REGISTRY, make
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
-RUN = {"extending.md"}  # pages whose commands are run, not only parsed
+RUN = {"extending.md", "policies.md"}  # pages whose commands are run, not only parsed
+NEEDS = {"policies.md": ("stable_baselines3", "torchrl", "ray.rllib")}  # libraries without which a page is not run
 
 HEADINGS = [
     "Rules in brief",
@@ -95,6 +96,8 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("clean")
 def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Python blocks in one namespace, in order; those with a title are files, written into the current folder."""
+    for library in NEEDS.get(page.name, ()):
+        pytest.importorskip(library)
     namespace: dict[str, object] = {"__name__": "page"}
     for language, title, text in blocks(page):
         if language == "python" and title:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
+from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.arena.records.record_lines import Record
 
 from .visitor_text import clipped, short
@@ -88,8 +88,9 @@ class Library:
         return [{"file": name, "bytes": size, "time": -before} for before, name, size in newest]
 
     def weights(self) -> dict[str, Path]:
-        """Return the files of trained weights by the names under which the page offers them."""
-        return {str(self.folder / self._name(path)): path for path in sorted(self._walk(WEIGHTS_SUFFIX))[:200]}
+        """Return the files of trained weights and models by the names under which the page offers them."""
+        paths = sorted([*self._walk(WEIGHTS_SUFFIX), *self._walk(MODEL_SUFFIX)])[:200]
+        return {str(self.folder / self._name(path)): path for path in paths}
 
     def page(self, name: str, first: int, count: int) -> dict[str, Any]:
         """Return some records of a file as JSON: `total`, and `games`; lines that are no records have an `error`.

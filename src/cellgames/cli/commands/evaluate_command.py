@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.identity import identities
-from cellgames.agents.loading import default_opponents, weights_path
+from cellgames.agents.loading import default_opponents, file_of
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.store.feed import feeding
@@ -49,6 +49,7 @@ _EXAMPLES = (
     "torus-small-v0 --agents greedy random rollout:64 --games 400",
     "grid-adaptation-v0 --agents trained greedy --out results/grid",
     "--agents results/train/torus-small-v0-ppo-seed=0",
+    "torus-small-v0 --agents model.zip trained",
 )
 _MOVED = {
     "--game": "GAME in front of the options",
@@ -70,7 +71,7 @@ def add(commands: Any) -> None:
     add_game(command, otherwise="the game of the weights")
     add_agents(
         command,
-        "the agent to measure: a spec that `cellgames list` shows, a file of weights, or a run's folder; after it its "
+        "the agent to measure: a spec that `cellgames list` shows, a file, or a run's folder; after it its "
         "opponents (default random, and greedy where there is one)",
         required=False,
     )
@@ -140,12 +141,15 @@ def _game(arguments: argparse.Namespace) -> Game:
     """Return the game of the command line, or the one of the file of weights."""
     if arguments.game is not None:
         return make_game(arguments)
-    path = weights_path(arguments.agents[0])
-    if path is None:
-        raise UserError(f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder")
+    file = file_of(arguments.agents[0])
+    if file is None or file.is_model or file.before:
+        raise UserError(
+            f"GAME is needed, since {arguments.agents[0]} does not say what it plays; files of weights "
+            f"({WEIGHTS_SUFFIX}) and folders of runs do"
+        )
     from cellgames.agents.networks.saved import read_about
 
-    about = read_about(path)
+    about = read_about(file.path)
     return registry.make(about["game"], **{**about["parameters"], **parameters(arguments)})
 
 

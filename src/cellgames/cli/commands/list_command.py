@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from cellgames.agents.loading import AGENTS, AgentSpec
-from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
+from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.cli.console import print_columns, program
 from cellgames.cli.shared_options import add_command, add_json
 from cellgames.envs import registry
@@ -29,6 +29,9 @@ def _run(arguments: argparse.Namespace) -> int:
     ]
     agents = [_described(spec) for spec in AGENTS.values()]
     agents.append({"spec": f"FILE{WEIGHTS_SUFFIX}", "summary": "what `cellgames train` made"})
+    agents.append(
+        {"spec": f"FILE{MODEL_SUFFIX}", "summary": "a model of Stable-Baselines3; FILE.zip:sample draws its actions"}
+    )
     agents.append({"spec": "module:Name", "summary": "your own, by import path"})
     if arguments.json:
         print(json.dumps({"version": __version__, "games": games, "agents": agents}, indent=2))

@@ -1,0 +1,288 @@
+"""Models of Stable-Baselines3 as agents, also from the archives that `model.save` writes.
+
+Such an archive is a zip file with `data`, JSON in which whatever JSON cannot hold is pickled, and `policy.pth`, the
+weights. Unpickling can run any code. So the agent reads the shapes as JSON, the policy's class and arguments with
+`_Names`, which finds classes of Stable-Baselines3 and torch and calls nothing, and the weights with
+`torch.load(weights_only=True)`. It reads nothing else of the archive.
+
+Letters: `L` games that wait for an agent, `A` actions (mask width).
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import pickle
+import pickletools
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from torch import Tensor, nn
+from typing_extensions import override
+
+from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
+from cellgames.agents.forfeits import reason_of
+from cellgames.envs.core import Game
+
+from .choices import Choices
+from .file_names import SAMPLE
+from .networks import Network
+
+__all__ = ["SB3Agent", "from_model_file"]
+
+_MODULES = re.compile(
+    r"stable_baselines3\.(common|dqn)\.policies|stable_baselines3\.common\.torch_layers"
+    r"|sb3_contrib\.common\.maskable\.policies|torch\.nn\.modules\.activation"
+)
+"""Modules whose classes a policy may be made of."""
+
+_CALLS = {"REDUCE", "NEWOBJ", "NEWOBJ_EX", "BUILD", "INST", "OBJ", "EXT1", "EXT2", "EXT4", "PERSID", "BINPERSID"}
+"""Operations of pickle that call something."""
+
+_MOST_BYTES = 1 << 26  # of `data`, which holds no weights
+
+
+class SB3Agent(BaseAgent):
+    """An agent that plays by a model of Stable-Baselines3, on the device of the games.
+
+    It takes models of PPO, A2C, TRPO and MaskablePPO, which have a distribution over actions, and of DQN, which has a
+    value of each. Illegal actions are masked in either.
+
+    Args:
+        model: the model, or its policy.
+        name: as in `Agent`; defaults to the model's class.
+        sample: draw actions from the distribution, with the generator of the game loop; else take the likeliest.
+
+    Attributes:
+        network: the policy.
+        sample: see above.
+
+    Raises:
+        ValueError: a policy of another kind; one that cannot sample.
+    """
+
+    def __init__(self, model: Any, name: str | None = None, *, sample: bool = False) -> None:
+        super().__init__(name if name is not None else type(model).__name__)
+        policy: Any = getattr(model, "policy", model)
+        self._has_values = isinstance(getattr(policy, "q_net", None), nn.Module)
+        if not isinstance(policy, nn.Module) or not (self._has_values or hasattr(policy, "get_distribution")):
+            raise ValueError(
+                "expected a model of Stable-Baselines3 with a distribution over actions (PPO, A2C, MaskablePPO) or "
+                f"with their values (DQN), got {type(model).__name__}"
+            )
+        if sample and self._has_values:
+            raise ValueError(f"agent {self.name!r}: a DQN has no distribution to sample from; leave {SAMPLE!r} out")
+        self.network: Any = policy
+        self.sample = sample
+        self._nvec: tuple[int, ...] = _nvec(policy.action_space)
+
+    def check_game(self, game: Game) -> None:
+        """Raise a `ValueError` unless the model learned observations and actions of the game's shapes."""
+        _check_shapes(f"agent {self.name!r}", self.network.observation_space.shape, self._nvec, game)
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        self.check_game(game)
+        self.network.to(env_ids.device)
+
+    @torch.no_grad()
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Choose actions as `Agent.act` does."""
+        self.network.eval()
+        choices = self._choices(observation, action_mask)
+        return choices.sample(generator) if self.sample else choices.mode()
+
+    def _choices(self, observation: Tensor, action_mask: Tensor) -> Choices:
+        own = getattr(self.network, "network", None)
+        if isinstance(own, Network):  # of `training.BoardPolicy`, whose components depend on each other
+            return own.policy_and_value(observation, action_mask).choices
+        seen = observation.reshape(len(observation), *self.network.observation_space.shape).float()
+        if self._has_values:
+            logits = self.network.q_net(seen)
+        else:
+            found = self.network.get_distribution(seen)
+            parts = getattr(found, "distributions", None) or found.distribution
+            logits = torch.cat([part.logits for part in parts], 1) if isinstance(parts, list) else parts.logits
+        return Choices(logits, action_mask, self._nvec)
+
+
+def from_model_file(path: Path, *, sample: bool = False) -> ByGame:
+    """Return the agent of an archive that `model.save` wrote; the policy is made when there is a game.
+
+    Raises:
+        ValueError: not such an archive, or one of a model that cannot play any game.
+    """
+    model = _Archive.read(path)
+
+    def make(game: Game) -> AnyAgent:
+        _check_shapes(str(path), model.shape, model.nvec, game)
+        return SB3Agent(model.policy(), str(path), sample=sample)
+
+    return ByGame(str(path), make)
+
+
+def _check_shapes(who: str, shape: tuple[int, ...], nvec: tuple[int, ...], game: Game) -> None:
+    """Raise a `ValueError` unless observations, perhaps in one row, and actions are those of the game."""
+    wanted = tuple(game.info.observation.shape)
+    flat = (int(np.prod(wanted)),)
+    if shape not in (wanted, flat) or nvec != tuple(game.info.action_nvec):
+        raise ValueError(
+            f"{who}: expected a model for {game.id}, observations {list(wanted)} and actions "
+            f"{list(game.info.action_nvec)}, got one for {list(shape)} and {list(nvec)}; did it learn another game, "
+            "or another size?"
+        )
+
+
+def _nvec(space: Any) -> tuple[int, ...]:
+    """Return how many choices each component of an action has; () for spaces that no game has."""
+    if isinstance(space, spaces.Discrete):
+        return (int(space.n),)
+    return tuple(space.nvec.tolist()) if isinstance(space, spaces.MultiDiscrete) else ()
+
+
+# ---------------------------------------------------------------- archives
+
+
+@dataclass(frozen=True)
+class _Archive:
+    """The parts of an archive that an agent needs.
+
+    Attributes:
+        path: of the archive.
+        data: its JSON.
+        shape: of observations.
+        nvec: of actions.
+    """
+
+    path: Path
+    data: Mapping[str, Any]
+    shape: tuple[int, ...]
+    nvec: tuple[int, ...]
+
+    @classmethod
+    def read(cls, path: Path) -> _Archive:
+        """Read the JSON of an archive."""
+        try:
+            with zipfile.ZipFile(path) as archive:
+                if missing := {"data", "policy.pth"} - set(archive.namelist()):
+                    raise ValueError(f"it has no {' and no '.join(sorted(missing))}")
+                if (size := archive.getinfo("data").file_size) > _MOST_BYTES:
+                    raise ValueError(f"its data has {size} bytes")
+                data = json.loads(archive.read("data"))
+        except FileNotFoundError:
+            raise ValueError(f"{path}: expected a model that Stable-Baselines3 saved, found none") from None
+        except (OSError, ValueError, RecursionError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"{path}: expected a model that Stable-Baselines3 saved (model.save), got something else: {error}"
+            ) from None
+        texts = data if isinstance(data, dict) else {}
+        shape, action = _numbers(texts, "observation_space", "_shape"), _numbers(texts, "action_space", "nvec", "n")
+        if not shape or not action:
+            raise ValueError(
+                f"{path}: expected a model that learned a game of cellgames, with observations in one array and "
+                f"whole numbers as actions, got {_kind(texts, 'observation_space')} and {_kind(texts, 'action_space')}"
+            )
+        return cls(path, texts, shape, action)
+
+    def policy(self) -> nn.Module:
+        """Return the policy with its weights, on the CPU."""
+        try:
+            from stable_baselines3.common.policies import BasePolicy
+
+            kind, arguments = self._unpickled("policy_class"), self._unpickled("policy_kwargs")
+        except ImportError as error:
+            raise ImportError(
+                f"{self.path} is a model of Stable-Baselines3: pip install 'cellgames[train]' ({error})"
+            ) from error
+        given = dict(arguments) if isinstance(arguments, dict) else {}
+        given = {name: value for name, value in given.items() if not str(name).startswith("optimizer_")}
+        self._refuse_unknown({"policy_class": kind, **given})
+        if not (isinstance(kind, type) and issubclass(kind, BasePolicy)):
+            raise ValueError(f"{self.path}: expected the class of a policy, got {kind!r}")
+        seen = spaces.Box(-np.inf, np.inf, self.shape, np.float32)
+        actions = spaces.Discrete(self.nvec[0]) if len(self.nvec) == 1 else spaces.MultiDiscrete([*self.nvec])
+        try:
+            with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
+                policy: Any = kind(seen, actions, lambda progress: 0.0, **given)
+            with zipfile.ZipFile(self.path) as archive:
+                weights = torch.load(io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True)
+            policy.load_state_dict(weights)
+        except (OSError, RuntimeError, TypeError, ValueError, AssertionError, pickle.UnpicklingError) as error:
+            raise ValueError(f"{self.path}: the policy of this model cannot be made: {reason_of(error)}") from error
+        policy.set_training_mode(False)
+        return policy.to("cpu")  # type: ignore[no-any-return]  # a policy, which has no types here
+
+    def _unpickled(self, key: str) -> Any:
+        """Return a value of the JSON, with classes where it is pickled."""
+        value = self.data.get(key)
+        if not isinstance(value, dict) or ":serialized:" not in value:
+            return value
+        try:
+            pickled = base64.b64decode(value[":serialized:"])
+            called = sorted({operation.name for operation, _, _ in pickletools.genops(pickled)} & _CALLS)
+            found = _Names(io.BytesIO(pickled)).load() if not called else None
+        except ImportError:
+            raise
+        except Exception as error:  # whatever a damaged pickle raises
+            raise ValueError(f"{self.path}: {key} cannot be read: {type(error).__name__}: {error}") from None
+        if called:
+            raise self._refusal(key, "an object of its own")
+        return found
+
+    def _refuse_unknown(self, values: Mapping[str, Any]) -> None:
+        """Raise a `ValueError` if a value holds a class that `_Names` did not look up."""
+        for key, value in values.items():
+            nested = [*value.values()] if isinstance(value, dict) else [value]
+            for one in nested:
+                if isinstance(one, _Unknown):
+                    raise self._refusal(key, f"{one.module}.{one.name}")
+
+    def _refusal(self, key: str, what: str) -> ValueError:
+        mine = f"bot = SB3Agent(PPO.load({str(self.path)!r}))"
+        return ValueError(
+            f"{self.path}: {key} needs {what}, which is none of the classes of Stable-Baselines3 and torch that load "
+            f"by name; to load it can run any code. If you trust the file, load it in a module of your own, such as "
+            f"my_bots.py with `{mine}`, and name my_bots:bot"
+        )
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """A class that a pickle names and nobody looked up."""
+
+    module: str
+    name: str
+
+
+class _Names(pickle.Unpickler):
+    """An unpickler that looks up classes of policies and their parts, and stands in for all others."""
+
+    @override
+    def find_class(self, module: str, name: str) -> Any:
+        if _MODULES.fullmatch(module) is None or not name.isidentifier():
+            return _Unknown(module, name)
+        found = super().find_class(module, name)
+        return found if isinstance(found, type) and issubclass(found, nn.Module) else _Unknown(module, name)
+
+
+def _numbers(data: Mapping[str, Any], space: str, *fields: Literal["_shape", "nvec", "n"]) -> tuple[int, ...]:
+    """Return the numbers that JSON says of a space, in a list or as a text; () if it says none."""
+    about: Any = data.get(space)
+    for field in fields if isinstance(about, dict) else ():
+        if field in about:
+            numbers = tuple(int(number) for number in re.findall(r"\d+", str(about[field])))
+            return numbers if all(0 < number < 1 << 31 for number in numbers) else ()
+    return ()
+
+
+def _kind(data: Mapping[str, Any], space: str) -> str:
+    about = data.get(space)
+    return str(about.get(":type:", "none"))[:100] if isinstance(about, dict) else "none"

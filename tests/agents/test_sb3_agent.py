@@ -1,0 +1,354 @@
+"""Models of Stable-Baselines3 as agents: what they play, where, and what an archive cannot do."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import pickle
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+import cellgames
+from cellgames.agents import Network, SB3Agent, Size, load, play, random_turn
+from cellgames.agents.identity import digest, identity
+from cellgames.agents.loading import file_of
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.record_lines import read_records
+from cellgames.cli.main import main
+from cellgames.envs import seeds
+from cellgames.web.catalog import load_agent, offered
+from cellgames.web.record_library import Library
+
+pytest.importorskip("stable_baselines3")
+pytest.importorskip("sb3_contrib")
+
+from sb3_contrib import MaskablePPO
+from stable_baselines3 import A2C, DQN, PPO
+
+from cellgames.envs.adapters import SeatVecEnv
+
+GAME = cellgames.make("torus-v0", size=2)  # 8 cells
+GRID = cellgames.make("grid-adaptation-small-v0", rounds=2, flip_rounds=(1,))  # several components
+TINY: dict[str, Any] = {"net_arch": [16]}
+SHORT: dict[str, Any] = {"n_steps": 8, "batch_size": 16, "n_epochs": 1}
+RELU = {**TINY, "activation_fn": nn.ReLU, "optimizer_class": torch.optim.SGD}
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "ppo": lambda: PPO("MlpPolicy", SeatVecEnv(GAME, 4, seed=1), seed=0, policy_kwargs=RELU, **SHORT),
+    "a2c": lambda: A2C("MlpPolicy", SeatVecEnv(GAME, 4, seed=1), seed=0, policy_kwargs=TINY),
+    "dqn": lambda: DQN(
+        "MlpPolicy", SeatVecEnv(GAME, 4, seed=1), seed=0, policy_kwargs=TINY, buffer_size=100, learning_starts=8
+    ),
+    "maskable": lambda: MaskablePPO("MlpPolicy", SeatVecEnv(GAME, 4, seed=1), seed=0, policy_kwargs=TINY, **SHORT),
+    "grid": lambda: MaskablePPO("MlpPolicy", SeatVecEnv(GRID, 2, seed=1), seed=0, policy_kwargs=TINY, **SHORT),
+}
+FOR_GAME = [name for name in MAKERS if name != "grid"]
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """Models that have learned a little, and `folder`, which has an archive of each."""
+    folder = tmp_path_factory.mktemp("models")
+    found: dict[str, Any] = {"folder": folder}
+    for name, make in MAKERS.items():
+        found[name] = make().learn(32)
+        found[name].save(folder / f"{name}.zip")
+    return found
+
+
+@pytest.fixture
+def folder(models: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty current folder with the archives."""
+    monkeypatch.chdir(tmp_path)
+    for name in MAKERS:
+        (tmp_path / f"{name}.zip").write_bytes((models["folder"] / f"{name}.zip").read_bytes())
+    return tmp_path
+
+
+def positions(game: Any = GAME, count: int = 40) -> tuple[Tensor, Tensor, Tensor]:
+    """Observations, masks and environments of games that differ; of player 0."""
+    state, generator = game.init(seeds(3, count)), torch.Generator().manual_seed(0)
+    for _ in range(1 if game is GRID else 2):
+        state = game.step(state, random_turn(game, state, generator))
+    players = state.current_player if game is GAME else torch.zeros(count, dtype=torch.int64)
+    mask = game.legal_actions(state)
+    return game.observe(state, players), mask if game is GAME else mask[:, 0], torch.arange(count)
+
+
+# ---------------------------------------------------------------- what it plays
+
+
+@pytest.mark.parametrize("name", FOR_GAME)
+def test_an_archive_plays_as_its_model_among_legal_actions(name: str, models: dict[str, Any], folder: Path) -> None:
+    agent = load(f"{name}.zip", GAME)
+    seen, mask, env_ids = positions()
+    agent.start(GAME, torch.zeros_like(env_ids), env_ids)
+    before = torch.get_rng_state()
+    chosen = agent.act(seen, mask, env_ids, torch.Generator())  # type: ignore[union-attr]  # it sees observations
+    assert torch.equal(torch.get_rng_state(), before)
+    model = models[name]
+    if name == "maskable":
+        expected, _ = model.predict(seen.numpy(), action_masks=mask.numpy(), deterministic=True)
+    else:
+        with torch.no_grad():
+            values = (
+                model.q_net(seen) if name == "dqn" else model.policy.get_distribution(seen.float()).distribution.logits
+            )
+        expected = values.masked_fill(~mask, -torch.inf).argmax(1).numpy()
+        unmasked, _ = model.predict(seen.numpy(), deterministic=True)
+        free = mask.gather(1, torch.as_tensor(unmasked)[:, None]).squeeze(1).numpy()
+        assert (unmasked[free] == expected[free]).all()
+    assert (chosen.numpy() == expected).all()
+    assert len(set(chosen.tolist())) > 1
+
+
+def test_components_are_those_of_the_model(models: dict[str, Any], folder: Path) -> None:
+    agent = load("grid.zip", GRID)
+    seen, mask, env_ids = positions(GRID)
+    agent.start(GRID, torch.zeros_like(env_ids), env_ids)
+    chosen = agent.act(seen, mask, env_ids, torch.Generator())  # type: ignore[union-attr]  # it sees observations
+    expected, _ = models["grid"].predict(seen.numpy(), action_masks=mask.numpy(), deterministic=True)
+    assert (chosen.numpy() == expected).all()
+
+
+def test_samples_follow_the_distribution_and_the_generator(models: dict[str, Any], folder: Path) -> None:
+    agent = load("maskable.zip:sample", GAME)
+    seen, mask, _ = positions(count=1)
+    seen, mask = seen.expand(4000, *seen.shape[1:]), mask.expand(4000, -1)
+    env_ids = torch.arange(4000)
+    agent.start(GAME, torch.zeros_like(env_ids), env_ids)
+
+    def draw(seed: int) -> Tensor:
+        return agent.act(seen, mask, env_ids, torch.Generator().manual_seed(seed))  # type: ignore[union-attr]  # as above
+
+    assert torch.equal(draw(1), draw(1))
+    assert not torch.equal(draw(1), draw(2))
+    policy = models["maskable"].policy
+    with torch.no_grad():
+        chances = policy.get_distribution(seen[:1].float(), mask[:1].numpy()).distribution.probs[0]
+    counted = torch.bincount(draw(1), minlength=GAME.info.num_actions) / 4000
+    assert (counted - chances).abs().max() < 0.03
+    with pytest.raises(ValueError, match=r"a DQN has no distribution to sample from"):
+        load("dqn.zip:sample", GAME)
+
+
+def test_a_model_in_memory_is_an_agent(models: dict[str, Any], folder: Path) -> None:
+    seen, mask, env_ids = positions()
+    for model in (models["ppo"], models["ppo"].policy):
+        agent, loaded = SB3Agent(model, "mine"), load("ppo.zip", GAME)
+        for one in (agent, loaded):
+            one.start(GAME, torch.zeros_like(env_ids), env_ids)
+        assert agent.name == "mine"
+        expected = loaded.act(seen, mask, env_ids, torch.Generator())  # type: ignore[union-attr]  # as above
+        assert torch.equal(agent.act(seen, mask, env_ids, torch.Generator()), expected)
+    assert identity(SB3Agent(models["ppo"])) == identity(SB3Agent(models["ppo"].policy))
+    assert identity(SB3Agent(models["ppo"])) != identity(SB3Agent(models["a2c"]))
+    with pytest.raises(ValueError, match=r"expected a model of Stable-Baselines3 .*, got int"):
+        SB3Agent(3)
+
+
+def test_models_of_the_packages_own_policy_are_agents() -> None:
+    from cellgames.training.maskable import BoardPolicy, LearnerVecEnv
+
+    kwargs: dict[str, Any] = {"game": GAME, "size": Size(4, 1)}
+    model = MaskablePPO(BoardPolicy, LearnerVecEnv(GAME, 2, seed=1), policy_kwargs=kwargs, **SHORT)
+    network = model.policy.network
+    assert isinstance(network, Network)
+    seen, mask, env_ids = positions()
+    agents = SB3Agent(model, "model"), network.agent("network", sample=False)
+    for agent in agents:
+        agent.start(GAME, torch.zeros_like(env_ids), env_ids)
+    one, other = (agent.act(seen, mask, env_ids, torch.Generator()) for agent in agents)  # type: ignore[union-attr]  # they see observations
+    assert torch.equal(one, other)
+
+
+def test_observations_in_one_row_are_the_games(folder: Path, models: dict[str, Any]) -> None:
+    """As gymnasium's FlattenObservation gives them."""
+    import gymnasium
+
+    import cellgames.envs.adapters  # noqa: F401  # registers
+
+    env = gymnasium.wrappers.FlattenObservation(gymnasium.make("cellgames/torus-v0", size=2))
+    model = DQN("MlpPolicy", env, policy_kwargs=TINY, buffer_size=10)
+    model.save(folder / "flat.zip")
+    players = [load("flat.zip", GAME), load("random", GAME)]
+    seats, generators = torch.tensor([[0, 1], [1, 0]]), [torch.Generator(), torch.Generator()]
+    assert play(GAME, players, seats, seeds(0, 2), generators).state.done.all()
+    assert match(GAME, "flat.zip", "random", MatchOptions(games=2)).tally.games == 2
+
+
+# ---------------------------------------------------------------- where it plays
+
+
+def test_models_are_evaluated_and_rated_by_the_command_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    game = ["--size", "2", "--games", "4", "--quiet", "--no-store"]
+    assert main(["evaluate", "torus-v0", "--agents", "ppo.zip", "dqn.zip", "a2c.zip:sample", *game]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("ppo.zip in torus-v0 with size=2")
+    assert "dqn.zip" in shown
+    assert "a2c.zip:sample" in shown
+    agents = ["ppo.zip", "a2c.zip", "dqn.zip", "maskable.zip:sample", "random"]
+    run = ["round-robin", "torus-v0", "--agents", *agents, *game, "--out", "out", "--no-gif"]
+    assert main(run) == 0
+    settings = json.loads(Path("out/run.json").read_text(encoding="utf-8"))
+    assert settings["identities"]["ppo.zip"] == digest(Path("ppo.zip").read_bytes())
+    assert settings["identities"]["maskable.zip:sample"] == digest(Path("maskable.zip").read_bytes())
+    records = Path("out/games.jsonl").read_bytes()
+    assert len(read_records(Path("out/games.jsonl"))[0]) == 40
+    assert not any(record.result.forfeit for record in read_records(Path("out/games.jsonl"))[0])
+    assert main([*run, "--no-resume"]) == 0
+    assert Path("out/games.jsonl").read_bytes() == records  # also of the one that samples
+    Path("dqn.zip").write_bytes(Path("ppo.zip").read_bytes())
+    capsys.readouterr()
+    assert main(run) == 2
+    assert "holds games of another dqn.zip" in capsys.readouterr().err
+
+
+def test_models_play_at_shared_tables_and_at_the_terminal(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small = ["--param", "rounds=2", "--param", "flip_rounds=[1]", "--games", "2", "--quiet", "--no-store"]
+    agents = ["--agents", "grid.zip:sample", "random", "--out", "tables"]
+    assert main(["free-for-all", "grid-adaptation-small-v0", *agents, *small]) == 0
+    watch = ["--watch", "--agents", "ppo.zip", "maskable.zip:sample", "--out", "one.jsonl"]
+    assert main(["play", "torus-v0", "--size", "2", *watch]) == 0
+    (record,) = read_records(Path("one.jsonl"))[0]
+    assert record.agents == ("ppo.zip", "maskable.zip:sample")
+
+
+def test_the_page_offers_models_of_the_game(folder: Path) -> None:
+    Path("other.zip").write_bytes(b"no archive")
+    weights = Library(folder).weights()
+    name = f"{folder}/ppo.zip"
+    assert {f"{folder}/{one}.zip" for one in MAKERS} < set(weights)
+    specs = {offer["spec"] for offer in offered(GAME, weights)}
+    assert specs >= {f"{folder}/{one}.zip" for one in FOR_GAME}
+    assert not specs & {f"{folder}/grid.zip", f"{folder}/other.zip"}
+    assert load_agent(name, GAME, weights).name == name
+
+
+def test_models_travel_to_workers(folder: Path) -> None:
+    parcel = pickle.loads(pickle.dumps(Parcel.pack(GAME, ["maskable.zip:sample", "dqn.zip"])))
+    for name in MAKERS:
+        Path(f"{name}.zip").unlink()
+    _, agents = parcel.unpack()
+    assert parcel.identities["dqn.zip"]
+    seen, mask, env_ids = positions()
+    for name, agent in agents.items():
+        assert agent.name == name
+        agent.start(GAME, torch.zeros_like(env_ids), env_ids)
+        chosen = agent.act(seen, mask, env_ids, torch.Generator())
+        assert mask.gather(1, chosen[:, None]).all()
+    agents = {"maskable.zip:sample": agents["maskable.zip:sample"]}
+    drawn = [agents["maskable.zip:sample"].act(seen, mask, env_ids, torch.Generator().manual_seed(s)) for s in (1, 2)]
+    assert not torch.equal(*drawn)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def archive(path: Path, source: Path, **data: Any) -> None:
+    """Write a copy of an archive with other values in its JSON."""
+    with zipfile.ZipFile(source) as old, zipfile.ZipFile(path, "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            if name == "data":
+                content = json.dumps({**json.loads(content), **data}).encode()
+            new.writestr(name, content)
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, ("trapped",)
+
+
+def pickled(value: Any) -> dict[str, str]:
+    return {":type:": "anything", ":serialized:": base64.b64encode(pickle.dumps(value)).decode()}
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"policy_kwargs": pickled({"net_arch": Trap()})}, "policy_kwargs needs an object of its own, .*my_bots:bot"),
+        ({"policy_class": pickled(Trap())}, "policy_class needs an object of its own"),
+        ({"policy_class": pickled(os.system)}, r"policy_class needs \w+.system, which is none of the classes"),
+        ({"policy_kwargs": pickled({"activation_fn": os.system})}, r"activation_fn needs \w+.system, which is none"),
+        ({"policy_class": pickled(nn.ReLU)}, "expected the class of a policy"),
+        ({"policy_class": "MlpPolicy"}, "expected the class of a policy, got 'MlpPolicy'"),
+        ({"policy_class": {":serialized:": "AAAA"}}, "policy_class cannot be read"),
+        ({"policy_kwargs": {"no_such": 1}}, "the policy of this model cannot be made: .*no_such"),
+        ({"policy_kwargs": {"net_arch": [7]}}, "the policy of this model cannot be made: .*size mismatch"),
+    ],
+)
+def test_an_archive_runs_nothing(data: dict[str, Any], message: str, folder: Path) -> None:
+    """Nor what else is pickled in it."""
+    with zipfile.ZipFile("ppo.zip") as whole:
+        space = json.loads(whole.read("data"))["observation_space"] | pickled(Trap())
+    archive(Path("bad.zip"), Path("ppo.zip"), clip_range=pickled(Trap()), observation_space=space, **data)
+    with pytest.raises(ValueError, match=rf"^bad.zip: .*{message}"):
+        load("bad.zip", GAME)
+    assert not Path("trapped").exists()
+    pickle.loads(base64.b64decode(pickled(Trap())[":serialized:"]))
+    assert Path("trapped").exists()
+
+
+def test_weights_that_are_pickled_run_nothing(folder: Path) -> None:
+    with zipfile.ZipFile("ppo.zip") as old, zipfile.ZipFile("bad.zip", "w") as new:
+        new.writestr("data", old.read("data"))
+        new.writestr("policy.pth", pickle.dumps(Trap()))
+    with pytest.raises(ValueError, match=r"^bad.zip: the policy of this model cannot be made"):
+        load("bad.zip", GAME)
+    assert not Path("trapped").exists()
+
+
+def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    three = cellgames.make("torus-v0", size=3)
+    message = r"^ppo.zip: expected a model for torus-v0, observations \[5, 3, 3\] and actions \[18\], got one for "
+    with pytest.raises(ValueError, match=message):
+        load("ppo.zip", three)
+    with pytest.raises(ValueError, match=r"for torus-v0, .* got one for \[30, 9, 9\]"):
+        load("grid.zip", GAME)
+    with pytest.raises(ValueError, match=r"^agent 'PPO': expected a model for torus-v0"):
+        SB3Agent(PPO.load("ppo.zip")).check_game(three)
+    Path("text.zip").write_text("no archive", encoding="utf-8")
+    np.savez("arrays.zip", a=np.zeros(3))
+    Path("arrays.zip.npz").rename("arrays.zip")
+    for name in ("text", "arrays"):
+        with pytest.raises(ValueError, match=rf"^{name}.zip: expected a model that Stable-Baselines3 saved"):
+            load(f"{name}.zip")
+    archive(Path("box.zip"), Path("ppo.zip"), action_space={":type:": "<class 'Box'>", "_shape": [2]})
+    with pytest.raises(ValueError, match=r"whole numbers as actions, got .* and <class 'Box'>"):
+        load("box.zip")
+    assert main(["evaluate", "--agents", "ppo.zip"]) == 2
+    assert main(["evaluate", "torus-v0", "--agents", "nowhere.zip"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("cellgames: GAME is needed, since ppo.zip does not say what it plays")
+    assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, found none"
+
+
+def test_without_the_library_the_error_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "stable_baselines3.common.policies", None)
+    with pytest.raises(ImportError, match=r"^ppo.zip is a model of Stable-Baselines3: pip install 'cell"):
+        load("ppo.zip", GAME)
+
+
+def test_specs_of_files() -> None:
+    found = file_of("results/m.zip:sample")
+    assert found is not None
+    assert (found.before, str(found.path), found.after, found.is_model) == ("", "results/m.zip", ":sample", True)
+    assert file_of("m.zip:Sample") is None
+    found = file_of("gumbel:8:run.safetensors")
+    assert found is not None
+    assert (found.before, str(found.path), found.is_model) == ("gumbel:8:", "run.safetensors", False)
+    assert file_of("gumbel:8") is file_of("random") is file_of("my_bots:Bot") is None
