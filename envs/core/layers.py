@@ -115,6 +115,10 @@ class Drawing(BaseGame[S]):
         board = self.board(state)[0].numpy(force=True)
         return "\n".join(" ".join(map(str, row)) for row in board.reshape(-1, board.shape[-1]).tolist())
 
+    def text_for(self, state: S, player: int) -> str:
+        """Return the first game of the batch as one player sees it, for a terminal; without secrets, the whole game."""
+        return self.text(state)
+
     def _repr_html_(self) -> str:
         """Return the start of a game as SVG, for notebooks."""
         return to_svg(self.draw(self.init(seeds(0, 1))))

@@ -385,3 +385,14 @@ class GridAdaptation(Game[GridState]):
         from . import rendering, scenes
 
         return rendering.text(scenes.view(self, state))
+
+    @override
+    def text_for(self, state: GridState, player: int) -> str:
+        """Return the first match as one player sees it: the others' secrets are hidden until its end."""
+        from . import rendering, scenes
+
+        view = scenes.view(self, state)
+        if bool(state.done[0]):
+            return rendering.text(view)
+        totals = bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0])
+        return rendering.text(view, self.info.players[player], totals=totals)

@@ -292,8 +292,14 @@ def _numbers(row: Row) -> list[str]:
 # ---------------------------------------------------------------- as text
 
 
-def text(view: View) -> str:
-    """Return one moment for a terminal: a digit from 0 to 7 and a mark a cell."""
+def text(view: View, viewer: str = "", *, totals: bool = True) -> str:
+    """Return one moment for a terminal: a digit from 0 to 7 and a mark a cell.
+
+    Args:
+        view: the moment.
+        viewer: the player whose secrets are shown; "" for a spectator, who sees those of all.
+        totals: show a viewer the points of the others.
+    """
     board = view.board
     put, born, died = view.changes()
     marks = np.select([born, put], ["+", "'"], " ")
@@ -307,15 +313,18 @@ def text(view: View) -> str:
         lines.append(f"{row:>{margin}} {cells}".rstrip())
     if view.public is not None:
         lines.append(f"{_TITLES[0]}: " + ", ".join(f"{bits(n)} {points}" for n, points in enumerate(view.public)))
-    return "\n".join([*lines, *_table_lines(view.table)])
+    return "\n".join([*lines, *_table_lines(view.table, viewer, totals)])
 
 
-def _table_lines(table: Sequence[Row]) -> Iterator[str]:
+def _table_lines(table: Sequence[Row], viewer: str, totals: bool) -> Iterator[str]:
     if not table:
         return
     wide = max(len("player"), *(len(row.player) for row in table))
     yield f"{'player':<{wide}} sequence " + " ".join(f"{heading:>8}" for heading, _ in _COLUMNS)
     for row in table:
-        numbers = " ".join(f"{value:>8}" for value in _numbers(row))
+        hidden = viewer not in ("", row.player)
+        known = [not hidden or (totals and heading == "points") for heading, _ in _COLUMNS]
+        values = [value if shown else "?" for value, shown in zip(_numbers(row), known, strict=True)]
+        numbers = " ".join(f"{value:>8}" for value in values)
         doomed = "  Elimination Candidate" if row.candidate else ""
-        yield f"{row.player:<{wide}} {bits(row.sequence):<8} {numbers}{doomed}"
+        yield f"{row.player:<{wide}} {'?' if hidden else bits(row.sequence):<8} {numbers}{doomed}"

@@ -254,6 +254,80 @@ def test_wrong_input_is_explained_and_asked_again(
     assert "You left the game." in shown
 
 
+def test_several_units_in_a_line_are_played_or_none_of_them(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The world of Cloth of Gold is shown at the start, on demand, and when the other one has moved."""
+    rest = "r3c3 r3c4 r3c5 r3c6 r3c7 r3c8 end"
+    typed(monkeypatch, "r1c1 r1c2; r2c1,r2c2", "r3c3 r20c20", "r3c3 r2c9x", f"{rest} r0c0", "show", rest, "quit")
+    assert main(["play", "cloth-of-gold-small-v0", "--param", "generations=8"]) == 0
+    answers = re.split(r"player_a \(you\), your move: ", capsys.readouterr().out)
+    assert answers[1].split("\n")[1:3] == [
+        "player_a (you) plays r1c1 r1c2 r2c1 r2c2. player_a to place, initial placement, 6 units left",
+        "",
+    ]
+    assert answers[2].startswith("'r20c20' is no move here: r20c20 is outside of one's own territory.")
+    assert answers[3].startswith("'r2c9x' is no move here: expected a cell")
+    assert answers[4].startswith("'r0c0' comes after the end of your turn, which end ends. Nothing of the line")
+    assert all(answer.strip().endswith("Nothing of the line is played.") for answer in answers[2:5])
+    assert answers[6].startswith(f"\nplayer_a (you) plays {rest}\n\nplayer_b (random) plays r")
+    assert [answer.count("\n 0 ") for answer in answers] == [1, 0, 0, 0, 0, 1, 1, 0]
+
+
+def test_a_game_in_which_all_act_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "games.jsonl"
+    typed(monkeypatch, "r0c0,r0c1,r1c1/buy r0c3+r0c2 none", "moves", "undo", "r0c3", "resign")
+    words = ["play", "grid-adaptation-small-v0", "--agents", "random", "--seed", "3"]
+    assert main([*words, "--out", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "player_0 (you) plays r0c3+r0c2" in shown
+    assert "'none' is no move here: a tile must be placed while a space is free" in shown
+    assert "The 2 moves before it are played." in shown
+    assert "part 4: +" in shown
+    assert "player_1 (random) plays" not in shown  # a secret
+    assert re.search(r"^player_1 \? +\? +\? +\? +\?$", shown, re.MULTILINE)
+    assert shown.endswith("loses, player_1 (random) draws, player_2 (random) draws, player_3 (random) draws.\n") or (
+        "player_0 (you) loses" in shown
+    )
+    (record,) = read_records(file).records
+    assert [move.split(" ")[0] for move in record.moves] == ["r0c0,r0c1,r1c1/buy", "r0c3"]
+    assert record.result.forfeit is not None
+    assert record.result.forfeit.reason == "resigned"
+    assert main(["replay", str(file)]) == 0
+    typed(monkeypatch, "r6c2/5 r2c2/0 r10c10/1")
+    assert main(["play", "toroidal-cup-small-v0"]) == 0
+    assert "The game is over after 3 turns: team_1 (you)" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals of this kind")
+def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
+    """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
+    import pty
+
+    pytest.importorskip("readline")
+    file = tmp_path / "game.jsonl"
+    prompts = (b"a4\x7f1\x01\x04a\r", b"\x1b[A\x7f2\r", b"res\t\r")  # "a1"; Up, then "a2"; "resign"
+    words = [sys.executable, "-m", "cellgames", "play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
+    environment = {**os.environ, "PYTHONPATH": path, "TERM": "xterm", "INPUTRC": os.devnull}
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(words, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
+    os.close(theirs)
+    shown = b""
+    for keys in prompts:
+        while not shown.endswith(b"your move: "):
+            shown += os.read(ours, 4096)
+        os.write(ours, keys)
+        shown += b"\n"
+    assert process.wait(60) == 0
+    os.close(ours)
+    (record,) = read_records(file).records
+    assert record.moves == ("a1", "c3+", "a2", "b3+")
+    assert record.result.outcome == ("loss", "win")
+
+
 def test_undo_takes_back_the_answers_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

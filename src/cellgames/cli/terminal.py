@@ -1,39 +1,53 @@
-"""One game at a terminal: people and agents, in any seats."""
+"""One game at a terminal: people and agents, in any seats, in turns or all at once."""
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Sequence
 
 import torch
+from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.play_loop import parse_move
+from cellgames.agents.random_agent import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.arena.play.match import derive
-from cellgames.arena.records.record_lines import Outcome, Record
+from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
 from cellgames.utils.version import __version__
+
+from .line_input import completing, read_line
 
 __all__ = ["HELP", "VERBS", "Table"]
 
 VERBS: dict[Outcome, str] = {"win": "wins", "draw": "draws", "loss": "loses"}
 
 HELP = """\
-  a move     as the board names it; `moves` lists all
-  moves      all legal moves
+  a move     as the board names it; several moves of a turn may stand in one line
+  moves      all legal moves (also: legal)
+  show       show the whole board again (also: board)
   undo       take back your last move, and the answers to it
-  board      show the board again
   position   the position as one line, which --position takes
+  resign     give up; the game ends and counts as lost
   quit       leave"""
+
+_WORDS = ("help", "moves", "legal", "show", "board", "undo", "position", "resign", "quit")
+_WIDTH = 100
+
+
+class _LeftError(Exception):
+    """A person leaves the game."""
 
 
 class Table:
     """A game between seats that are people (None) or agents.
 
     Args:
-        game: in turns.
+        game: in turns, or one in which all act at once.
         seats: one for each player.
         names: of the seats' owners, for records and headings.
         seed: of the game, and of the agents' chance.
@@ -42,7 +56,7 @@ class Table:
         ask: gets a prompt and returns a line; an EOFError leaves the game.
 
     Raises:
-        ValueError: a game in which all act at once, a bad position, or one that is over.
+        ValueError: a bad position, or one that is over.
     """
 
     def __init__(
@@ -54,17 +68,17 @@ class Table:
         seed: int = 0,
         position: str = "",
         show: Callable[[str], None] = print,
-        ask: Callable[[str], str] = input,
+        ask: Callable[[str], str] = read_line,
     ) -> None:
-        if game.info.simultaneous:
-            raise ValueError(f"{game.id}: all players act at once; only games in turns are played at a terminal")
         first = start(game, seed, position)
         if bool(first.done):
             raise ValueError(f"the game is over in the position {position!r}")
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._show, self._ask = position, show, ask
+        self._people = [seat for seat, agent in enumerate(seats) if agent is None]
         self._states: list[State] = [first]
         self._moves: list[str] = []
+        self._resigned: Forfeit | None = None
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
 
     @property
@@ -74,96 +88,256 @@ class Table:
 
     def run(self) -> Record | None:
         """Play until the game is over, or until somebody quits (None)."""
-        people = any(agent is None for agent in self._seats)
-        if people:
-            self._show(f"Your moves are names such as {self._legal()[0]}; `help` lists the other words.\n")
         self._start_agents()
-        self._show(self._game.text(self.state))
+        if self._people:
+            self._show(f"Your moves are names such as {self._example()}; `help` lists the other words.\n")
+        self._show(self._text())
         try:
-            while not bool(self.state.done):
-                agent = self._seats[self._seat]
-                action = self._action_of_person() if agent is None else self._action_of(agent)
-                if action is not None:
-                    self._play(action)
-        except EOFError:
-            self._show("\nYou left the game.")
+            with completing(lambda: [*_WORDS, *self._names_to_complete()]):
+                while not bool(self.state.done) and self._resigned is None:
+                    if self._game.info.simultaneous:
+                        self._round()
+                    elif self._seats[self._mover] is None:
+                        self._turn_of_person()
+                    else:
+                        self._turn_of_agent()
+        except (EOFError, _LeftError) as left:
+            self._show("\nYou left the game." if isinstance(left, EOFError) else "You left the game.")
             return None
         self._show(self._summary())
         return self._record()
 
+    # ---------------------------------------------------------------- turns
+
     @property
-    def _seat(self) -> int:
+    def _mover(self) -> int:
         return int(self.state.current_player)
 
     def _title(self, seat: int) -> str:
         return f"{self._game.info.players[seat]} ({self._names[seat]})"
 
-    def _legal(self) -> list[str]:
-        actions = self._game.legal_actions(self.state)[0].nonzero().squeeze(1).tolist()
-        return [self._game.action_to_string(action) for action in actions]
+    def _text(self) -> str:
+        """Return the board as the person sees it; everything if nobody, or several people, are at the table."""
+        if len(self._people) == 1:
+            return self._game.text_for(self.state, self._people[0])
+        return self._game.text(self.state)
 
     def _start_agents(self) -> None:
         for seat, agent in enumerate(self._seats):
             if agent is not None:
                 agent.start(self._game, torch.tensor([seat]), torch.tensor([0]))
 
-    def _action_of(self, agent: AnyAgent) -> int:
-        env_ids = torch.tensor([0])
-        return int(select(agent, self._game, self.state, env_ids, self._generators[self._seat]))
+    def _choice_of(self, seat: int) -> str:
+        """Return the move of an agent."""
+        agent = self._seats[seat]
+        assert agent is not None
+        players = torch.tensor([seat]) if self._game.info.simultaneous else None
+        chosen = select(agent, self._game, self.state, torch.tensor([0]), self._generators[seat], players)
+        return self._named(chosen[0])
 
-    def _play(self, action: int) -> None:
-        text, mover = self._game.action_to_string(action), self._seat
-        self._states.append(self._game.step(self.state, torch.tensor([action])))
-        self._moves.append(text)
-        self._show(f"\n{self._title(mover)} plays {text}\n\n{self._game.text(self.state)}")
+    def _named(self, components: Tensor) -> str:
+        """Return the name of the action with these components."""
+        flat = 0
+        for component, choices in zip(components.reshape(-1).tolist(), self._game.info.action_nvec, strict=True):
+            flat = flat * choices + component
+        return self._game.action_to_string(flat)
 
-    def _action_of_person(self) -> int | None:
-        """Return a legal action, or None if the person typed another command.
+    def _after(self, state: State, move: str) -> State:
+        """Return the state after a move; raise a `ValueError` for one that is none or illegal."""
+        after: State = self._game.step(state, parse_move(self._game, move)[None])
+        return after
+
+    def _keep(self, states: Sequence[State], moves: Sequence[str]) -> None:
+        self._states += states
+        self._moves += moves
+
+    def _turn_of_agent(self) -> None:
+        """Let an agent move until it is another one's turn, and show what it did in one line."""
+        seat, played = self._mover, []
+        while not bool(self.state.done) and self._mover == seat:
+            played.append(self._choice_of(seat))
+            self._keep([self._after(self.state, played[-1])], played[-1:])
+        self._show(f"\n{self._title(seat)} plays {' '.join(played)}\n\n{self._text()}")
+
+    def _turn_of_person(self) -> None:
+        seat = self._mover
+        words = self._words_of(seat)
+        if words is None:
+            return
+        states = [self.state]
+        for number, word in enumerate(words):
+            if bool(states[-1].done) or self._seats[int(states[-1].current_player)] is not None:
+                self._show(
+                    f"{word!r} comes after the end of your turn, which {words[number - 1]} ends.{_nothing(words)}"
+                )
+                return
+            try:
+                states.append(self._after(states[-1], word))
+            except ValueError as error:
+                self._show(self._refusal(word, error) + _nothing(words))
+                return
+        self._keep(states[1:], words)
+        line = f"\n{self._title(seat)} plays {' '.join(words)}"
+        if not bool(self.state.done) and self._mover == seat:
+            line += f". {self._text().splitlines()[0]}"
+        elif bool(self.state.done) or self._seats[self._mover] is None:
+            line += f"\n\n{self._text()}"
+        self._show(line)
+
+    def _round(self) -> None:
+        """Let everybody act at once; people type one move a round, or those of several rounds in a line."""
+        words: dict[int, list[str]] = {}
+        for seat in self._people:
+            forced = self._forced(seat)
+            if forced is not None:
+                words[seat] = [forced]
+            else:
+                typed = self._words_of(seat)
+                if typed is None:
+                    return
+                words[seat] = typed
+        rounds, played = max((len(line) for line in words.values()), default=1), 0
+        for number in range(rounds):
+            for seat, line in words.items():
+                if number >= len(line):
+                    line.append(self._forced(seat) or "")
+            if not self._act({seat: line[number] for seat, line in words.items()}, number):
+                break
+            played = number + 1
+        if played:
+            self._show(f"\n{self._text()}")
+
+    def _act(self, moves: dict[int, str], number: int) -> bool:
+        """Play one round; return False, and say why, if it is not played."""
+        if bool(self.state.done):
+            self._show(f"{' '.join(moves.values())!r} comes after the end of the game.")
+            return False
+        before = [generator.get_state() for generator in self._generators]
+        names = [moves[seat] if seat in moves else self._choice_of(seat) for seat in range(len(self._seats))]
+        try:
+            after = self._after(self.state, " ".join(names))
+        except ValueError as error:
+            for generator, state in zip(self._generators, before, strict=True):
+                generator.set_state(state)
+            before_it = {0: "", 1: " The move before it is played."}.get(
+                number, f" The {number} moves before it are played."
+            )
+            self._show(self._refusal(" ".join(moves.values()), error) + before_it)
+            return False
+        self._keep([after], [" ".join(names)])
+        shown = range(len(names)) if not self._people else self._people
+        self._show("\n" + "\n".join(f"{self._title(seat)} plays {names[seat]}" for seat in shown))
+        return True
+
+    def _forced(self, seat: int) -> str | None:
+        """Return the only move of a seat, None if there is a choice."""
+        legal = self._game.legal_actions(self.state)[0, seat].split(list(self._game.info.action_nvec))
+        if any(int(part.sum()) != 1 for part in legal):
+            return None
+        return self._named(torch.stack([part.int().argmax() for part in legal]))
+
+    # ---------------------------------------------------------------- what a person types
+
+    def _words_of(self, seat: int) -> list[str] | None:
+        """Return the moves of a line, None if it was another word, or nothing.
 
         Raises:
-            EOFError: the person leaves.
+            EOFError: the end of the input.
         """
-        line = self._ask(f"\n{self._title(self._seat)}, your move: ").strip()
+        line = self._ask(f"\n{self._title(seat)}, your move: ").strip()
         word = line.lower()
         if word in ("quit", "q", "exit"):
-            raise EOFError
+            raise _LeftError
         if word in ("help", "h", "?"):
             self._show(HELP)
-        elif word == "moves":
-            self._show(textwrap.fill(" ".join(self._legal()), 100))
-        elif word == "board":
-            self._show(self._game.text(self.state))
+        elif word in ("moves", "legal"):
+            self._show(self._legal_text(seat))
+        elif word in ("show", "board"):
+            self._show(self._text())
         elif word == "position":
             self._show(self._game.state_to_string(self.state))
         elif word == "undo":
             self._undo()
+        elif word == "resign":
+            self._resigned = Forfeit(seat, "resigned")
         elif line:
             return self._understood(line)
         return None
 
-    def _understood(self, line: str) -> int | None:
+    def _understood(self, line: str) -> list[str] | None:
+        """Return the moves of a line as the game names them; None, and say why, if one of them is none."""
+        words = []
+        for word in re.split(r"[\s;]+", line.strip("; ")):
+            for part in [word] if self._is_move(word) else [part for part in word.split(",") if part] or [word]:
+                try:
+                    words.append(self._game.action_to_string(self._game.string_to_action(part)))
+                except ValueError as error:
+                    self._show(self._refusal(part, error) + _nothing(re.split(r"[\s;,]+", line)))
+                    return None
+        return words
+
+    def _is_move(self, word: str) -> bool:
         try:
-            action = self._game.string_to_action(line)
-            self._game.check(self.state, torch.tensor([action]))
-        except ValueError as error:
-            reason = error.reason if isinstance(error, GameError) else error
-            self._show(f"{line!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words.")
-            return None
-        return action
+            self._game.string_to_action(word)
+        except ValueError:
+            return False
+        return True
+
+    def _refusal(self, word: str, error: ValueError) -> str:
+        reason = error.reason if isinstance(error, GameError) else error
+        return f"{word!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words."
+
+    def _legal(self, seat: int) -> list[list[str]]:
+        """Return the names of the legal choices of each component of a seat's action."""
+        mask = self._game.legal_actions(self.state)[0]
+        parts = (mask[seat] if self._game.info.simultaneous else mask).split(list(self._game.info.action_nvec))
+        return [
+            [self._game.choice_to_string(number, choice) for choice in part.nonzero().flatten().tolist()]
+            for number, part in enumerate(parts)
+        ]
+
+    def _legal_text(self, seat: int) -> str:
+        """Return all moves; of an action with several parts, the choices of each part."""
+        parts = self._legal(seat)
+        if len(parts) == 1:
+            return textwrap.fill(" ".join(parts[0]), _WIDTH)
+        lines = [f"part {number}: {' '.join(names)}" for number, names in enumerate(parts, 1)]
+        filled = [textwrap.fill(line, _WIDTH, subsequent_indent="  ") for line in lines]
+        return "\n".join([*filled, f"A move joins its parts, such as {self._example()}."])
+
+    def _names_to_complete(self) -> list[str]:
+        seat = self._people[0] if self._game.info.simultaneous else self._mover
+        parts = self._legal(seat)
+        return parts[0] if len(parts) == 1 else []
+
+    def _example(self) -> str:
+        """Return a legal move."""
+        if len(self._game.info.action_nvec) == 1:
+            return self._legal(self._people[0] if self._game.info.simultaneous else self._mover)[0][0]
+        agent, generator, env_ids = RandomAgent(), torch.Generator().manual_seed(0), torch.tensor([0])
+        player = self._people[0] if self._game.info.simultaneous else self._mover
+        agent.start(self._game, torch.tensor([player]), env_ids)
+        return self._named(select(agent, self._game, self.state, env_ids, generator, torch.tensor([player]))[0])
 
     def _undo(self) -> None:
         """Go back to the last decision of a person; agents start anew and remember nothing."""
-        mine = [turn for turn, state in enumerate(self._states[:-1]) if self._seats[int(state.current_player)] is None]
+        mine = [
+            turn
+            for turn, state in enumerate(self._states[:-1])
+            if (self._game.info.simultaneous and self._people) or self._seats[int(state.current_player)] is None
+        ]
         if not mine:
             self._show("There is no move of yours to take back.")
             return
         self._states = self._states[: mine[-1] + 1]
         self._moves = self._moves[: mine[-1]]
         self._start_agents()
-        self._show(self._game.text(self.state))
+        self._show(self._text())
+
+    # ---------------------------------------------------------------- the end
 
     def _summary(self) -> str:
-        ended = result(self._game, self.state)
+        ended = result(self._game, self.state, forfeit=self._resigned)
         ends = [f"{self._title(seat)} {VERBS[outcome]}" for seat, outcome in enumerate(ended.outcome)]
         return f"\nThe game is over after {ended.turns} turns: {', '.join(ends)}."
 
@@ -176,7 +350,12 @@ class Table:
             agents=self._names,
             opening=0,
             moves=tuple(self._moves),
-            result=result(self._game, self.state),
+            result=result(self._game, self.state, forfeit=self._resigned),
             position=self._position,
             summary=self._game.summary(self.state),
         )
+
+
+def _nothing(words: Sequence[str]) -> str:
+    """Return the sentence that says that a line of several moves is not played."""
+    return " Nothing of the line is played." if len(words) > 1 else ""
