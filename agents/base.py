@@ -17,6 +17,7 @@ from torch import Tensor
 from typing_extensions import TypeVar, override
 
 from cellgames.envs.core import Game, chance
+from cellgames.utils.foreign_text import shown
 
 __all__ = [
     "Agent",
@@ -240,7 +241,7 @@ def reaching(memory: Tensor, env_ids: Tensor, value: int = 0) -> Tensor:
 
 def must_start(agent: BaseAgent) -> ValueError:
     """Return the error of an agent that is asked before it was started."""
-    return ValueError(f"agent {agent.name!r} must be started before it acts: call start(game, players, env_ids)")
+    return ValueError(f"agent {shown(agent.name)} must be started before it acts: call start(game, players, env_ids)")
 
 
 def acting(agent: AnyAgent, game: Game) -> AnyAgent:
@@ -264,7 +265,7 @@ def takes_states(agent: AnyAgent, game: Game) -> bool:
     if searches:
         kind = "simultaneous" if info.simultaneous else "with hidden information"
         raise ValueError(
-            f"agent {agent.name!r} searches on states, which needs a game in turns with perfect information; "
+            f"agent {shown(agent.name)} searches on states, which needs a game in turns with perfect information; "
             f"{game.id} is {kind}"
         )
     raise ValueError(
@@ -282,7 +283,7 @@ def refuse(agent: BaseAgent, game: Game, obstacles: Sequence[str]) -> None:
     """Raise a `ValueError` if obstacles, such as `game.info.search_obstacles`, keep the agent from playing."""
     if obstacles:
         raise ValueError(
-            f"agent {agent.name!r} needs a game in turns with perfect information and plain integer actions; in "
+            f"agent {shown(agent.name)} needs a game in turns with perfect information and plain integer actions; in "
             f"{game.id} {' and '.join(obstacles)}"
         )
 

@@ -16,6 +16,7 @@ from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_F
 from cellgames.agents.networks.shipped_weights import SEARCH_WEIGHTS, WEIGHTS, ids_with_weights
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import Target, resolve
+from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -77,11 +78,11 @@ class AgentSpec:
     def _arguments(self, text: str | None) -> list[int | Path]:
         if ":N" not in self.usage:
             if text is not None:
-                raise ValueError(f"agent {self.name!r} takes nothing after its name, got {text!r}")
+                raise ValueError(f"agent {self.name!r} takes nothing after its name, got {shown(text)}")
             return []
         number, colon, path = (text or "").partition(":") if "FILE" in self.usage else (text or "", "", "")
         if re.fullmatch(r"[1-9][0-9]{0,8}", number) is None:
-            got = "nothing" if text is None else repr(number)
+            got = "nothing" if text is None else shown(number)
             raise ValueError(
                 f"{self.name}:N needs a number of playouts a move for N, such as {self.name}:64; got {got}"
             )
@@ -102,7 +103,7 @@ def by_game(name: str, *arguments: Any, default: Target = "") -> AnyAgent:
         target = plugin_of(game).agents.get(name, default)
         if target == "":
             having = ", ".join(plugin.id for plugin in plugins() if name in plugin.agents)
-            raise ValueError(f"agent {name!r}: {game.id} has no such agent; games with one: {having}")
+            raise ValueError(f"agent {shown(name)}: {game.id} has no such agent; games with one: {having}")
         made: AnyAgent = resolve(target)(*arguments)
         return made
 
@@ -185,14 +186,14 @@ def load(spec: str, game: Game | None = None) -> AnyAgent:
         hint = f"; did you mean {AGENTS[close[0]].usage!r}?" if close else ""
         known = ", ".join(entry.usage for entry in AGENTS.values())
         raise ValueError(
-            f"unknown agent {spec!r}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with "
+            f"unknown agent {shown(spec)}; known: {known}, a file of weights ({WEIGHTS_SUFFIX}) or a run's folder with "
             f"one, a model of Stable-Baselines3 ({MODEL_SUFFIX}), or your own by import path, such as "
             f"my_bots:MyBot{hint}"
         )
     try:
         agent.name = spec
     except AttributeError as error:  # slots, a frozen dataclass, a property
-        raise ValueError(f"agent {spec!r} must let its attribute 'name' be set: {error}") from error
+        raise ValueError(f"agent {shown(spec)} must let its attribute 'name' be set: {error}") from error
     if game is not None:
         takes_states(agent, game)
         fits = getattr(agent, "check_game", None)
@@ -258,11 +259,11 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
         try:
             inspect.signature(found).bind(*arguments)
         except TypeError as error:
-            takes = f"the text {text!r}" if arguments else "no arguments"
-            raise ValueError(f"agent {spec!r}: cannot make {attribute} with {takes}: {error}") from error
+            takes = f"the text {shown(text)}" if arguments else "no arguments"
+            raise ValueError(f"agent {shown(spec)}: cannot make {attribute} with {takes}: {error}") from error
         found = found(*arguments)
     elif text is not None:
-        raise ValueError(f"agent {spec!r}: only a class takes text after a second colon, {attribute} is none")
+        raise ValueError(f"agent {shown(spec)}: only a class takes text after a second colon, {attribute} is none")
     return _as_agent(spec, found)
 
 
@@ -276,15 +277,15 @@ def _import(spec: str, module: str, attribute: str) -> Any:
     except Exception as error:
         missing = isinstance(error, ModuleNotFoundError) and f"{module}.".startswith(f"{error.name}.")
         if missing:
-            reason = f"there is no module {error.name!r} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError
+            reason = f"there is no module {shown(error.name)} in the current directory or among the installed ones"  # type: ignore[attr-defined]  # a ModuleNotFoundError
         else:
             reason = f"importing {module} failed with {type(error).__name__}: {error}"
-        raise ValueError(f"agent {spec!r}: {reason}") from error
+        raise ValueError(f"agent {shown(spec)}: {reason}") from error
     if not hasattr(loaded, attribute):
         public = [name for name in vars(loaded) if not name.startswith("_")]
         close = difflib.get_close_matches(attribute, public, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"agent {spec!r}: module {module} has no {attribute!r}{hint}")
+        raise ValueError(f"agent {shown(spec)}: module {module} has no {shown(attribute)}{hint}")
     return getattr(loaded, attribute)
 
 
@@ -300,7 +301,7 @@ def _as_agent(spec: str, found: Any) -> AnyAgent:
         return PolicyAgent(found, spec)
     missing = " and ".join(text for have, text in ((starts, "start"), (acts, "act (or act_on_state)")) if not have)
     raise ValueError(
-        f"agent {spec!r}: {type(found).__name__} lacks the method {missing}; an agent has "
+        f"agent {shown(spec)}: {type(found).__name__} lacks the method {missing}; an agent has "
         "start(game, players, env_ids) and act(observation, action_mask, env_ids, generator), see "
         "cellgames.agents.Agent"
     )

@@ -12,6 +12,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 
 from .base import BaseAgent
 
@@ -55,6 +56,6 @@ class PolicyAgent(BaseAgent):
             except TypeError:
                 wanted = "one whole number for each component" if several else "a whole number"
                 raise ValueError(
-                    f"agent {self.name!r} must give {wanted} as its action, got {answer!r} in env {env_id}"
+                    f"agent {self.name!r} must give {wanted} as its action, got {shown(answer)} in env {env_id}"
                 ) from None
         return torch.tensor(chosen, dtype=torch.int64, device=action_mask.device)

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.utils.foreign_text import shown
 
 from .base import AnyAgent, acting, draw_seeds, takes_states
 
@@ -46,15 +47,15 @@ def select(
     asked = question(agent, game, state, env_ids, generator, players)
     actions = asked.answer(generator)
     if fault := asked.fault(actions):
-        raise ValueError(f"agent {asked.agent.name!r} {fault}")
+        raise ValueError(f"agent {shown(asked.agent.name)} {fault}")
     wrong, actions = asked.illegal(actions)
     if wrong.any():
         row, component = wrong.nonzero()[0].tolist()
         action, reason = asked.why_illegal(actions, row, component)
         part = f", component {component}" if len(game.info.action_nvec) > 1 else ""
         raise ValueError(
-            f"agent {asked.agent.name!r} chose illegal action {action} as {game.info.players[int(asked.players[row])]} "
-            f"in env {int(env_ids[row])} of {game.id}{part}: {reason}"
+            f"agent {shown(asked.agent.name)} chose illegal action {action} as "
+            f"{game.info.players[int(asked.players[row])]} in env {int(env_ids[row])} of {game.id}{part}: {reason}"
         )
     return actions
 

@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cellgames.plugins import SUITE, GamePlugin, resolve
+from cellgames.utils.foreign_text import listed, shown
 
 if TYPE_CHECKING:
     from .core import Game
@@ -109,9 +110,9 @@ def register(game: type[Game] | GamePlugin, *, id: str | None = None, summary: s
         entries = [GameSpec(plugin.id, plugin, plugin.summary), *variants]
     for entry in entries:
         if _ID.fullmatch(entry.id) is None:
-            raise ValueError(f"expected an id such as 'strip-v0', lowercase and with a version, got {entry.id!r}")
+            raise ValueError(f"expected an id such as 'strip-v0', lowercase and with a version, got {shown(entry.id)}")
         if entry.id in REGISTRY and REGISTRY[entry.id].entry_point != entry.entry_point:
-            raise ValueError(f"{entry.id!r} is taken by {REGISTRY[entry.id].entry_point}, got {entry.entry_point}")
+            raise ValueError(f"{shown(entry.id)} is taken by {REGISTRY[entry.id].entry_point}, got {entry.entry_point}")
     for entry in entries:
         REGISTRY[entry.id] = entry
         for listener in _listeners:
@@ -128,7 +129,9 @@ def _described(kind: type[Game], id: str | None, summary: str, parameters: Mappi
     plugin = _completed(GamePlugin(game=kind, summary=summary))
     id = plugin.id if id is None else id
     if id != plugin.id and plugin.id not in REGISTRY:
-        raise ValueError(f"{id!r} is a preset of {plugin.id!r}, by which records name the game: register that first")
+        raise ValueError(
+            f"{shown(id)} is a preset of {plugin.id!r}, by which records name the game: register that first"
+        )
     _made(id, kind, parameters)
     return GameSpec(id, plugin, plugin.summary, dict(parameters))
 
@@ -157,10 +160,10 @@ def _completed(plugin: GamePlugin) -> GamePlugin:
 
 def spec(id: str) -> GameSpec:
     """Return the entry of `id`; a `ValueError` names the known ones."""
-    if id not in REGISTRY:
-        close = difflib.get_close_matches(str(id), REGISTRY, n=1, cutoff=0.4)
+    if not isinstance(id, str) or id not in REGISTRY:
+        close = difflib.get_close_matches(id[:80] if isinstance(id, str) else "", REGISTRY, n=1, cutoff=0.4)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown game {id!r}; known: {', '.join(REGISTRY)}{hint}")
+        raise ValueError(f"unknown game {shown(id)}; known: {', '.join(REGISTRY)}{hint}")
     return REGISTRY[id]
 
 
@@ -184,7 +187,9 @@ def plugin_of(game: Game) -> GamePlugin:
 def _made(id: str, kind: Any, parameters: Mapping[str, Any]) -> Game:
     known = [f.name for f in dataclasses.fields(kind)]
     if unknown := [name for name in parameters if name not in known]:
-        raise ValueError(f"{id}: unknown parameter {', '.join(map(repr, unknown))}; known: {', '.join(known)}")
+        raise ValueError(
+            f"{id}: unknown parameter {listed([shown(name) for name in unknown], 3)}; known: {', '.join(known)}"
+        )
     game: Game = kind(**parameters)
     return game
 

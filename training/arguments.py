@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Options, Strings, option
 
 from .algorithms import ALGORITHMS
@@ -111,7 +112,7 @@ class Arguments(Options):
         """
         known = [one.name for one in cls.options()]
         if unknown := [name for name in given if name not in known]:
-            raise ValueError(f"unknown setting {unknown[0]!r}; {cls.algorithm} has {', '.join(known)}")
+            raise ValueError(f"unknown setting {shown(unknown[0])}; {cls.algorithm} has {', '.join(known)}")
         values = {**preset(cls.algorithm, game.id, game.parameters), **given}
         if not values.get("eval_opponents"):
             values["eval_opponents"] = tuple(default_opponents(game))
@@ -158,7 +159,7 @@ class ActorArguments(Arguments):
                 f"{self.actors} actors, try {math.ceil(self.num_envs / self.actors) * self.actors}"
             )
         if not self.actors and self.ray != LOCAL:
-            raise ValueError(f"ray is where actors play, and there are none; got ray={self.ray!r}, try actors=4")
+            raise ValueError(f"ray is where actors play, and there are none; got ray={shown(self.ray)}, try actors=4")
         if not self.actors and self.lag:
             raise ValueError(f"lag is how far actors are ahead, and there are none; got lag={self.lag}, try actors=4")
 

@@ -26,6 +26,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, distributed, nn
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import RunError
 
 from .arguments import Arguments
@@ -260,7 +261,7 @@ def _number(name: str, usual: int) -> int:
     try:
         return int(text)
     except ValueError:
-        raise ValueError(f"expected a whole number in the environment variable {name}, got {text!r}") from None
+        raise ValueError(f"expected a whole number in the environment variable {name}, got {shown(text)}") from None
 
 
 @contextmanager

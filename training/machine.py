@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.hardware import cpu_model
 
 __all__ = ["choose_device", "describe_machine", "isolated"]
@@ -35,7 +36,9 @@ def choose_device(name: str, local_rank: int | None = None) -> torch.device:
             )
         return torch.device("cuda", local_rank)
     if local_rank is not None and name.startswith("cuda:"):
-        raise ValueError(f"expected device auto, cpu or cuda for several processes, each takes its own; got {name!r}")
+        raise ValueError(
+            f"expected device auto, cpu or cuda for several processes, each takes its own; got {shown(name)}"
+        )
     if name == "auto":
         return torch.device("cuda" if cuda else "cpu")
     try:
@@ -43,9 +46,9 @@ def choose_device(name: str, local_rank: int | None = None) -> torch.device:
     except RuntimeError:
         device = None
     if device is None or device.type not in ("cpu", "cuda") or (device.type == "cpu" and device.index is not None):
-        raise ValueError(f"expected device auto, cpu, cuda or cuda:N, got {name!r}")
+        raise ValueError(f"expected device auto, cpu, cuda or cuda:N, got {shown(name)}")
     if device.type == "cuda" and (not cuda or (device.index or 0) >= torch.cuda.device_count()):
-        raise ValueError(f"device {name!r}: torch finds {torch.cuda.device_count()} CUDA devices here")
+        raise ValueError(f"device {shown(name)}: torch finds {torch.cuda.device_count()} CUDA devices here")
     return device
 
 

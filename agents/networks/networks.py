@@ -20,6 +20,7 @@ from cellgames.agents.base import AnyAgent, BaseAgent
 from cellgames.envs.core import Game
 from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import resolve
+from cellgames.utils.foreign_text import shown
 
 from .blocks import initialized
 from .choices import Choices, Relation
@@ -46,7 +47,7 @@ class Size:
         for field in dataclasses.fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 1024:
-                raise ValueError(f"a network's {field.name} must be a whole number from 1 to 1024, got {value!r}")
+                raise ValueError(f"a network's {field.name} must be a whole number from 1 to 1024, got {shown(value)}")
 
 
 class PolicyAndValue(NamedTuple):
@@ -171,6 +172,8 @@ def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> 
     kinds = plugin_of(game).networks
     if kind not in kinds and kind != FlatNetwork.kind:
         having = ", ".join(plugin.id for plugin in plugins() if kind in plugin.networks) or "none"
-        raise ValueError(f"expected a game with a network of kind {kind!r}, got {game.id}; games with one: {having}")
+        raise ValueError(
+            f"expected a game with a network of kind {shown(kind)}, got {game.id}; games with one: {having}"
+        )
     network: Network = resolve(kinds.get(kind, FlatNetwork))(game, size if size is not None else Size())
     return network

@@ -12,6 +12,7 @@ import torch
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.version import __version__
 
@@ -87,12 +88,14 @@ def read_about(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: expected an object of JSON beside the weights, got {type(about).__name__}")
     if about.get("format") != FORMAT:
         raise ValueError(
-            f"{path}: expected weights of format {FORMAT}, got {about.get('format')!r} of cellgames "
+            f"{path}: expected weights of format {FORMAT}, got {shown(about.get('format'))} of cellgames "
             f"{about.get('cellgames', '?')}; this is cellgames {__version__}"
         )
     for name, kind in _FIELDS.items():
         if not isinstance(about.get(name), kind):
-            raise ValueError(f"{path}: expected {name} beside the weights, a {kind.__name__}, got {about.get(name)!r}")
+            raise ValueError(
+                f"{path}: expected {name} beside the weights, a {kind.__name__}, got {shown(about.get(name))}"
+            )
     return about
 
 

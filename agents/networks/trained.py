@@ -14,6 +14,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, ByGame
 from cellgames.envs.core import Game
 from cellgames.envs.registry import REGISTRY, plugin_of
+from cellgames.utils.foreign_text import shown
 
 from .file_names import WEIGHTS_FILE
 from .networks import Network
@@ -74,7 +75,7 @@ def search_network(game: Game, path: Path | None = None) -> Network:
         path = path / WEIGHTS_FILE
     network = load_network(path, game).network
     if network.kind != Network.kind:
-        raise ValueError(f"{path}: expected a network of kind {Network.kind!r} for a search, got {network.kind!r}")
+        raise ValueError(f"{path}: expected a network of kind {Network.kind!r} for a search, got {shown(network.kind)}")
     return network
 
 

@@ -25,6 +25,7 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.core.notes import Notes
 from cellgames.envs.core.raster import to_png
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import percent, plain_table, rounded
 from cellgames.utils.run_folders import PathLike
@@ -169,7 +170,7 @@ def analyse(game: Game, state: State, agent: AnyAgent, seed: int = 0) -> Analysi
     searcher = acting(agent, game)
     if not (takes_states(agent, game) and isinstance(searcher, Searcher)):
         known = ", ".join(AGENTS[name].usage for name in _SEARCHING if name in AGENTS)
-        raise ValueError(f"agent {agent.name!r} does not search, so it cannot analyse; agents that do: {known}")
+        raise ValueError(f"agent {shown(agent.name)} does not search, so it cannot analyse; agents that do: {known}")
     check_unfinished(game, state)
     env_ids, random = torch.zeros(1, dtype=torch.int64, device=state.device), torch.Generator(state.device)
     random.manual_seed(derive(seed, "analysis"))

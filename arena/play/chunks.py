@@ -23,6 +23,7 @@ from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, appen
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
 from cellgames.utils.version import __version__
@@ -104,7 +105,7 @@ class Settings:
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
     """Raise a `ValueError` unless the anchor is one of the agents."""
     if options.anchor is not None and options.anchor not in names:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {options.anchor!r}")
+        raise ValueError(f"anchor must be one of the agents ({', '.join(names)}), got {shown(options.anchor)}")
 
 
 @dataclass(frozen=True)
@@ -324,7 +325,7 @@ class ChunkedRun:
             return "it belongs to no match"
         chunk = chunk_of(self._key(pairing))
         if chunk is None or pairing not in chunk.pairings:
-            return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {pairing.match!r}"
+            return f"no opening {pairing.opening} with seats {list(pairing.seats)} in a match {shown(pairing.match)}"
         wanted = {
             "game": settings.game,
             "parameters": settings.parameters,

@@ -22,6 +22,7 @@ from cellgames.cluster.connection import ClusterError, packed, unpacked
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.envs.registry import ENTRY_POINTS, VARIABLE
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["Parcel"]
 
@@ -105,14 +106,14 @@ def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
         try:
             content = file.path.read_bytes()
         except OSError as error:
-            raise ValueError(f"agent {agent!r}: {file.path} cannot be read: {error.strerror}") from error
+            raise ValueError(f"agent {shown(agent)}: {file.path} cannot be read: {error.strerror}") from error
         return _Sent(agent, digest(content), file=file, content=content)
     try:
         return _Sent(agent.name, identity(agent, game), object=packed(agent))
     except Exception as error:  # whatever the parts of an agent raise
         raise ValueError(
-            f"agent {agent.name!r} cannot be sent to workers ({type(error).__name__}: {error}); give its spec instead, "
-            "such as my_bots:MyBot"
+            f"agent {shown(agent.name)} cannot be sent to workers ({type(error).__name__}: {error}); give its spec "
+            "instead, such as my_bots:MyBot"
         ) from error
 
 
@@ -143,7 +144,7 @@ def _compare(sent: _Sent, found: str, *, unknown_is_fine: bool = False) -> None:
     """Raise a `ClusterError` unless the agent is the one that was sent."""
     if found != sent.identity and not (unknown_is_fine and not found):
         raise ClusterError(
-            f"the worker on {platform.node()} has another agent {sent.name!r}: expected identity "
+            f"the worker on {platform.node()} has another agent {shown(sent.name)}: expected identity "
             f"{sent.identity or 'unknown'}, got {found or 'unknown'}; its source or weights must be the same on every "
             "machine of the cluster"
         )

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import brief
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Outcome, Record, RecordError, read_records
@@ -26,11 +27,11 @@ def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: i
     state = start(game, seed, position)
     for number, move in enumerate(moves, 1):
         if bool(state.done):
-            raise ValueError(f"move {number}, {move!r}: the game is over after move {number - 1}")
+            raise ValueError(f"move {number}, {shown(move)}: the game is over after move {number - 1}")
         try:
             state = game.step(state, parse_move(game, move)[None])
         except ValueError as error:
-            raise ValueError(f"move {number}, {move!r}: {brief(error)}") from None
+            raise ValueError(f"move {number}, {shown(move)}: {brief(error)}") from None
     return state
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 __all__ = [
@@ -179,7 +180,7 @@ class Record:
         try:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
-            raise ValueError(f"expected a JSON object, got {_shortened(line)}: {error}") from None
+            raise ValueError(f"expected a JSON object, got {shown(line)}: {error}") from None
         optional = ("pairing", "position", "summary")
         top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
@@ -219,7 +220,7 @@ class Record:
             raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
         for name in (self.game, self.version, *self.agents):
             if not name.isprintable():
-                raise ValueError(f"expected names that can be printed, got {_shortened(name)}")
+                raise ValueError(f"expected names that can be printed, got {shown(name)}")
 
 
 def to_line(data: Mapping[str, Any]) -> str:
@@ -243,14 +244,9 @@ def forfeit_of(data: Any) -> Forfeit:
     also = reader.integers("also") if "also" in data else ()
     if len(reason := reader.text("reason")) > _MOST_REASON or not reason.isprintable():
         raise ValueError(
-            f"result.forfeit.reason must be a line of {_MOST_REASON} characters at most, got {reason!r:.60}"
+            f"result.forfeit.reason must be a line of {_MOST_REASON} characters at most, got {shown(reason)}"
         )
     return Forfeit(reader.integer("seat", 0), reason, also)
-
-
-def _shortened(line: object) -> str:
-    shown = line.decode(errors="replace") if isinstance(line, bytes) else str(line)
-    return repr(shown if len(shown) <= 60 else shown[:57] + "...")
 
 
 class JsonFields:
@@ -265,13 +261,13 @@ class JsonFields:
     def __init__(self, data: Any, prefix: str, needed: Iterable[str]) -> None:
         if not isinstance(data, dict):
             where = f"{prefix[:-1]!r} must be" if prefix else "expected"
-            raise ValueError(f"{where} a JSON object, got {_shortened(data)}")
+            raise ValueError(f"{where} a JSON object, got {shown(data)}")
         if missing := [name for name in needed if name not in data]:
             raise ValueError(f"missing fields: {', '.join(prefix + name for name in missing)}")
         self._data, self._prefix = data, prefix
 
     def _wrong(self, name: str, expected: str) -> ValueError:
-        return ValueError(f"{self._prefix}{name} must be {expected}, got {_shortened(self._data[name])}")
+        return ValueError(f"{self._prefix}{name} must be {expected}, got {shown(self._data[name])}")
 
     def _list(self, name: str, kinds: tuple[type, ...], expected: str) -> tuple[Any, ...]:
         values = self._data[name]
@@ -388,7 +384,7 @@ def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], st
         try:
             found.append(parse(last))
         except ValueError:
-            torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {_shortened(last)}"
+            torn = f"{path}, line {len(lines) + 1}: dropped a torn line, {shown(last)}"
     return found, torn
 
 

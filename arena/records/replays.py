@@ -18,6 +18,7 @@ from torch import Tensor
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.registry import make
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Forfeit, Outcome, Record, Result
@@ -276,7 +277,7 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
                     game.check(state[env_id], chosen[env_id : env_id + 1])
                     going.append(env_id)
                 except IllegalActionError as error:
-                    messages[number] = f"move {turn + 1}, {records[number].moves[turn]!r}: {error.brief}"
+                    messages[number] = f"move {turn + 1}, {shown(records[number].moves[turn])}: {error.brief}"
             state, env_ids = _keep(state, env_ids, going)
             if not env_ids:
                 return messages
@@ -334,7 +335,7 @@ def _actions(game: Game, record: Record) -> list[Tensor]:
         try:
             actions.append(parse_move(game, move))
         except ValueError as error:
-            raise ReplayError(f"move {number}, {move!r}: {error}") from None
+            raise ReplayError(f"move {number}, {shown(move)}: {error}") from None
     return actions
 
 

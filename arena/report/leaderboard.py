@@ -26,6 +26,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import rounded
 
@@ -199,7 +200,7 @@ def leaderboards(
             zero, note = _anchor(anchor, records)
             boards.append(_board(setting, records, zero, note, resamples, seed))
     if anchor is not None and boards and anchor not in seen:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(sorted(seen))}), got {anchor!r}")
+        raise ValueError(f"anchor must be one of the agents ({', '.join(sorted(seen))}), got {shown(anchor)}")
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
 
 

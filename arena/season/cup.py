@@ -17,6 +17,7 @@ from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
 from cellgames.envs.toroidal_cup.simulator import MAX_GENERATIONS, Survivors
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import differences
 
 from .games import Fixture, PackedUmpire, Played
@@ -57,16 +58,18 @@ class CupUmpire:
         compile: Compile = "auto",
     ) -> None:
         if isinstance(patterns, str):
-            raise ValueError(f"expected a list of patterns, got {patterns!r} alone; did you mean [{patterns!r}]?")
+            raise ValueError(
+                f"expected a list of patterns, got {shown(patterns)} alone; did you mean [{shown(patterns)}]?"
+            )
         names = list(PATTERNS if patterns is None else patterns)
         if unknown := [name for name in names if name not in PATTERNS]:
-            raise ValueError(f"unknown pattern {unknown[0]!r}; known: {', '.join(PATTERNS)}")
+            raise ValueError(f"unknown pattern {shown(unknown[0])}; known: {', '.join(PATTERNS)}")
         if not names or len(set(names)) < len(names):
             raise ValueError(f"expected one or more different patterns, got {', '.join(names) or 'none'}")
         check_whole("max_generations", max_generations, 1)
         check_whole("chunk", chunk, 1)
         if survivors not in get_args(Survivors):
-            raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
+            raise ValueError(f"survivors must be {' or '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}")
         self.patterns, self.max_generations, self.survivors = names, max_generations, survivors
         self.chunk, self._compile = chunk, compile
 
@@ -141,6 +144,6 @@ def _played(fixture: Fixture, data: Mapping[str, Any]) -> Played:
         winner = {0: None, 1: 0, 2: 1}[data["winner"]]
     except (KeyError, TypeError, ValueError):
         raise ValueError(
-            f"expected two scores and a winner from 0 to 2, got {data['scores']!r} and {data['winner']!r}"
+            f"expected two scores and a winner from 0 to 2, got {shown(data['scores'])} and {shown(data['winner'])}"
         ) from None
     return Played(fixture, (first, second), winner, data)

@@ -18,6 +18,7 @@ from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, simulate
 from cellgames.envs.toroidal_cup import rendering as drawn
 from cellgames.envs.toroidal_cup.simulator import Result, Survivors, boards
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 from .cup import ENDED, PARAMETERS, start_of
@@ -64,7 +65,7 @@ class CupRecord:
         known: dict[str, Sequence[str]] = {"pattern": tuple(PATTERNS), "survivors": get_args(Survivors)}
         for name, names in known.items():
             if (value := reader.text(name)) not in names:
-                raise ValueError(f"{name} must be one of {', '.join(names)}, got {value!r}")
+                raise ValueError(f"{name} must be one of {', '.join(names)}, got {shown(value)}")
         scores = reader.integers("scores")
         if len(scores) != 2:
             raise ValueError(f"expected two scores, got {len(scores)}")

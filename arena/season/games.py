@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record, to_line
+from cellgames.utils.foreign_text import shown
 
 from .standings import SIDES, Die, GameResult, roll_off
 
@@ -60,7 +61,7 @@ class Fixture:
             first, second = map(str, season["teams"])
             return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"expected a game of a season, got {line[:60]!r}: {error!r}") from None
+            raise ValueError(f"expected a game of a season, got {shown(line)}: {error!r}") from None
 
     @property
     def occasion(self) -> str:

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import TypeAlias
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import option
 from cellgames.utils.run_folders import RunOptions
 
@@ -98,9 +99,9 @@ def draw_schedule(leagues: Sequence[Divisions], days: int, within: float, rng: r
         ValueError: numbers out of range, or a league for which no schedule was found.
     """
     if isinstance(days, bool) or not isinstance(days, int) or days < 1 or days % 2 == 0:
-        raise ValueError(f"days must be an odd number from 1, got {days!r}; the rules ask for an odd one")
+        raise ValueError(f"days must be an odd number from 1, got {shown(days)}; the rules ask for an odd one")
     if not 0 <= within <= 1:
-        raise ValueError(f"within must be a share from 0 to 1, got {within!r}")
+        raise ValueError(f"within must be a share from 0 to 1, got {shown(within)}")
     drawn: list[list[list[tuple[str, str]]]] = []
     for divisions in leagues:
         names = [name for division in divisions for name in division]

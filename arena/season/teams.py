@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cellgames.arena.play.match_options import MatchOptions
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Options, Strings, option
 from cellgames.utils.run_folders import PathLike
 
@@ -125,7 +126,7 @@ def read_teams(path: PathLike) -> list[Team]:
     if "name" not in header:
         header = ["name"]
     elif unknown := [cell for cell in header if cell not in _COLUMNS]:
-        raise ValueError(f"{path}: unknown column {unknown[0]!r}; known: {', '.join(_COLUMNS)}")
+        raise ValueError(f"{path}: unknown column {shown(unknown[0])}; known: {', '.join(_COLUMNS)}")
     else:
         del rows[0]
     teams = []

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellgames.arena.records.record_lines import Record
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.statistics import percentile_interval, student_t
 
 from .comparisons import Outcome, PairResult, comparisons
@@ -208,7 +209,7 @@ def payoffs_of(results: Iterable[PairResult], level: float = 0.95) -> Payoffs:
     pairs: dict[tuple[str, str], dict[int, list[float]]] = {}
     for first, second, cluster, outcome in results:
         if first == second:
-            raise ValueError(f"expected two different agents, got {first!r} against itself")
+            raise ValueError(f"expected two different agents, got {shown(first)} against itself")
         one, other = _POINTS[outcome]
         if first > second:
             first, second, one, other = second, first, other, one

@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.statistics import bayesian_weights, expanded_percentiles, wilson_interval
 
 from .comparisons import Outcome, PairResult
@@ -190,7 +191,7 @@ def rate(
         raise ValueError("expected at least one game, got none; were the results consumed already?")
     agents = tuple(sorted({name for pair in pairs for name in pair}))
     if anchor is not None and anchor not in agents:
-        raise ValueError(f"anchor must be one of {list(agents)}, got {anchor!r}; did it play no game?")
+        raise ValueError(f"anchor must be one of {list(agents)}, got {shown(anchor)}; did it play no game?")
     index = {name: k for k, name in enumerate(agents)}
     rng = np.random.default_rng(seed)
     # Row 0 holds the games as played, every other row a resample.
@@ -245,7 +246,7 @@ def expected_score(elo_difference: ArrayLike, tie: ArrayLike = 0.0) -> FloatArra
     """
     nu = np.asarray(tie, dtype=np.float64)
     if not (nu >= 0).all():
-        raise ValueError(f"tie must be >= 0, got {tie!r}; is it a logarithm?")
+        raise ValueError(f"tie must be >= 0, got {shown(tie)}; is it a logarithm?")
     win, _, draw, _ = outcome_probabilities(np.asarray(elo_difference, dtype=np.float64) / ELO_PER_LOG, nu)
     return np.asarray(win + draw / 2)
 
@@ -266,9 +267,11 @@ def _tally(results: Iterable[PairResult]) -> dict[tuple[str, str], dict[int, lis
     pairs: dict[tuple[str, str], dict[int, list[int]]] = defaultdict(lambda: defaultdict(lambda: [0, 0, 0, 0]))
     for first, second, cluster, outcome in results:
         if first == second:
-            raise ValueError(f"expected two different agents, got {first!r} against itself; give copies own names")
+            raise ValueError(f"expected two different agents, got {shown(first)} against itself; give copies own names")
         if outcome not in column:
-            raise ValueError(f"outcome must be one of {list(column)}, got {outcome!r}; agents' names do not go here")
+            raise ValueError(
+                f"outcome must be one of {list(column)}, got {shown(outcome)}; agents' names do not go here"
+            )
         k = column[outcome]
         if first > second and k < 2:
             k = 1 - k

@@ -19,6 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 from cellgames.envs.core.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
+from cellgames.utils.foreign_text import shown
 
 from .pettingzoo_common import action_space_of, box_of
 from .seats import Ended, Opponents, SeatVector
@@ -37,7 +38,7 @@ __all__ = [
 def check_pixels(render_mode: str | None) -> None:
     """Raise a `ValueError` unless the mode is "rgb_array" or None, as environments of many games know it."""
     if render_mode not in (None, "rgb_array"):
-        raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {render_mode!r}")
+        raise ValueError(f"expected a render_mode of 'rgb_array' or None, got {shown(render_mode)}")
 
 
 class LearnerGames:
@@ -110,7 +111,7 @@ def env_seeds(game: Game, seed: int | Sequence[int | None] | None, num_envs: int
 
 def _checked_seed(game: Game, seed: Any) -> int:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
-        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {seed!r}")
+        raise ValueError(f"{game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
     return int(seed)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, chance
 from cellgames.plugins import resolve
+from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -93,7 +94,7 @@ def as_pool(game: Game, opponents: Opponents) -> list[Opponent]:
     """
     several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
     if several and not opponents:
-        raise ValueError(f"{game.id}: expected at least one opponent, got {opponents!r}")
+        raise ValueError(f"{game.id}: expected at least one opponent, got {shown(opponents)}")
     return [_as_opponent(game, one) for one in (opponents if several else [opponents])]  # type: ignore[union-attr]
 
 
@@ -107,7 +108,7 @@ def _as_opponent(game: Game, given: Any) -> Opponent:
         return made
     raise ValueError(
         f"{game.id}: expected an agent, its name such as 'greedy', an opponent with start and pick, or a list of them, "
-        f"got {given!r}"
+        f"got {shown(given)}"
     )
 
 
@@ -133,5 +134,5 @@ def as_seat(game: Game, seat: int | str) -> int:
         return seat
     raise ValueError(
         f"{game.id}: expected a seat from 0 to {len(players) - 1}, one of {', '.join(players)}, or 'random'; "
-        f"got {seat!r}"
+        f"got {shown(seat)}"
     )

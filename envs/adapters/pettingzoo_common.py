@@ -23,6 +23,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import Space
 from cellgames.envs.core.solo import Solo
 from cellgames.envs.core.state import State
+from cellgames.utils.foreign_text import shown
 
 from .window import Rendered, RenderMode
 
@@ -119,7 +120,7 @@ class PettingZooGame(Rendered):
         if seed is None:
             seed = secrets.randbits(63) if self._next_seed is None else self._next_seed
         elif isinstance(seed, bool) or not isinstance(seed, int | np.integer) or not 0 <= seed < 1 << 63:
-            raise ValueError(f"{self.game.id}: expected a seed from 0 to 2**63 - 1, or None, got {seed!r}")
+            raise ValueError(f"{self.game.id}: expected a seed from 0 to 2**63 - 1, or None, got {shown(seed)}")
         options = options or {}
         if unknown := [name for name in options if name not in OPTIONS]:
             # PettingZoo's own api_test passes an option that no game knows, so this must not be an error.
@@ -141,7 +142,7 @@ class PettingZooGame(Rendered):
         solo = self.game.solo(state)
         if solo.terminated or solo.truncated:
             raise ValueError(
-                f"{self.game.id}: expected a position to play on from, got a game that is over: {position!r}"
+                f"{self.game.id}: expected a position to play on from, got a game that is over: {shown(position)}"
             )
         self._next_seed = chance.next_seed(int(seed))
         self._solo = solo

@@ -19,6 +19,7 @@ from cellgames.envs.core.actions import described
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State
 from cellgames.envs.registry import REGISTRY, GameSpec, make, on_register
+from cellgames.utils.foreign_text import shown
 
 from .pettingzoo_aec import AECGame
 from .pettingzoo_common import Observation
@@ -71,7 +72,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         if isinstance(given, Game) and parameters:
             raise ValueError(f"{given.id}: the rules have their parameters, got {', '.join(parameters)} beside them")
         if not isinstance(given, Game | str):
-            raise ValueError(f'expected the config to have "game", an id or the rules, got {given!r}')
+            raise ValueError(f'expected the config to have "game", an id or the rules, got {shown(given)}')
         self.game: Game = given if isinstance(given, Game) else make(given, **parameters)
         simultaneous = self.game.info.simultaneous
         self._env = ParallelGame(self.game, mode) if simultaneous else AECGame(self.game, mode)
@@ -118,7 +119,9 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         else:
             mover = env.agent_selection
             if list(action_dict) != [mover]:
-                raise ValueError(f"{self.game.id}: expected an action of {mover!r}, got those of {list(action_dict)}")
+                raise ValueError(
+                    f"{self.game.id}: expected an action of {shown(mover)}, got those of {list(action_dict)}"
+                )
             rewards, terminated, truncated, infos = self._turn(env, mover, action_dict[mover])
             done = terminated[mover] or truncated[mover]
             observers = self.possible_agents if done else [env.agent_selection]

@@ -19,6 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import LOSS, Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
+from cellgames.utils.foreign_text import shown
 
 from .illegal import Illegal, check_actions
 from .opponents import UNIFORM, Opponent, Opponents, Uniform, as_bounds, as_pool, as_seat
@@ -121,7 +122,7 @@ class SeatVector(Generic[S]):
         if num_envs < 1:
             raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
         if illegal not in get_args(Illegal):
-            raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {illegal!r}")
+            raise ValueError(f"{game.id}: expected illegal to be one of {get_args(Illegal)}, got {shown(illegal)}")
         self.game = game
         self.num_envs = num_envs
         self.device = torch.device(device)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import gymnasium
 
 from cellgames.envs.core import Game, State
+from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,7 +87,7 @@ class Rendered:
     def _set_render_mode(self, mode: str | None) -> None:
         if mode is not None and mode not in get_args(RenderMode):
             modes = ", ".join(get_args(RenderMode))
-            raise ValueError(f"{self.game.id}: expected a render_mode of {modes}, got {mode!r}")
+            raise ValueError(f"{self.game.id}: expected a render_mode of {modes}, got {shown(mode)}")
         self.render_mode = mode
         self._window = Window(self.game.info.title) if mode == "human" else None
 

@@ -17,6 +17,7 @@ from cellgames.envs.core.errors import GameError
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, Compilation, GameInfo, Space
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.utils.foreign_text import shown
 
 from . import notation, observation, placement, rounds, rules
 from .notation import Position
@@ -88,16 +89,16 @@ class ClothOfGold(Game[ClothState]):
             check_int(self, name, low, high)
         for name in ("initial_placement", "neutral_births"):
             if not isinstance(value := getattr(self, name), bool):
-                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {value!r}")
+                raise ValueError(f"{self.id}: parameter {name!r} must be true or false, got {shown(value)}")
         for name, below in (("neutral_density", 1.0), ("shaping", 1e6)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < below:
                 raise ValueError(
-                    f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {value!r}"
+                    f"{self.id}: parameter {name!r} must be a number from 0 to less than {below:g}, got {shown(value)}"
                 )
         if self.win_rule not in get_args(WinRule):
             known = ", ".join(get_args(WinRule))
-            raise ValueError(f"{self.id}: parameter 'win_rule' must be one of {known}, got {self.win_rule!r}")
+            raise ValueError(f"{self.id}: parameter 'win_rule' must be one of {known}, got {shown(self.win_rule)}")
 
     @cached_property
     def grid(self) -> Grid:
@@ -323,7 +324,7 @@ class ClothOfGold(Game[ClothState]):
         action = notation.string_to_action(text, self.height, self.width)
         if action is None:
             last = self.action_to_string(self.cells - 1)
-            raise GameError(self.id, f"expected a cell from r0c0 to {last}, or end, got {text!r}")
+            raise GameError(self.id, f"expected a cell from r0c0 to {last}, or end, got {shown(text)}")
         return action
 
     @override
@@ -384,7 +385,7 @@ class ClothOfGold(Game[ClothState]):
         """Return what the line says, if this game can hold it."""
         position = notation.string_to_position(text, self.height, self.width)
         if position is None:
-            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
         first = 1 - self.initial_placement
         turns = 2 * (position.round - first) + position.player
         most = turns * self.longest_turn + (position.acts if position.stage == "move" else self.longest_turn)
@@ -403,7 +404,7 @@ class ClothOfGold(Game[ClothState]):
             and position.round < self.max_rounds,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise GameError(self.id, f"expected {found[0]}, got {text!r}")
+            raise GameError(self.id, f"expected {found[0]}, got {shown(text)}")
         return position
 
     @override

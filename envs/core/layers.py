@@ -13,6 +13,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from cellgames.utils.foreign_text import shown
+
 from .base_game import BaseGame
 from .chance import seeds
 from .drawing import Picture, draw_board, grid, to_svg
@@ -43,7 +45,7 @@ class Notation(BaseGame[S]):
         """Return the action of a text by `action_to_string`; a `ValueError` says what was expected."""
         most = math.prod(self.info.action_nvec)
         if not (text.isdecimal() and text.isascii() and int(text) < most):
-            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {text!r}")
+            raise GameError(self.id, f"expected an action from 0 to {most - 1}, got {shown(text)}")
         return int(text)
 
     def choice_to_string(self, component: int, choice: int) -> str:
@@ -69,7 +71,7 @@ class Notation(BaseGame[S]):
             same = False
         if not same:
             raise GameError(
-                self.id, f"expected a position such as {self.state_to_string(state)!r}, got {text!r}"
+                self.id, f"expected a position such as {shown(self.state_to_string(state), 150)}, got {shown(text)}"
             ) from None
         return state.replace(**fields)
 

@@ -17,6 +17,7 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.utils.foreign_text import shown
 
 from . import ending, legality, matches, notation, observation, rules
 from .notation import Position
@@ -81,13 +82,17 @@ class GridAdaptation(Game[GridState]):
         if isinstance(flips, list):
             object.__setattr__(self, "flip_rounds", flips := tuple(flips))  # as JSON has it
         if not isinstance(flips, tuple) or not all(type(number) is int and number > 0 for number in flips):
-            raise ValueError(f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {flips!r}")
+            raise ValueError(
+                f"{self.id}: parameter 'flip_rounds' must be numbers of rounds, from 1, got {shown(flips)}"
+            )
         if self.reward_scheme not in get_args(RewardScheme):
             known = ", ".join(get_args(RewardScheme))
-            raise ValueError(f"{self.id}: parameter 'reward_scheme' must be one of {known}, got {self.reward_scheme!r}")
+            raise ValueError(
+                f"{self.id}: parameter 'reward_scheme' must be one of {known}, got {shown(self.reward_scheme)}"
+            )
         value = self.garnet_value
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-            raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {value!r}")
+            raise ValueError(f"{self.id}: parameter 'garnet_value' must be a number of at least 0, got {shown(value)}")
 
     @cached_property
     def grid(self) -> PackedGrid:
@@ -287,7 +292,7 @@ class GridAdaptation(Game[GridState]):
             raise GameError(
                 self.id,
                 f"expected an action such as r0c0, r0c0,r1c2,r3c4+r2c2/flip:100/buy or none/vote:1 on a "
-                f"board of {self.size} x {self.size}, got {text!r}",
+                f"board of {self.size} x {self.size}, got {shown(text)}",
             )
         return action
 
@@ -351,7 +356,7 @@ class GridAdaptation(Game[GridState]):
         """Return what the line says, if this match can hold it."""
         position = notation.string_to_position(text, self.size, self.players)
         if position is None:
-            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
         last = self.rounds + (position.stage != "play")
         first = {"play": 1, "vote": last, "over": self.rounds}[position.stage]
         most_points = 3 * self.spaces * self.rounds
@@ -363,7 +368,7 @@ class GridAdaptation(Game[GridState]):
             f"at most {self.most_bought} extra tiles": max(position.bought) > self.most_bought,
         }
         if found := [expected for expected, holds in wrong.items() if holds]:
-            raise GameError(self.id, f"expected {found[0]}, got {text!r}")
+            raise GameError(self.id, f"expected {found[0]}, got {shown(text)}")
         return position
 
     @override

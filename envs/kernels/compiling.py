@@ -21,6 +21,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
+from cellgames.utils.foreign_text import shown
+
 __all__ = ["ENDLESS", "Compile", "Kernel", "check_compile", "compiler_found", "is_compile_error", "kernel", "planned"]
 
 Compile = Literal["auto", "always", "never"]
@@ -69,7 +71,7 @@ _ALWAYS: dict[str, Any] = {
 def check_compile(compile: str) -> None:
     """Raise a `ValueError` unless `compile` is "auto", "always" or "never"."""
     if compile not in ("auto", "always", "never"):
-        raise ValueError(f"compile must be 'auto', 'always' or 'never', got {compile!r}")
+        raise ValueError(f"compile must be 'auto', 'always' or 'never', got {shown(compile)}")
 
 
 @lru_cache(maxsize=8)

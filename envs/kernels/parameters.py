@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from cellgames.utils.foreign_text import shown
+
 __all__ = ["check_int", "check_whole"]
 
 
@@ -21,7 +23,7 @@ def check_whole(name: str, value: Any, low: int | None = None, high: int | None 
     least, most = -math.inf if low is None else low, math.inf if high is None else high
     if not (whole and least <= value <= most):
         limits = "" if low is None else f" of at least {low}" if high is None else f" from {low} to {high}"
-        raise ValueError(f"{name} must be a whole number{limits}, got {value!r}")
+        raise ValueError(f"{name} must be a whole number{limits}, got {shown(value)}")
 
 
 def check_int(game: Any, name: str, low: int, high: int) -> None:

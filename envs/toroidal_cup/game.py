@@ -17,6 +17,7 @@ from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Spa
 from cellgames.envs.kernels.compiling import Compile
 from cellgames.envs.kernels.parameters import check_int
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
+from cellgames.utils.foreign_text import shown
 
 from . import dealing, notation, observation, placement
 from .dealing import PLACEABLE
@@ -77,10 +78,10 @@ class ToroidalCup(Game[CupState]):
         check_int(self, "max_generations", 1, 10**6)
         for name, known in (("pattern", (RANDOM, *PLACEABLE)), ("survivors", get_args(Survivors))):
             if (value := getattr(self, name)) not in known:
-                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {value!r}")
+                raise ValueError(f"{self.id}: parameter {name!r} must be one of {', '.join(known)}, got {shown(value)}")
         if not isinstance(self.tolerance, float | int) or not 0 < self.tolerance < 1:
             raise ValueError(
-                f"{self.id}: parameter 'tolerance' must be a number between 0 and 1, got {self.tolerance!r}"
+                f"{self.id}: parameter 'tolerance' must be a number between 0 and 1, got {shown(self.tolerance)}"
             )
         for pattern in self.patterns:
             self._check_room(pattern)
@@ -94,7 +95,7 @@ class ToroidalCup(Game[CupState]):
             taken = (most - 1) * max(row[index] for row in blocked)
             if room[index] <= taken:
                 raise ValueError(
-                    f"{self.id}: expected a board with room for all shapes of pattern {pattern!r}, got "
+                    f"{self.id}: expected a board with room for all shapes of pattern {shown(pattern)}, got "
                     f"rows={self.rows}, cols={self.cols}, teams={self.teams}, stride={self.stride}: a {stamp} has "
                     f"{room[index]} placements in an empty band, and {most - 1} other shapes may block {taken}; "
                     "take a larger board, fewer teams, a smaller stride or fewer shapes"
@@ -296,7 +297,7 @@ class ToroidalCup(Game[CupState]):
             raise GameError(
                 self.id,
                 f"expected a placement from {self.action_to_string(0)} to {last}, every {self.stride} rows "
-                f"and columns of the band, got {text!r}",
+                f"and columns of the band, got {shown(text)}",
             )
         return action
 
@@ -331,13 +332,13 @@ class ToroidalCup(Game[CupState]):
         )
         bands = self._bands(state)
         if int(bands.sum()) != int((start > 0).sum()):
-            raise GameError(self.id, f"expected every cell in the band of its team, got {text!r}")
+            raise GameError(self.id, f"expected every cell in the band of its team, got {shown(text)}")
         for seat, names in enumerate(position.queues):
             if not placement.always_room(self.lattice, PLACEABLE[position.pattern].stamps, bands[seat], names):
                 raise GameError(
                     self.id,
                     f"expected an arrangement that leaves room for all shapes of "
-                    f"{self.info.players[seat]}, got {text!r}",
+                    f"{self.info.players[seat]}, got {shown(text)}",
                 )
         state = state.replace(scores=bands.sum((1, 2))[None].to(state.scores.dtype))
         if left:
@@ -349,18 +350,19 @@ class ToroidalCup(Game[CupState]):
         """Return what the line says, if this game can hold it."""
         position = notation.string_to_position(text, self.rows, self.cols)
         if position is None or position.pattern not in self.patterns or len(position.queues) != self.teams:
-            raise GameError(self.id, f"expected a position such as {example!r}, got {text!r}")
+            raise GameError(self.id, f"expected a position such as {shown(example, 150)}, got {shown(text)}")
         known = PLACEABLE[position.pattern].stamps
         left = len(position.queues[0])
         if any(len(names) != left or not set(names) <= set(known) for names in position.queues):
             raise GameError(
                 self.id,
                 f"expected a position with equally many shapes to come for all teams, all of them "
-                f"{' or '.join(known)}, got {text!r}",
+                f"{' or '.join(known)}, got {shown(text)}",
             )
         if position.turn + left > self.info.max_turns:
             raise GameError(
-                self.id, f"expected a position of {self.info.max_turns} steps at most, played or to come, got {text!r}"
+                self.id,
+                f"expected a position of {self.info.max_turns} steps at most, played or to come, got {shown(text)}",
             )
         return position
 

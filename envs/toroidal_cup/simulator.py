@@ -25,6 +25,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.compiling import Compile, check_compile
 from cellgames.envs.kernels.parameters import check_whole
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
+from cellgames.utils.foreign_text import shown
 
 from .colours import Rule, Survivors
 from .end import BLOCK, leaders
@@ -117,7 +118,7 @@ def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: in
     flat = torch.zeros(len(starts), grid.rows * grid.cols, dtype=torch.int8)
     for game, teams in enumerate(starts):
         if not isinstance(teams, Sequence):
-            raise ValueError(f"game {game}: expected a list of teams, got {teams!r:.80}; did you pass one game?")
+            raise ValueError(f"game {game}: expected a list of teams, got {shown(teams)}; did you pass one game?")
         if len(teams) != len(starts[0]) or not 2 <= len(teams) <= MOST_TEAMS:
             raise ValueError(
                 f"expected a list of 2 to {MOST_TEAMS} teams, as many in every game; game {game} has {len(teams)}, "
@@ -145,7 +146,7 @@ def _cells(team: Iterable[int], whose: str) -> Tensor:
     cells = np.asarray(list(team) if isinstance(team, Iterable) else team)
     if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
         raise ValueError(
-            f"{whose}: expected whole numbers, the team's live cells, got {team!r:.80}; starts are a list of games, "
+            f"{whose}: expected whole numbers, the team's live cells, got {shown(team)}; starts are a list of games, "
             "each a list of teams"
         )
     return torch.from_numpy(cells.astype(np.int64))
@@ -178,7 +179,7 @@ def _generations(keep: Iterable[int]) -> list[int]:
     found = set()
     for at in keep:
         if isinstance(at, bool) or not isinstance(at, SupportsIndex) or index(at) < 0:
-            raise ValueError(f"keep must name generations, whole numbers of at least 0, got {at!r}")
+            raise ValueError(f"keep must name generations, whole numbers of at least 0, got {shown(at)}")
         found.add(index(at))
     return sorted(found)
 
@@ -193,9 +194,11 @@ def _check(board: Tensor, teams: int, max_generations: int, survivors: str, tole
         )
     check_whole("max_generations", max_generations, 1)
     if survivors not in get_args(Survivors):
-        raise ValueError(f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {survivors!r}")
+        raise ValueError(
+            f"survivors must be one of {', '.join(map(repr, get_args(Survivors)))}, got {shown(survivors)}"
+        )
     if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance > 0:
-        raise ValueError(f"tolerance must be positive, got {tolerance!r}")
+        raise ValueError(f"tolerance must be positive, got {shown(tolerance)}")
 
 
 class _Match:

@@ -17,6 +17,8 @@ import re
 from functools import cache
 from typing import NamedTuple
 
+from cellgames.utils.foreign_text import shown
+
 __all__ = ["MAX_SIZE", "MIN_SIZE", "Edge", "cell_to_name", "name_to_cell", "neighbours", "num_cells"]
 
 MIN_SIZE = 2
@@ -75,8 +77,8 @@ def name_to_cell(name: str, size: int) -> int:
     last = f"{chr(ord('a') + size - 1)}{size}"
     match = _NAME.fullmatch(name.strip().lower())
     if match is None:
-        raise ValueError(f"expected a cell such as 'b1' (octagon) or 'b1+' (square), got {name!r}")
+        raise ValueError(f"expected a cell such as 'b1' (octagon) or 'b1+' (square), got {shown(name)}")
     col, row = ord(match[1]) - ord("a"), int(match[2]) - 1
     if not (0 <= row < size and col < size):
-        raise ValueError(f"expected a cell from a1 to {last} (with '+' for squares), got {name!r}")
+        raise ValueError(f"expected a cell from a1 to {last} (with '+' for squares), got {shown(name)}")
     return (size * size if match[3] else 0) + row * size + col

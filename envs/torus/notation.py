@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cellgames.utils.foreign_text import shown
+
 __all__ = ["position_to_string", "string_to_position"]
 
 _STONES = ".xo"  # free, Black, White
@@ -23,8 +25,8 @@ def string_to_position(text: str, size: int) -> tuple[list[int], int]:
     parts = text.split()
     shape = [[len(row) for row in part.split("/")] for part in parts[:2]]
     if len(parts) != 3 or shape != [[size] * size] * 2 or parts[2] not in list(_MOVERS):
-        raise ValueError(f"expected a position of size {size} such as {example!r}, got {text!r}")
+        raise ValueError(f"expected a position of size {size} such as {shown(example, 150)}, got {shown(text)}")
     marks = (parts[0] + parts[1]).replace("/", "")
     if strange := set(marks) - set(_STONES):
-        raise ValueError(f"expected cells {', '.join(_STONES)}, got {', '.join(sorted(strange))} in {text!r}")
+        raise ValueError(f"expected cells {', '.join(_STONES)}, got {', '.join(sorted(strange))} in {shown(text)}")
     return [_STONES.index(mark) for mark in marks], _MOVERS.index(parts[2])

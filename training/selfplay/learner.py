@@ -18,6 +18,7 @@ from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.envs.core import Game, chance
 from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import ALONE, Group
+from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Pool
 from .rollouts import Play
@@ -214,7 +215,7 @@ def start_weights(network: Network, path: Path) -> None:
     """
     saved = load_network(path, network.game).network
     if saved.kind != network.kind:
-        raise ValueError(f"{path}: expected weights of a network of kind {network.kind!r}, got {saved.kind!r}")
+        raise ValueError(f"{path}: expected weights of a network of kind {network.kind!r}, got {shown(saved.kind)}")
     if saved.size != network.size:
         raise ValueError(
             f"{path}: expected weights for {network.size.channels} channels and {network.size.layers} layers, got "

@@ -9,6 +9,7 @@ import torch
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.loading import load
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Member, Pool
 
@@ -36,9 +37,9 @@ def parse_mix(text: str) -> dict[str, float]:
         except ValueError:
             number = -1.0
         if not name or not 0 < number < float("inf"):
-            raise ValueError(f"opponents are names and shares, such as self=0.8,pool=0.2; got {text!r}")
+            raise ValueError(f"opponents are names and shares, such as self=0.8,pool=0.2; got {shown(text)}")
         if name in mix:
-            raise ValueError(f"opponent {name!r} is given twice in {text!r}")
+            raise ValueError(f"opponent {shown(name)} is given twice in {shown(text)}")
         mix[name] = number
     total = sum(mix.values())
     return {name: share / total for name, share in mix.items()}

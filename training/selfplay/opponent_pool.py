@@ -18,6 +18,7 @@ from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.training.arguments import Sampling
 from cellgames.training.distributed import Group
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["Member", "Pool", "like"]
 
@@ -63,7 +64,7 @@ class Pool:
 
     def __init__(self, folder: Path, sampling: Sampling = "prioritized", limit: int = 20) -> None:
         if sampling not in get_args(Sampling):
-            raise ValueError(f"expected a sampling out of {', '.join(get_args(Sampling))}, got {sampling!r}")
+            raise ValueError(f"expected a sampling out of {', '.join(get_args(Sampling))}, got {shown(sampling)}")
         if limit < 1:
             raise ValueError(f"expected a pool of at least 1 snapshot, got {limit}")
         self.folder, self.sampling, self.limit = folder, sampling, limit

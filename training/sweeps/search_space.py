@@ -18,6 +18,7 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from cellgames.training.arguments import FREE, GROWS, Arguments
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Option
 
 __all__ = [
@@ -99,10 +100,10 @@ def parse_space(texts: Sequence[str], kind: type[Arguments]) -> Space:
         name, _, values = text.partition("=")
         name = name.strip().lstrip("-").replace("-", "_")
         if not values.strip():
-            raise ValueError(f"expected NAME=LOW..HIGH or NAME=VALUE,VALUE,... to vary, got {text!r}")
+            raise ValueError(f"expected NAME=LOW..HIGH or NAME=VALUE,VALUE,... to vary, got {shown(text)}")
         if name not in known:
             may_vary = ", ".join(name for name in known if name not in _FIXED)
-            raise ValueError(f"unknown setting {name!r}; {kind.algorithm} has {may_vary}")
+            raise ValueError(f"unknown setting {shown(name)}; {kind.algorithm} has {may_vary}")
         if name in _FIXED:
             raise ValueError(f"{name} cannot be varied: {_FIXED[name]}")
         if name in space:
@@ -118,7 +119,7 @@ def _parse_values(option: Option, text: str) -> Distribution:
     if ".." in text and option.kind in (int, float):
         low, *rest = (_parse_value(option, end.strip()) for end in text.split(".."))
         if len(rest) != 1 or low >= rest[0]:
-            raise ValueError(f"{option.name}: expected a range LOW..HIGH with LOW below HIGH, got {text}")
+            raise ValueError(f"{option.name}: expected a range LOW..HIGH with LOW below HIGH, got {shown(text)}")
         kind = kinds.IntDistribution if option.kind is int else kinds.FloatDistribution
         distribution: Distribution = kind(low, rest[0], log=low > 0 and rest[0] / low >= _LOG_RATIO)
         return distribution

@@ -11,6 +11,7 @@ from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import Arguments
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Options, Strings, option
 
 from .search_space import MAX_TRIALS, Space
@@ -54,7 +55,7 @@ class SweepOptions(Options):
         if self.gpus > 1 and self.gpus != int(self.gpus):
             raise ValueError(f"gpus must be a share from 0 to 1, or a whole number, got {self.gpus:g}")
         if not is_address(self.ray):
-            raise ValueError(f"ray must be local, auto or HOST:PORT, got {self.ray!r}")
+            raise ValueError(f"ray must be local, auto or HOST:PORT, got {shown(self.ray)}")
 
 
 def prepare_base(base: Arguments, asked: SweepOptions, space: Space) -> Arguments:

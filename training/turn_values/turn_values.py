@@ -35,6 +35,7 @@ from cellgames.training.ppo.advantages import estimate
 from cellgames.training.selfplay.learner import Iteration, Learner
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.updates import anneal, explained_variance, mean, minibatches
+from cellgames.utils.foreign_text import shown
 
 from .turn_arguments import TurnArguments
 
@@ -164,7 +165,7 @@ class TurnLearner(Learner):
         agent = acting(self.opponents.agents[number], self.game)
         if not isinstance(agent, TurnAgent):
             raise ValueError(
-                f"opponents must decide on whole turns (TurnAgent), as greedy and rollout:N do; got {agent.name!r}"
+                f"opponents must decide on whole turns (TurnAgent), as greedy and rollout:N do; got {shown(agent.name)}"
             )
         return agent
 

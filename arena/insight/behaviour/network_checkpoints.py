@@ -27,6 +27,7 @@ from cellgames.arena.records.record_lines import Record, Result, plain
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 
 __all__ = ["Checkpoint", "checkpoints", "first_steps", "game_of_run", "games_between", "load"]
@@ -67,7 +68,9 @@ def checkpoints(folder: Path) -> list[Checkpoint]:
     for path in paths:
         steps = read_about(path)["made"].get("steps")
         if not isinstance(steps, int):
-            raise ValueError(f"{path}: expected weights that say after how many steps they were kept, got {steps!r}")
+            raise ValueError(
+                f"{path}: expected weights that say after how many steps they were kept, got {shown(steps)}"
+            )
         found[steps] = Checkpoint(steps, path)  # the last network is also the last snapshot
     if len(found) < 2:
         raise ValueError(

@@ -14,6 +14,7 @@ import re
 from collections.abc import Collection, Iterable
 
 from cellgames.envs.boards.orientations import Cell, orientations
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["apgcode", "cells_of", "wechsler"]
 
@@ -95,5 +96,5 @@ def cells_of(code: str) -> frozenset[Cell]:
                 cells |= {(strip * _STRIP + bit, col) for bit in range(_STRIP) if bits >> bit & 1}
                 col += 1
     if not cells:
-        raise ValueError(f"expected an apgcode of an object such as xs4_33 or xq4_153, got {code!r}")
+        raise ValueError(f"expected an apgcode of an object such as xs4_33 or xq4_153, got {shown(code)}")
     return frozenset(cells)

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike, replacing
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def check_path(path: PathLike) -> Path:
     """Return the path; raise a `ValueError` unless it ends in `.csv` or `.parquet`."""
     path = Path(path)
     if path.suffix not in (".csv", ".parquet"):
-        raise ValueError(f"{path}: expected a file that ends in .csv or .parquet, got {path.suffix or 'no ending'!r}")
+        raise ValueError(
+            f"{path}: expected a file that ends in .csv or .parquet, got {shown(path.suffix or 'no ending')}"
+        )
     return path
 
 

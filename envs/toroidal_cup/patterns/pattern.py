@@ -13,6 +13,8 @@ from types import MappingProxyType
 
 import numpy as np
 
+from cellgames.utils.foreign_text import shown
+
 from . import lines, scatter
 from . import stamped as shapes
 from .stamped import Shapes, Teams
@@ -71,7 +73,7 @@ def arrange(pattern: str, generator: np.random.Generator) -> tuple[list[int], li
     draw = look_up("pattern", pattern, PATTERNS).draw
     if not isinstance(generator, np.random.Generator):
         raise ValueError(
-            f"generator must be a numpy.random.Generator, got {generator!r}; is it a seed? Then pass "
+            f"generator must be a numpy.random.Generator, got {shown(generator)}; is it a seed? Then pass "
             "numpy.random.default_rng(seed)"
         )
     owner = np.zeros(ROWS * COLS, np.uint8)  # 1, 2, or 3 where both claim it

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from cellgames.utils.foreign_text import shown
+
 __all__ = ["COLS", "MIRRORED", "ORIENTATIONS", "ROWS", "STAMPS", "grid", "lay", "look_up", "offsets", "orient"]
 
 Ints = npt.NDArray[np.int64]
@@ -237,7 +239,7 @@ def look_up(kind: str, name: str, known: Mapping[str, Any]) -> Any:
     if name not in known:
         close = difflib.get_close_matches(str(name), known, n=1, cutoff=0.4)
         hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"unknown {kind} {name!r}; known: {', '.join(known)}{hint}")
+        raise ValueError(f"unknown {kind} {shown(name)}; known: {', '.join(known)}{hint}")
     return known[name]
 
 
@@ -252,7 +254,7 @@ def grid(name: str) -> Grid:
 def orient(array: Grid, orientation: int) -> Grid:
     """Return a stamp (bool [h, w]) in one of the `ORIENTATIONS`: 0 to 3 turned clockwise, 4 to 7 mirrored first."""
     if not 0 <= orientation < ORIENTATIONS:
-        raise ValueError(f"orientation must be 0 to {ORIENTATIONS - 1}, got {orientation!r}")
+        raise ValueError(f"orientation must be 0 to {ORIENTATIONS - 1}, got {shown(orientation)}")
     return np.rot90(array[:, ::-1] if orientation >= MIRRORED else array, -orientation)
 
 

@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from typing_extensions import override
 
+from cellgames.utils.foreign_text import clipped
 from cellgames.utils.version import __version__
 
 from .commands import (
@@ -53,6 +54,8 @@ _COMMANDS = (
     serve_command,
 )
 
+_MOST_MESSAGE = 2000  # characters; some messages list all that there is
+
 
 class _Parser(argparse.ArgumentParser):
     """A parser that reports a mistake in one line, in the name of the command, and what was meant.
@@ -79,7 +82,7 @@ class _Parser(argparse.ArgumentParser):
         return f"; did you mean {near[0]}?" if near else ""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
+        self.exit(2, f"{self.prog}: {clipped(message)} (see {self.prog} --help)\n")
 
 
 def parser() -> argparse.ArgumentParser:
@@ -138,9 +141,9 @@ def _once_a_machine() -> Iterator[None]:
 
 def _complain(error: Exception) -> int:
     """Print one line on standard error and return the exit code."""
-    text = " ".join(str(error).split())
+    text = clipped(str(error), _MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
-        text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+        text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UserError | ValueError | OSError | ImportError):
         print(f"cellgames: {text}", file=sys.stderr)
         return 2

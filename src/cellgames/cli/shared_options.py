@@ -16,6 +16,7 @@ from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOpti
 from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
 from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import Integers, Option, Strings
 
 from .console import UserError, warn
@@ -167,9 +168,9 @@ def parameters(arguments: argparse.Namespace) -> dict[str, Any]:
     for text in given:
         name, equals, value = text.partition("=")
         if not (name and equals):
-            raise UserError(f"--param needs NAME=VALUE, such as size=5; got {text!r}")
+            raise UserError(f"--param needs NAME=VALUE, such as size=5; got {shown(text)}")
         if name in found:
-            raise UserError(f"parameter {name!r} is given twice")
+            raise UserError(f"parameter {shown(name)} is given twice")
         found[name] = _value(value)
     return found
 
@@ -205,7 +206,7 @@ def add_record(command: argparse.ArgumentParser, text: str) -> None:
 
 def _record_number(text: str) -> int:
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected the number of a game, from 1, got {text!r}")
+        raise argparse.ArgumentTypeError(f"expected the number of a game, from 1, got {shown(text)}")
     return int(text)
 
 
@@ -282,8 +283,8 @@ def ray_address(text: str) -> str:
     """Return an address for --ray, which may have taken a word that was meant for something else."""
     if not is_address(text):
         raise argparse.ArgumentTypeError(
-            f"expected local, auto or HOST:PORT after it, or nothing, got {text!r}; was that meant as something else? "
-            "Then put --ray last, or write --ray=local"
+            f"expected local, auto or HOST:PORT after it, or nothing, got {shown(text)}; was that meant as something "
+            "else? Then put --ray last, or write --ray=local"
         )
     return text
 

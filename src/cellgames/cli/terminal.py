@@ -18,6 +18,7 @@ from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.replays import result, start
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import GameError
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 
 from .line_input import completing, read_line
@@ -72,7 +73,7 @@ class Table:
     ) -> None:
         first = start(game, seed, position)
         if bool(first.done):
-            raise ValueError(f"the game is over in the position {position!r}")
+            raise ValueError(f"the game is over in the position {shown(position)}")
         self._game, self._seats, self._names, self._seed = game, tuple(seats), tuple(names), seed
         self._position, self._show, self._ask = position, show, ask
         self._people = [seat for seat, agent in enumerate(seats) if agent is None]
@@ -285,7 +286,7 @@ class Table:
 
     def _refusal(self, word: str, error: ValueError) -> str:
         reason = error.reason if isinstance(error, GameError) else error
-        return f"{word!r} is no move here: {reason}. `moves` lists all legal ones, `help` the other words."
+        return f"{shown(word)} is no move here: {reason}. `moves` lists all legal ones, `help` the other words."
 
     def _legal(self, seat: int) -> list[list[str]]:
         """Return the names of the legal choices of each component of a seat's action."""

@@ -23,6 +23,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import differences
 from cellgames.utils.version import __version__
 
@@ -165,7 +166,7 @@ def connected(address: str = LOCAL, cores: int | None = None) -> Iterator[Any]:
             raise
         said = " ".join(str(error).split()) or type(error).__name__
         raise ClusterError(
-            f"no Ray cluster could be {'started here' if address == LOCAL else f'joined at {address!r}'}: {said}"
+            f"no Ray cluster could be {'started here' if address == LOCAL else f'joined at {shown(address)}'}: {said}"
         ) from error
     try:
         yield ray
@@ -192,7 +193,7 @@ def _answering(address: str) -> str:
         services = importlib.import_module("ray._private.services")
         address = str(services.canonicalize_bootstrap_address(address))
     if not is_address(address):
-        raise ClusterError(f"expected `auto` or HOST:PORT, such as 192.168.0.10:6379, got {address!r}")
+        raise ClusterError(f"expected `auto` or HOST:PORT, such as 192.168.0.10:6379, got {shown(address)}")
     host, _, port = address.rpartition(":")
     try:
         with socket.create_connection((host.strip("[]"), int(port)), timeout=_ANSWER_S) as line:

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from types import NoneType, UnionType
 from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type_hints
 
+from .foreign_text import shown
+
 __all__ = ["Integers", "Option", "Options", "Strings", "option"]
 
 Strings: TypeAlias = tuple[str, ...]
@@ -76,7 +78,7 @@ class Option:
             good, wanted = value in self.choices, f"one of {', '.join(self.choices)}"
         elif self.kind in (int, float):
             kinds = (int,) if self.kind is int else (int, float)
-            number = isinstance(value, kinds) and not isinstance(value, bool) and math.isfinite(value)
+            number = isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < math.inf
             good = number and self._within(value)
             wanted = f"a {'whole ' * (self.kind is int)}number{self._limits()}"
         elif self.kind == Strings:
@@ -88,7 +90,7 @@ class Option:
         else:
             good, wanted = isinstance(value, self.kind), {str: "a string", bool: "true or false"}[self.kind]
         if not good:
-            raise ValueError(f"{self.name} must be {wanted}, got {value!r}")
+            raise ValueError(f"{self.name} must be {wanted}, got {shown(value)}")
 
     def _within(self, value: float) -> bool:
         return (

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.agents.loading import AGENTS, load
 from cellgames.envs import registry
 from cellgames.plugins import Setting
-
-from .visitor_text import short
+from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
     from cellgames.agents.base import AnyAgent
@@ -44,9 +43,9 @@ def _check_setting(setting: Setting, game: str, value: object) -> None:
     start = f"{game}: parameter {setting.name!r} must be"
     if setting.choices:
         if value not in setting.choices:
-            raise ValueError(f"{start} one of {', '.join(setting.choices)}, got {short(value)}")
+            raise ValueError(f"{start} one of {', '.join(setting.choices)}, got {shown(value)}")
     elif isinstance(value, bool) or not isinstance(value, int) or not setting.low <= value <= setting.high:
-        raise ValueError(f"{start} a whole number from {setting.low} to {setting.high}, got {short(value)}")
+        raise ValueError(f"{start} a whole number from {setting.low} to {setting.high}, got {shown(value)}")
     elif (value - setting.low) % setting.step:
         raise ValueError(f"{start} {setting.low} or {setting.step} more, and so on, got {value}")
 
@@ -98,13 +97,13 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
     """
     if id not in registry.REGISTRY:
         known = ", ".join(id for id in registry.REGISTRY if _offer(id) is not None)
-        raise ValueError(f"expected a game of {known}, got {short(id)}")
+        raise ValueError(f"expected a game of {known}, got {shown(id)}")
     page, offer = registry.spec(id).plugin.page, _offer(id)
     if page is None or offer is None:
         raise ValueError(f"expected a game that the page has a board for, got {id}; its records can be watched")
     settings = {setting.name: setting for setting in page.settings}
     if unknown := [name for name in parameters if name not in settings]:
-        raise ValueError(f"{id}: the page sets {', '.join(settings)}, got {short(unknown[0])}")
+        raise ValueError(f"{id}: the page sets {', '.join(settings)}, got {shown(unknown[0])}")
     for name, value in parameters.items():
         _check_setting(settings[name], id, value)
     # A default is left out: what a form shows for "the pattern's own number" must not cut the pattern short.
@@ -127,7 +126,7 @@ def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
     match = _SPEC.fullmatch(spec)
     if match is None or match[1] not in AGENTS:
         known = ", ".join(entry.usage.split("[")[0] for entry in AGENTS.values())
-        raise ValueError(f"expected an agent of {known}, or weights that the page lists, got {short(spec)}")
+        raise ValueError(f"expected an agent of {known}, or weights that the page lists, got {shown(spec)}")
     if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
 

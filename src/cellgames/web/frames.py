@@ -20,13 +20,13 @@ import numpy as np
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.kernels.compiling import Compile
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 from cellgames.web.views.view import encoded
 
 from . import limits
 from .limits import check as check_limits
 from .views import Frame, view_of
-from .visitor_text import short
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record
@@ -151,11 +151,11 @@ def packed(frames: Iterable[Frame]) -> dict[str, Any]:
     """Return frames of one size: `count`, `cells` (bytes of a plane), `planes` (of a frame), `data` and `fields`."""
     before: np.ndarray[Any, np.dtype[np.uint8]] | None = None
     changes, fields, cells = [], [], 0
-    for shown in frames:
-        planes = np.frombuffer(shown.planes(), np.uint8)
+    for frame in frames:
+        planes = np.frombuffer(frame.planes(), np.uint8)
         changes.append((planes if before is None else planes ^ before).tobytes())
-        before, cells = planes, len(shown.cells)
-        fields.append(shown.fields)
+        before, cells = planes, len(frame.cells)
+        fields.append(frame.fields)
     size = 0 if before is None else len(before)
     return {
         "count": len(fields),
@@ -196,7 +196,7 @@ def _match_data(record: Record, compile: Compile) -> dict[str, Any]:
     from cellgames.envs.registry import REGISTRY
 
     if record.game not in REGISTRY:  # an id may name a module, and records come from strangers
-        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {short(record.game)}")
+        raise ValueError(f"expected a record of one of {', '.join(REGISTRY)}, got {shown(record.game)}")
     game = game_of(record)
     check_limits(game, record.moves)
     if len(record.agents) != game.info.num_players:
@@ -227,10 +227,10 @@ def _pictures(game: Game, states: Sequence[State], compile: Compile) -> tuple[li
     most = min(limits.STEP_FRAMES, limits.PICTURES // max(1, animated), spare // max(1, animated))
     pictures, marks, drawn = [_with(first, more, 0)], [0], 0
     for turn, (before, after) in enumerate(pairwise(states), 1):
-        for shown in _step_frames(game, before, after, None, most, compile):
-            pictures.append(_with(shown, more, turn))
+        for frame in _step_frames(game, before, after, None, most, compile):
+            pictures.append(_with(frame, more, turn))
             marks.append(turn)
-            drawn += len(shown.fields.get("svg", ""))
+            drawn += len(frame.fields.get("svg", ""))
         if drawn > limits.PLANES:
             raise ValueError(f"expected pictures of at most {limits.PLANES:,} bytes, got more by turn {turn}")
     return pictures, marks

@@ -14,8 +14,7 @@ from typing import Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.arena.records.record_lines import Record
-
-from .visitor_text import clipped, short
+from cellgames.utils.foreign_text import clipped, shown
 
 __all__ = ["MOST_FILES", "MOST_LINE", "Library", "parse", "summary"]
 
@@ -112,7 +111,7 @@ class Library:
             try:
                 games.append(summary(parse(self._line(path, starts, number)), number))
             except ValueError as error:
-                games.append({"number": number, "error": clipped(str(error))[:300]})
+                games.append({"number": number, "error": clipped(str(error), 300)})
         return {"file": name, "total": total, "games": games}
 
     def record(self, name: str, number: int) -> Record:
@@ -125,7 +124,7 @@ class Library:
         path = self._path(name)
         starts = self._starts(path)
         if not 1 <= number < len(starts):
-            raise LookupError(f"{short(name)} has games 1 to {len(starts) - 1}, got {number}")
+            raise LookupError(f"{shown(name)} has games 1 to {len(starts) - 1}, got {number}")
         return parse(self._line(path, starts, number))
 
     # --- files --------------------------------------------------------------------------------------------------
@@ -149,10 +148,10 @@ class Library:
         pure = PurePosixPath(name)
         plain = "\0" not in name and "\\" not in name and ":" not in name and not pure.is_absolute()
         if not plain or ".." in pure.parts or not name.endswith(_SUFFIX):
-            raise ValueError(f"expected a file of records below the results folder, got {short(name)}")
+            raise ValueError(f"expected a file of records below the results folder, got {shown(name)}")
         path = Path(os.path.realpath(self._root / pure))
         if not path.is_relative_to(self._root) or not path.is_file():
-            raise LookupError(f"no file of records {short(name)} in the results folder")
+            raise LookupError(f"no file of records {shown(name)} in the results folder")
         return path
 
     def _starts(self, path: Path) -> list[int]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from cellgames.cli.console import UserError, program
 from cellgames.cli.shared_options import add_agents, add_command, add_game, add_out, add_seed, make_game
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["add"]
 
@@ -80,7 +81,7 @@ def _own_seat(arguments: argparse.Namespace, players: Sequence[str]) -> int | No
     if arguments.seat is None:
         return 0
     if arguments.seat not in players:
-        raise UserError(f"--as must be one of {', '.join(players)}, got {arguments.seat!r}")
+        raise UserError(f"--as must be one of {', '.join(players)}, got {shown(arguments.seat)}")
     return list(players).index(arguments.seat)
 
 

@@ -127,7 +127,7 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: tuple[Team
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
     rules = parameters(arguments)
     if unknown := [name for name in rules if name not in PARAMETERS]:
-        raise UserError(f"unknown parameter {unknown[0]!r}; teams without agents take {', '.join(PARAMETERS)}")
+        raise UserError(f"unknown parameter {shown(unknown[0])}; teams without agents take {', '.join(PARAMETERS)}")
     return CupUmpire(asked.patterns or None, **rules, **given)
 
 

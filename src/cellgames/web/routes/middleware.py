@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
-from cellgames.web.visitor_text import short
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["LOCAL", "MOST_BODY", "Guard"]
 
@@ -101,7 +101,7 @@ class Guard:
                 return 403, "requests that change something are taken from the page itself only"
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
             if method == "POST" and kind != "application/json":
-                return 415, f"expected a body of type application/json, got {short(kind) if kind else 'none'}"
+                return 415, f"expected a body of type application/json, got {shown(kind) if kind else 'none'}"
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit():
             return 400, "expected a number as content-length"

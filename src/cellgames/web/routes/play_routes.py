@@ -14,11 +14,11 @@ from fastapi.responses import HTMLResponse, PlainTextResponse, Response
 
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 from cellgames.web.catalog import check_parameters, games, load_agent, offered
 from cellgames.web.frames import check_limits
 from cellgames.web.live_game import Session
 from cellgames.web.sessions import Sessions, specs_of
-from cellgames.web.visitor_text import short
 
 from .app_state import AppState
 from .schemas import Move, NewGame, Nothing, Undo, download
@@ -73,7 +73,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         game = playable(wish.game, wish.parameters)
         players = game.info.players
         if wish.seat is not None and wish.seat not in players:
-            raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {short(wish.seat)}")
+            raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(wish.seat)}")
         person = None if wish.seat is None else list(players).index(wish.seat)
         specs = specs_of(person, wish.agents, players)
         weights = state.library.weights()
@@ -176,5 +176,5 @@ def _object(text: str) -> Mapping[str, Any]:
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise HTTPException(422, f"parameters must be a JSON object, got {short(text)}")
+        raise HTTPException(422, f"parameters must be a JSON object, got {shown(text)}")
     return found

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cellgames.utils.foreign_text import MOST_SHOWN, clipped
 from cellgames.web.live_game import RefusedError
 from cellgames.web.record_library import Library
 from cellgames.web.sessions import FullError, Sessions
-from cellgames.web.visitor_text import ECHO, clipped
 
 from .middleware import LOCAL, Guard
 
@@ -66,7 +66,7 @@ def create_app(
     app.add_middleware(Guard, hosts=hosts)
 
     def failed(status: int, reason: object) -> JSONResponse:
-        return JSONResponse({"error": clipped(str(reason))[:1000]}, status)
+        return JSONResponse({"error": clipped(str(reason))}, status)
 
     @app.exception_handler(FullError)
     async def full(request: Request, error: FullError) -> Response:
@@ -87,7 +87,7 @@ def create_app(
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> Response:
         first = error.errors()[0]
-        place = ".".join(str(part)[:ECHO] for part in first["loc"][:4] if part != "body")
+        place = ".".join(str(part)[:MOST_SHOWN] for part in first["loc"][:4] if part != "body")
         return failed(422, f"{place}: {first['msg']}" if place else first["msg"])
 
     @app.exception_handler(Exception)

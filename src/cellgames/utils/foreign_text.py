@@ -1,0 +1,82 @@
+"""Foreign text in messages: values from files, command lines, bots and visitors, made short and printable.
+
+An error that repeats such a value calls `shown`. A door at which messages of any origin leave the program, such as the
+command line, passes them through `clipped`. Neither makes the whole text of a large value first.
+"""
+
+from __future__ import annotations
+
+import reprlib
+from collections.abc import Sequence
+from typing import Any
+
+from typing_extensions import override
+
+__all__ = ["MOST_LINE", "MOST_SHOWN", "clipped", "listed", "shown"]
+
+MOST_SHOWN = 80
+"""Most characters of a foreign value in a message, unless a caller says otherwise."""
+
+MOST_LINE = 600
+"""Most characters of a message that repeats foreign values."""
+
+_MOST_ITEMS = 20
+
+
+class _Short(reprlib.Repr):
+    """A `repr` that looks at the first parts of a value only."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self.maxlevel = 4
+        self.maxlist = self.maxtuple = self.maxarray = self.maxdict = _MOST_ITEMS
+        self.maxset = self.maxfrozenset = self.maxdeque = _MOST_ITEMS
+
+    @override
+    def repr_str(self, x: str, level: int) -> str:
+        return repr(x if len(x) + 2 <= self._most else x[: max(0, self._most - 5)] + "...")
+
+    def repr_bytes(self, x: bytes, level: int) -> str:
+        return self.repr_str(x[: self._most].decode(errors="replace"), level)
+
+    @override
+    def repr_int(self, x: int, level: int) -> str:
+        # Python refuses to write numbers of more than 4300 digits.
+        return repr(x) if x.bit_length() < 3 * self._most else f"a whole number of {x.bit_length()} bits"
+
+    @override
+    def repr_instance(self, x: Any, level: int) -> str:
+        try:
+            return repr(x)
+        except Exception:  # of a class of somebody else's
+            return f"<{type(x).__name__}>"
+
+
+def shown(value: object, most: int = MOST_SHOWN) -> str:
+    """Return a foreign value as Python writes it, on one line of at most `most` printable characters.
+
+    Bytes appear as the text that they hold.
+    """
+    return _cut(_printable(_Short(most).repr(value)), most)
+
+
+def clipped(text: str, most: int = MOST_LINE) -> str:
+    """Return text as one line of at most `most` printable characters."""
+    return _cut(_printable(" ".join(text[: 4 * most].split())), most)
+
+
+def listed(names: Sequence[object], most: int = _MOST_ITEMS) -> str:
+    """Return names, separated by commas, as a message lists what is known: the first ones, each of bounded length."""
+    found = [clipped(str(name), MOST_SHOWN) for name in names[:most]]
+    return ", ".join(found) + (", ..." if len(names) > most else "")
+
+
+def _printable(text: str) -> str:
+    if text.isprintable():
+        return text
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in " ".join(text.split()))
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."

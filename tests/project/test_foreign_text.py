@@ -1,0 +1,192 @@
+"""Foreign text in messages: every error that repeats a hostile value is one short printable line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.agents.networks.networks import Size
+from cellgames.arena.play.match_options import EvaluationOptions, FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.records.record_lines import Record
+from cellgames.cli.main import main
+from cellgames.envs import registry
+from cellgames.training.algorithms import ALGORITHMS
+from cellgames.utils.foreign_text import MOST_LINE, clipped, listed, shown
+
+
+class Loud:
+    """A value whose text is long and clears the terminal."""
+
+    def __repr__(self) -> str:
+        return "\x1b[2J" * 10_000
+
+
+class Broken:
+    """A value without a text."""
+
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+class Huge(list[int]):
+    """A list that fails the test if anything looks through all of it."""
+
+    def __len__(self) -> int:
+        return 10**9
+
+    def __iter__(self) -> Iterator[int]:
+        yield from range(10_000)
+        raise AssertionError("looked at more than 10,000 entries")
+
+
+HOSTILE: dict[str, Any] = {
+    "long": "x" * 100_000,
+    "words": "all work and no play " * 10_000,
+    "control": "\x1b]0;title\x07\r\n\u202e" * 1_000,
+    "surrogates": "\udcff" * 1_000,
+    "bytes": b"\xff\x00" * 10_000,
+    "whole": -(10**100_000),
+    "large": 10**30,
+    "list": list(range(100_000)),
+    "texts": ["y" * 10_000] * 1_000,
+    "nest": {"a" * 1_000: {"b": [["c" * 10_000] * 100] * 100}},
+    "loud": Loud(),
+    "broken": Broken(),
+    "nothing": float("nan"),
+}
+
+
+def refused(action: Callable[[], object]) -> str:
+    """Return the message of the error that an action must raise, checked."""
+    try:
+        action()
+    except OSError as error:  # Python's own; the command line shortens the name of the file
+        return str(error.strerror)
+    except (ValueError, TypeError, ImportError) as error:
+        message = str(error)
+    else:
+        return ""
+    assert 0 < len(message) <= MOST_LINE, (len(message), message[:1000])
+    assert message.isprintable(), message
+    return message
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_value_is_shown_short(name: str) -> None:
+    for most in (20, 80, 300):
+        text = shown(HOSTILE[name], most)
+        assert text
+        assert len(text) <= most
+        assert text.isprintable()
+        assert len(clipped(f"got {text}", most)) <= most
+
+
+def test_ordinary_values_are_shown_as_python_writes_them() -> None:
+    values = (5, -1.5, True, None, "b1+", [1, 2, 3], (1,), {"size": 5}, {"a", "b"} - {"b"}, ["win", "loss"])
+    assert [shown(value) for value in values] == [repr(value) for value in values]
+    assert shown(b'{"game"') == shown('{"game"')
+    assert shown("x" * 100) == repr("x" * 75 + "...")
+    assert clipped("one\n  two\tthree") == "one two three"
+    assert listed(["a", "b"]) == "a, b"
+    assert listed([str(number) for number in range(30)], 2) == "0, 1, ..."
+
+
+def test_a_large_value_is_not_read_to_its_end() -> None:
+    assert len(shown(Huge())) <= 80
+
+
+@pytest.mark.parametrize("id", list(registry.REGISTRY))
+def test_hostile_parameters_are_refused_in_one_short_line(id: str) -> None:
+    names = list(cellgames.make(id).parameters)
+    for value in HOSTILE.values():
+        for name in names:
+            refused(lambda value=value, name=name: cellgames.make(id, **{name: value}))  # type: ignore[misc]
+    assert refused(lambda: cellgames.make(id, **dict.fromkeys(["z" * 5_000, *map(str, range(500))])))
+
+
+def test_hostile_names_of_games_and_agents_are_refused_in_one_short_line() -> None:
+    game = cellgames.make("torus-small-v0")
+    for value in HOSTILE.values():
+        assert refused(lambda value=value: cellgames.make(value))  # type: ignore[misc]
+        if isinstance(value, str):
+            for spec in (value, f"rollout:{value}", f"greedy:{value}", f"gumbel:4:{value}", f"os:{value}"):
+                assert refused(lambda spec=spec: load(spec, game))  # type: ignore[misc]
+
+
+def test_hostile_positions_and_moves_are_refused_in_one_short_line() -> None:
+    for entry in registry.REGISTRY.values():
+        game = cellgames.make(entry.id)
+        for value in HOSTILE.values():
+            if isinstance(value, str):
+                assert refused(lambda game=game, value=value: game.string_to_state(value))  # type: ignore[misc]
+                state = game.state_to_string(game.reset(1, seed=0)) if hasattr(game, "reset") else ""
+                refused(lambda game=game, text=state + value: game.string_to_state(text))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("kind", [EvaluationOptions, FreeForAllOptions, RoundRobinOptions, Size])
+def test_hostile_options_are_refused_in_one_short_line(kind: Any) -> None:
+    for name in kind.__dataclass_fields__:
+        for value in HOSTILE.values():
+            refused(lambda name=name, value=value: kind(**{name: value}))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("algorithm", list(ALGORITHMS))
+def test_hostile_settings_of_training_are_refused_in_one_short_line(algorithm: str) -> None:
+    kind, game = ALGORITHMS[algorithm].arguments, cellgames.make("torus-small-v0")
+    for name in (*(option.name for option in kind.options()), "unknown" * 1_000):
+        for value in HOSTILE.values():
+            refused(lambda name=name, value=value: kind.fitted(game, **{name: value}))  # type: ignore[misc]
+
+
+def test_hostile_records_are_refused_in_one_short_line() -> None:
+    for value in ("x" * 100_000, "[" * 100_000, '{"game": ' * 1_000, '"' + "\\u001b[2J" * 5_000 + '"', "1" * 5_000):
+        assert refused(lambda value=value: Record.from_json(value))  # type: ignore[misc]
+    record = {"game": "g", "version": "1", "parameters": {}, "seed": 0, "agents": ["a"], "opening": 0, "moves": []}
+    record["result"] = {"outcome": ["win"], "scores": [1], "turns": 1, "truncated": False}
+    import json
+
+    for name in record:
+        for value in HOSTILE.values():
+            if isinstance(value, str | int | list | dict) and value != HOSTILE["whole"]:
+                line = json.dumps({**record, name: value})
+                refused(lambda line=line: Record.from_json(line))  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "play {}",
+        "play torus-small-v0 --param {}",
+        "play torus-small-v0 --size {}",
+        "evaluate {} --game torus-small-v0 --no-store",
+        "evaluate random --game torus-small-v0 --no-store --games {}",
+        "train torus-small-v0 --algo {}",
+        "train torus-small-v0 --opponents {}",
+        "train torus-small-v0 --device {}",
+        "analyse torus-small-v0 --moves {}",
+        "leaderboard --store {}",
+        "replay {}",
+        "season --game {}",
+        "{}",
+    ],
+)
+@pytest.mark.parametrize("name", ["long", "control"])
+def test_hostile_words_on_the_command_line_give_one_line(
+    words: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    try:
+        code = main([word.format(HOSTILE[name]) for word in words.split()])
+    except SystemExit as error:
+        code = int(str(error.code))
+    error_lines = capsys.readouterr().err.splitlines()
+    assert code == 2
+    assert len(error_lines) == 1
+    assert error_lines[0].isprintable()
+    assert len(error_lines[0]) <= MOST_LINE + 100  # the name of the command, and where its help is
+    assert not [*tmp_path.iterdir()]
