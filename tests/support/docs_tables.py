@@ -16,8 +16,10 @@ from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
+from cellgames.training.runs.timing import TIMING_METRICS
 from cellgames.training.sweeps.sweep_options import SweepOptions
 from cellgames.utils.options import Option, Options
+from cellgames.utils.run_folders import TIMING
 
 PAGES = {
     "agents.md": ("shipped weights",),
@@ -93,6 +95,7 @@ def _presets() -> str:
 def _metrics() -> str:
     """Those of every run, of an evaluation opponent, and of each algorithm; explained once."""
     rows = [(f"`{name}`", "run", text) for name, text in RUN_METRICS.items()]
+    rows += [(f"`{name}` (in `{TIMING}`)", "run", text) for name, text in TIMING_METRICS.items()]
     rows += [(f"`{name}`", "against", text) for name, text in eval_metrics("greedy").items()]
     algorithms: dict[tuple[str, str], list[str]] = {}
     for algorithm, entry in ALGORITHMS.items():

@@ -18,11 +18,9 @@ from cellgames.envs.core import Game
 from cellgames.training import PPOArguments, train
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT
+from cellgames.utils.run_folders import compared_files
 
 SMALL = Size(4, 1)
-
-TIMES = ("seconds", "steps_per_second")
-"""Columns of the table that differ from run to run."""
 
 
 def tiny(**changes: Any) -> PPOArguments:
@@ -53,12 +51,10 @@ def block_extras(set_module: Callable[[str, Any], None]) -> None:
 
 
 def content(folder: Path) -> dict[str, Any]:
-    """All that equal runs share: the last checkpoint without times, and snapshots."""
+    """All that equal runs share: the last checkpoint, snapshots, and the bytes of all files but those with times."""
     found: dict[str, Any] = torch.load(folder / CHECKPOINT, weights_only=True)
-    del found["at"]["seconds"]
-    found["at"]["history"] = [
-        {name: repr(value) for name, value in line.items() if name not in TIMES} for line in found["at"]["history"]
-    ]
+    found["at"]["history"] = [{name: repr(value) for name, value in line.items()} for line in found["at"]["history"]]
+    found["files"] = {name: path.read_bytes() for name, path in compared_files(folder).items()}
     found["snapshots"] = {path.name: path.read_bytes() for path in sorted((folder / "pool").iterdir())}
     return found
 

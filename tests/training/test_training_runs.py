@@ -23,7 +23,9 @@ from cellgames.training.machine import isolated
 from cellgames.training.ppo.ppo_learner import PPOLearner
 from cellgames.training.runs.checkpoints import CHECKPOINT, Checkpoint
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
+from cellgames.training.runs.timing import TIMING_METRICS
 from cellgames.training.selfplay.learner import Purpose, derive
+from cellgames.utils.run_folders import TIMING
 
 SCRIPT = "import sys; from arena_runs import kill_each; from training_runs import train_until_killed as run\n"
 SCRIPT += "kill_each(run, *sys.argv[1:])"
@@ -134,14 +136,37 @@ def test_a_line_of_the_table_for_every_evaluation(whole: Finished) -> None:
         assert int(line["steps"]) == kept["steps"]
         assert float(line["random"]) == pytest.approx(kept["random"], abs=1e-5)
     assert int(lines[-1]["steps"]) == whole.steps >= 480
+    steps = [float(line["steps"]) for line in lines]
+    assert sorted(steps) == steps
+    for number in range(1, len(lines)):
+        assert 4 <= float(lines[number]["turns_per_game"]) <= 8  # on 2 x 2 octagons and squares
+        assert all(math.isfinite(float(lines[number][name])) for name in PPOLearner.METRICS)
+
+
+def test_times_are_in_a_file_of_their_own(whole: Finished) -> None:
+    lines = list(csv.DictReader((whole.out / TIMING).read_text().splitlines()))
+    assert list(lines[0]) == ["iteration", "steps", *TIMING_METRICS]
+    assert {line["steps"] for line in lines} >= {str(line["steps"]) for line in whole.history}
     steps, seconds = ([float(line[name]) for line in lines] for name in ("steps", "seconds"))
     assert sorted(steps) == steps
     assert sorted(seconds) == seconds
+    assert seconds[-1] == pytest.approx(whole.seconds, abs=1e-3)
     for number in range(1, len(lines)):
-        speed = (steps[number] - steps[number - 1]) / (seconds[number] - seconds[number - 1])
-        assert float(lines[number]["steps_per_second"]) == pytest.approx(speed, rel=0.01)
-        assert 4 <= float(lines[number]["turns_per_game"]) <= 8  # on 2 x 2 octagons and squares
-        assert all(math.isfinite(float(lines[number][name])) for name in PPOLearner.METRICS)
+        speed = (steps[number] - steps[number - 1]) / max(seconds[number] - seconds[number - 1], 1e-9)
+        assert float(lines[number]["steps_per_second"]) == pytest.approx(speed, rel=0.2)  # of rounded seconds
+
+
+def test_the_checkpoint_of_an_older_version_is_continued(tmp_path: Path) -> None:
+    """It had the times, which are dropped, and no file of times."""
+    first = train(tiny(total_steps=200), tmp_path)
+    data = torch.load(tmp_path / CHECKPOINT, weights_only=True)
+    data["at"] |= {"seconds": 5.0}
+    data["at"]["history"] = [{**line, "seconds": 1.0, "steps_per_second": 2.0} for line in data["at"]["history"]]
+    torch.save(data, tmp_path / CHECKPOINT)
+    (tmp_path / TIMING).unlink()
+    again = train(tiny(total_steps=300), tmp_path)
+    assert again.before == first.steps
+    assert list(again.history[0]) == list(again.history[-1]) == list(first.history[0])
 
 
 def test_the_folder_says_what_was_asked_and_who_came_out(whole: Finished) -> None:

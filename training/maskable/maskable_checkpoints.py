@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from cellgames.training.selfplay.opponent_pool import Pool
+from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import replacing
 
 from .callbacks import IterationCallback, SelfPlayCallback
@@ -33,7 +34,7 @@ def model_state(model: MaskablePPO) -> dict[str, Any]:
         "optimizer": model.policy.optimizer.state_dict(),
         "timesteps": model.num_timesteps,
         "updates": model._n_updates,
-        "episodes": list(model.ep_info_buffer or ()),
+        "episodes": [{name: episode[name] for name in "rl"} for episode in model.ep_info_buffer or ()],  # without times
     }
 
 
@@ -104,7 +105,7 @@ def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
     expected = {"format": FORMAT, **_about(model)}
     for name, value in found.items():
         if value != expected[name]:
-            raise ValueError(f"{path}: expected a checkpoint of {name} {expected[name]}, got {value}")
+            raise ValueError(f"{path}: expected a checkpoint of {name} {expected[name]}, got {shown(value)}")
     load_model_state(model, data["model"])
     pool.load_state_dict(data["pool"])
 

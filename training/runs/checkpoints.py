@@ -14,8 +14,20 @@ import torch
 from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
-from cellgames.utils.run_folders import START_OVER, RunError, differences, refuse_foreign, replacing, write_atomic
+from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.run_folders import (
+    START_OVER,
+    TENSORBOARD,
+    TIMING,
+    RunError,
+    differences,
+    refuse_foreign,
+    replacing,
+    write_atomic,
+)
 from cellgames.utils.version import __version__
+
+from .timing import TIMING_METRICS
 
 __all__ = [
     "AGENT",
@@ -25,15 +37,15 @@ __all__ = [
     "FORMAT",
     "POOL",
     "PROGRESS",
-    "TENSORBOARD",
     "Checkpoint",
     "SavedRun",
     "prepare",
     "read",
+    "unshared",
 ]
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
-PROGRESS, CURVE, TENSORBOARD, POOL = "progress.csv", "curve.png", "tensorboard", "pool"
+PROGRESS, CURVE, POOL = "progress.csv", "curve.png", "pool"
 
 PROCESSES = "processes"  # beside the arguments, if there are several
 
@@ -50,7 +62,6 @@ class Checkpoint:
         iteration: number of finished iterations.
         steps: actions that were learned from.
         games: games that ended.
-        seconds: time of playing and learning.
         history: a row of the table for each evaluation.
     """
 
@@ -58,7 +69,6 @@ class Checkpoint:
     iteration: int = 0
     steps: int = 0
     games: int = 0
-    seconds: float = 0.0
     history: list[dict[str, float]] = field(default_factory=list)
 
     def write(
@@ -76,7 +86,7 @@ class Checkpoint:
         about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
         about |= {"others": list(others)} if others else {}
         with replacing(folder / CHECKPOINT) as part, part.open("wb") as file:
-            torch.save({**about, "at": vars(self), "learner": learner}, file)
+            torch.save(unshared({**about, "at": vars(self), "learner": learner}), file)
 
 
 @dataclass(frozen=True)
@@ -110,11 +120,31 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
         raise RunError(f"{path} cannot be read ({type(error).__name__}); {START_OVER}") from error
     if found != FORMAT:
         raise RunError(
-            f"{path}: expected a checkpoint of format {FORMAT}, got {found} of cellgames {data.get('cellgames')}; "
-            f"continue it with that version, or {START_OVER}"
+            f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "
+            f"{clipped(str(data.get('cellgames')), 40)}; continue it with that version, or {START_OVER}"
         )
     _check_same(path, data["arguments"], arguments, processes)
-    return SavedRun(Checkpoint(**data["at"]), data["learner"], data.get("others", []))
+    at = data["at"]
+    for line in (at, *at["history"]):  # times, which older versions kept here
+        for name in TIMING_METRICS:
+            line.pop(name, None)
+    return SavedRun(Checkpoint(**at), data["learner"], data.get("others", []))
+
+
+def unshared(value: Any, words: dict[str, str] | None = None) -> Any:
+    """Return a copy of nested containers in which equal strings are one object and containers are different ones.
+
+    A pickle tells objects that occur twice from equal ones. Without this step, the checkpoint of a run that was
+    continued would hold the same values in other bytes.
+    """
+    words = {} if words is None else words
+    if isinstance(value, str):
+        return words.setdefault(value, value)
+    if isinstance(value, Mapping):
+        return {unshared(name, words): unshared(item, words) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(unshared(item, words) for item in value)
+    return value
 
 
 def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int = 1) -> None:
@@ -133,7 +163,7 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int 
     if not resume:
         for name in (POOL, TENSORBOARD):
             shutil.rmtree(folder / name, ignore_errors=True)
-        for name in (CHECKPOINT, AGENT, PROGRESS, CURVE):
+        for name in (CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING):
             (folder / name).unlink(missing_ok=True)
     write_atomic(folder / ARGUMENTS, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
 

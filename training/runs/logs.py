@@ -12,9 +12,9 @@ from typing import Any
 
 from cellgames.utils.report.files import png
 from cellgames.utils.report.model import Plot
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.run_folders import TENSORBOARD, write_atomic
 
-from .checkpoints import CURVE, PROGRESS, TENSORBOARD
+from .checkpoints import CURVE, PROGRESS
 from .curves import draw_learning_curve
 
 __all__ = ["RUN_METRICS", "Logs", "eval_metrics"]
@@ -23,8 +23,6 @@ RUN_METRICS = {
     "iteration": "number of iterations",
     "steps": "actions of the learner that it has learned from",
     "games": "games that ended",
-    "seconds": "wall time of playing and learning, without evaluations, over all parts of a continued run",
-    "steps_per_second": "since the last row; in TensorBoard, in the iteration",
     "turns_per_game": "mean length of the games that ended in the iteration",
 }
 

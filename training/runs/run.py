@@ -5,8 +5,9 @@
     agent.safetensors  the network at that checkpoint, as `agents.load` reads it
     pool/              snapshots
     progress.csv       a row for each evaluation
+    timing.csv         the seconds until each of them; all other files are the same for equal runs
     curve.png          strength over steps
-    tensorboard/       events of each iteration
+    tensorboard/       events of each iteration, with the time of day and the name of the machine
 
 At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
 is killed and continued learns the same as a run that is not killed.
@@ -36,11 +37,12 @@ from cellgames.training.distributed import joined_group, mean_over, pack, unpack
 from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
-from cellgames.utils.run_folders import START_OVER, RunError, opened
+from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened
 
 from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
 from .logs import RUN_METRICS, Logs, eval_metrics
 from .resuming import restore
+from .timing import TIMING_METRICS, Timing
 
 __all__ = ["Finished", "Progress", "RunError", "train"]
 
@@ -56,6 +58,7 @@ class Progress:
         steps_per_second: of the last iteration; NaN before the first.
         shares: against each evaluation opponent at the last evaluation.
         history: the table so far, a row for each evaluation.
+        seconds: time of playing and learning, over all parts of a continued run.
     """
 
     steps: int
@@ -64,6 +67,7 @@ class Progress:
     steps_per_second: float
     shares: Mapping[str, float]
     history: Sequence[Mapping[str, float]] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ def train(
                 _check_games_end(game, arguments, learner, warn)
             learner.start()
             if group.first:
-                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE)))
+                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE, TIMING)))
                 prepare(folder, arguments, resume=resume, processes=group.world)
         run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
         try:
@@ -167,6 +171,7 @@ class _Run:
         self.eval_opponents, self.device, self.command = eval_opponents, device, command
         self.group = learner.group
         self.logs: Logs | None = None  # of rank 0
+        self.timing = Timing()
         at = restore(folder, arguments, device, learner)
         self.at = at if at is not None else Checkpoint(planned=arguments.total_steps)
         if self.group.first:
@@ -177,6 +182,7 @@ class _Run:
                 )
             title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
             self.logs = Logs(folder, title, arguments.eval_opponents, self.at.steps + 1 if at is not None else 0, warn)
+            self.timing = Timing(folder, self.at.steps if at is not None else None)
         self.at.planned = arguments.total_steps
         if at is None:
             self.group.broadcast(learner.network)
@@ -201,7 +207,7 @@ class _Run:
             iteration = self._iterate(at.steps / arguments.total_steps)
             took = time.perf_counter() - began
             at.iteration, at.steps, at.games = at.iteration + 1, at.steps + iteration.steps, at.games + iteration.games
-            at.seconds += took
+            self.timing.seconds += took
             self._log(iteration, took)
             last = at.steps >= arguments.total_steps
             if at.iteration % arguments.snapshot_every == 0:
@@ -214,13 +220,12 @@ class _Run:
                 self._begin_games()
                 kept = at.steps
             report(self._progress(iteration.steps / took))
-        return Finished(out, out / AGENT, at.steps, before, at.seconds, tuple(at.history))
+        return Finished(out, out / AGENT, at.steps, before, self.timing.seconds, tuple(at.history))
 
     def _progress(self, steps_per_second: float) -> Progress:
-        shares = {spec: self.at.history[-1][spec] for spec in self.eval_opponents}
-        return Progress(
-            self.at.steps, self.arguments.total_steps, self.at.games, steps_per_second, shares, self.at.history
-        )
+        at, seconds = self.at, self.timing.seconds
+        shares = {spec: at.history[-1][spec] for spec in self.eval_opponents}
+        return Progress(at.steps, self.arguments.total_steps, at.games, steps_per_second, shares, at.history, seconds)
 
     def _begin_games(self) -> None:
         seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)
@@ -237,32 +242,30 @@ class _Run:
         means = mean_over(group, iteration.metrics.values())
         return Iteration(steps, games, turns, dict(zip(iteration.metrics, means, strict=True)))
 
-    def _counters(self, iteration: Iteration | None, steps_per_second: float) -> dict[str, float]:
+    def _counters(self, iteration: Iteration | None) -> dict[str, float]:
         """Return the values of `logs.RUN_METRICS`."""
         at, length = self.at, math.nan
         if iteration is not None and iteration.games:
             length = iteration.turns / iteration.games
-        counted = (at.iteration, at.steps, at.games, at.seconds, steps_per_second, length)
-        return dict(zip(RUN_METRICS, counted, strict=True))
+        return dict(zip(RUN_METRICS, (at.iteration, at.steps, at.games, length), strict=True))
 
     def _log(self, iteration: Iteration, took: float) -> None:
         if self.logs is None:
             return
-        self.logs.scalars("run", self._counters(iteration, iteration.steps / took), self.at.steps)
+        timing = dict(zip(TIMING_METRICS, (self.timing.seconds, iteration.steps / took), strict=True))
+        self.logs.scalars("run", {**self._counters(iteration), **timing}, self.at.steps)
         self.logs.scalars("learning", iteration.metrics, self.at.steps)
 
     def _evaluate(self, iteration: Iteration | None = None) -> None:
         """Evaluate the learner and add a row to the table; this does not change what is learned."""
-        at, since = self.at, self.at.history[-1] if self.at.history else {"steps": 0, "seconds": 0.0}
-        seconds = at.seconds - since["seconds"]
-        speed = (at.steps - since["steps"]) / seconds if seconds else math.nan
-        measured = self._measure()
+        at, measured = self.at, self._measure()
         learned = {
             name: iteration.metrics[name] if iteration is not None else math.nan for name in self.learner.METRICS
         }
-        at.history.append({**self._counters(iteration, speed), **measured, **learned})
+        at.history.append({**self._counters(iteration), **measured, **learned})
         if self.logs is not None:
             self.logs.table(at.history)
+            self.timing.keep(at.iteration, at.steps)
             self.logs.scalars("against", measured, at.steps)
 
     def _measure(self) -> dict[str, float]:
@@ -293,13 +296,13 @@ class _Run:
             "seed": arguments.seed,
             "steps": at.steps,
             "games": at.games,
-            "seconds": round(at.seconds, 1),
             "machine": describe_machine(self.device),
             **({"processes": self.group.world} if self.group.world > 1 else {}),
         }
         learner.save(self.folder / AGENT, made)
         self.logs.plot(at.history)
         self.logs.flush()
+        self.timing.keep(at.iteration, at.steps)  # before the checkpoint, which does not go without
         at.write(self.folder, arguments, state, [unpack(part, "cpu") for part in own[1:]])
         learner.pool.prune()
 

@@ -22,6 +22,7 @@ from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Plot, Report, Section, Table
 from cellgames.utils.report.text import escape, percent
+from cellgames.utils.run_folders import TIMING
 from cellgames.utils.statistics import wilson_interval
 
 from .search_space import format_settings, format_value
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "STATES", "Sweep", "finish", "rank", "report", "setting_table", "train_command", "trial_table"]
 
 BEST, MEASURED = f"best{WEIGHTS_SUFFIX}", "best.json"
-FILES = ("report.md", "trials.csv", "settings.png", "curves.png", BEST, MEASURED)
+FILES = ("report.md", "trials.csv", "settings.png", "curves.png", BEST, MEASURED, TIMING)
 
 STATES = {"COMPLETE": "finished", "PRUNED": "stopped", "FAIL": "failed"}
 """How a trial ended, by the name of Optuna's state; best first."""
@@ -161,27 +162,18 @@ def trial_table(sweep: Sweep, *, errors: bool = True) -> Table:
             scores = [round(x, 4) for x in (trial.value, *wilson_interval(trial.value, sweep.base.eval_games))]
         about = trial.user_attrs
         settings = [format_value(trial.params[name]) for name in names]
-        state, seconds = STATES[trial.state.name], round(about.get("seconds", 0.0), 1)
-        start, end = [place, about["name"], *settings, about["seed"]], [seconds, about.get("error", "")]
-        rows.append([*start, state, trial.last_step or 0, *scores, *end])
-    columns = [
-        "rank",
-        "trial",
-        *names,
-        "seed",
-        "state",
-        "steps",
-        "score",
-        "score_low",
-        "score_high",
-        "seconds",
-        "error",
-    ]
-    if not errors:
-        columns, rows = columns[:-1], [row[:-1] for row in rows]
+        start, steps = [place, about["name"], *settings, about["seed"]], trial.last_step or 0
+        rows.append([*start, STATES[trial.state.name], steps, *scores, about.get("error", "")])
+    columns = ["rank", "trial", *names, "seed", "state", "steps", "score", "score_low", "score_high", "error"]
     if not errors:
         columns, rows = columns[:-1], [row[:-1] for row in rows]
     return Table(name="trials", columns=columns, rows=rows, shown=100)
+
+
+def timing_table(sweep: Sweep) -> Table:
+    """Return a table of the seconds of each trial, which differ from run to run."""
+    rows = [(trial.user_attrs["name"], round(trial.user_attrs.get("seconds", 0.0), 1)) for trial in sweep.trials]
+    return Table(name=Path(TIMING).stem, columns=["trial", "seconds"], rows=rows)
 
 
 def setting_table(sweep: Sweep) -> Table:
@@ -214,7 +206,7 @@ def report(sweep: Sweep, asked: Mapping[str, Any]) -> Report:
         ]
     seeds = [Section("Settings", ["Scores of the seeds that were finished.", setting_table(sweep)])]
     stopped = sum(trial.state.name == "PRUNED" for trial in sweep.trials)
-    note = "Trials were not to be stopped early: the same sweep gives the same table, except for the seconds."
+    note = "Trials were not to be stopped early: the same sweep gives the same table."
     if asked["stopping"]:
         note = (
             f"{stopped} of {len(sweep.trials)} trials were stopped early, with low scores among those that got as far. "
@@ -236,5 +228,6 @@ def report(sweep: Sweep, asked: Mapping[str, Any]) -> Report:
         ],
         data=sweep.again,
         data_file=MEASURED,
+        more_tables=[timing_table(sweep)],
         more_files={} if best is None else {BEST: _agent(sweep, best).read_bytes()},
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellgames.training.arguments import Arguments
-from cellgames.utils.run_folders import START_OVER, RunError, differences
+from cellgames.utils.run_folders import START_OVER, STUDY, RunError, differences
 
 from .search_space import MAX_TRIALS, draw_settings, format_settings, grid_settings, load_optuna, parse_space
 from .sweep_options import REDUCTION, SweepOptions, first_rung
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["JOURNAL", "TRIALS", "current", "fail", "newest", "open_study", "plan", "start_trial", "trial_arguments"]
 
-JOURNAL, TRIALS = "study.log", "trials"
+JOURNAL, TRIALS = STUDY, "trials"
 
 _DRAWS = 12  # settings, unless it is said how many
 

@@ -77,7 +77,7 @@ class TrialWork:
                 if line["steps"] <= reported:
                     continue
                 reported = line["steps"]
-                trial.set_user_attr("seconds", line["seconds"])
+                trial.set_user_attr("seconds", progress.seconds)
                 trial.report(line[self.target], int(reported))
                 if reported < arguments.total_steps and trial.should_prune():
                     raise optuna.TrialPruned

@@ -16,6 +16,7 @@ __all__ = [
     "print_files",
     "print_leaderboard",
     "program",
+    "recorded",
     "stopped",
     "warn",
 ]
@@ -43,6 +44,17 @@ def stopped(arguments: argparse.Namespace, kept: str) -> int:
     again = [word for word in arguments.command_line if word != "--no-resume"]
     print(f"\nStopped. {kept}; to continue:\n  {program()} {shlex.join(again)}", file=sys.stderr)
     return 130
+
+
+def recorded(arguments: argparse.Namespace) -> str:
+    """Return the command line as files keep it: without --out and --store, so that equal runs have equal files."""
+    words, kept = iter(arguments.command_line), ["cellgames"]
+    for word in words:
+        if word in ("--out", "--store"):
+            next(words, None)
+        elif not word.startswith(("--out=", "--store=")):
+            kept.append(word)
+    return shlex.join(kept)
 
 
 def counted(games: int, played: int) -> str:

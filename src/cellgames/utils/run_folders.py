@@ -10,14 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from .foreign_text import MOST_SHOWN, clipped
 from .options import Options, option
 
 __all__ = [
+    "NOT_COMPARED",
     "START_OVER",
+    "STUDY",
+    "TENSORBOARD",
+    "TIMING",
     "PathLike",
     "RunError",
     "RunOptions",
+    "compared_files",
     "differences",
+    "different_files",
     "opened",
     "refuse_foreign",
     "replacing",
@@ -27,6 +34,14 @@ __all__ = [
 PathLike: TypeAlias = str | os.PathLike[str]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
+
+TIMING, TENSORBOARD, STUDY = "timing.csv", "tensorboard", "study.log"
+
+NOT_COMPARED = (TIMING, TENSORBOARD, STUDY)
+"""Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal.
+
+`timing.csv` is ours; the events of TensorBoard and the journal of Optuna hold such things by their nature.
+"""
 
 _MOST = 6  # differences that are named
 
@@ -53,7 +68,19 @@ def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
 
 
 def _shown(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return clipped(", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value), MOST_SHOWN)
+
+
+def compared_files(folder: PathLike) -> dict[str, Path]:
+    """Return the files of a run by their relative paths, without those of `NOT_COMPARED`."""
+    found = {path.relative_to(folder): path for path in sorted(Path(folder).rglob("*")) if path.is_file()}
+    return {name.as_posix(): path for name, path in found.items() if not {*name.parts} & {*NOT_COMPARED}}
+
+
+def different_files(one: PathLike, other: PathLike) -> list[str]:
+    """Return the relative paths of files in which two runs differ; see `compared_files`."""
+    first, second = ({name: path.read_bytes() for name, path in compared_files(f).items()} for f in (one, other))
+    return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
 @contextmanager

@@ -262,9 +262,9 @@ def run_trial(
     return current(study, [planned])[0]
 
 
-def evaluations(out: Path) -> list[dict[str, float]]:
+def evaluations(out: Path, table: str = "progress.csv") -> list[dict[str, float]]:
     """The table of a run."""
-    with (out / "progress.csv").open(newline="", encoding="utf-8") as file:
+    with (out / table).open(newline="", encoding="utf-8") as file:
         return [{name: float(value) for name, value in line.items()} for line in csv.DictReader(file)]
 
 
@@ -274,7 +274,9 @@ def test_a_trial_reports_its_evaluations_and_then_its_end(tmp_path: Path, monkey
     assert trial.intermediate_values == {int(line["steps"]): line["random"] for line in lines}
     assert len(lines) >= 3
     assert (trial.state.name, trial.value) == ("COMPLETE", lines[-1]["random"])
-    assert trial.user_attrs["seconds"] == pytest.approx(lines[-1]["seconds"], rel=1e-4)
+    assert trial.user_attrs["seconds"] == pytest.approx(
+        evaluations(tmp_path / "trials" / "001-seed=0", "timing.csv")[-1]["seconds"], abs=1e-3
+    )
     with (tmp_path / "study.log").open() as file:
         events = len(file.readlines())
     TrialWork(tmp_path, "this disk", "random", True, tiny().to_data(), "").start()("001-seed=0")
@@ -378,6 +380,10 @@ def test_reports_tell_all(tmp_path: Path) -> None:
         lines = list(csv.DictReader(file))
     assert [line["state"] for line in lines] == ["finished", "finished", "stopped", "failed"]
     assert [line["score"] for line in lines] == ["0.75", "0.3", "0.2", ""]
+    with (tmp_path / "timing.csv").open(encoding="utf-8") as file:
+        assert {line["trial"]: line["seconds"] for line in csv.DictReader(file)} == {
+            line["trial"]: "1.5" for line in lines
+        }
     interval = Tally(games=4, wins=3, losses=1, draws=0, distinct=4).interval()
     assert [float(lines[0][f"score_{end}"]) for end in ("low", "high")] == pytest.approx(interval, abs=1e-4)
     assert lines[3]["error"] == "too | bad"

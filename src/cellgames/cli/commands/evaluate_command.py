@@ -16,7 +16,7 @@ from cellgames.agents.loading import default_opponents, file_of
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.store.feed import feeding
-from cellgames.cli.console import UserError, program, warn
+from cellgames.cli.console import UserError, program, recorded, warn
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -173,7 +173,7 @@ def _write(
     from cellgames.utils.report.model import Part, Report
     from cellgames.utils.report.text import escape
 
-    command = shlex.join(["cellgames", *arguments.command_line])
+    command = recorded(arguments)
     data = {
         "command": command,
         "version": __version__,

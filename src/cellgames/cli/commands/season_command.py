@@ -37,6 +37,7 @@ from cellgames.cli.shared_options import (
     workers_of,
 )
 from cellgames.envs import registry
+from cellgames.utils.foreign_text import shown
 
 if TYPE_CHECKING:
     from cellgames.arena.season.games import Umpire

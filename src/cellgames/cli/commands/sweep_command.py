@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, program, stopped, warn
+from cellgames.cli.console import UserError, program, recorded, stopped, warn
 from cellgames.cli.shared_options import add_command, add_folder, add_game, add_options, file_name, parameters
 from cellgames.cluster.connection import load_ray
 from cellgames.training.algorithms import ALGORITHMS
@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
         line.show(_progress_text(trials), news=done > shown)
         shown = done
 
-    command = shlex.join(["cellgames", *arguments.command_line])
+    command = recorded(arguments)
     resume = RunOptions.from_given(vars(arguments)).resume
     try:
         found = sweeps.sweep(base, out, options, resume=resume, command=command, report=report, warn=warn)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.cli.console import UserError, program, stopped, warn
+from cellgames.cli.console import UserError, program, recorded, stopped, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -30,7 +30,7 @@ from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import presets
 from cellgames.utils.options import Option
 from cellgames.utils.progress import StatusLine
-from cellgames.utils.run_folders import RunOptions
+from cellgames.utils.run_folders import TIMING, RunOptions
 
 if TYPE_CHECKING:
     from cellgames.training.runs.run import Finished, Progress
@@ -111,7 +111,7 @@ def _run(arguments: argparse.Namespace) -> int:
             settings,
             out,
             resume=RunOptions.from_given(vars(arguments)).resume,
-            command=shlex.join(["cellgames", *arguments.command_line]),
+            command=recorded(arguments),
             report=report,
             warn=warn,
         )
@@ -197,6 +197,7 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
         (finished.agent.name, "the agent"),
         ("curve.png", "its strength over steps"),
         ("progress.csv", "a line an evaluation"),
+        (TIMING, "the seconds until each of them"),
         ("tensorboard", "for tensorboard --logdir"),
     ):
         if (finished.out / name).exists():
