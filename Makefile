@@ -5,13 +5,14 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations wheel docs bench strength study clean
+.PHONY: help setup demo test lint types unit quick durations sanitize wheel docs bench strength study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
 	@echo "make wheel  build wheel and sdist, and try both in empty environments"
+	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
@@ -20,7 +21,7 @@ help:
 
 setup: .venv/installed
 
-.venv/installed: pyproject.toml constraints.txt
+.venv/installed: pyproject.toml constraints.txt setup.py $(wildcard envs/native/sources/*)
 	@"$(PYTHON)" -c 'import sys; v = sys.version_info[:2]; sys.exit(None if (3, 11) <= v <= (3, 13) else f"expected Python 3.11 to 3.13, got {v[0]}.{v[1]}; name one with: make PYTHON=python3.11")'
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
@@ -58,6 +59,14 @@ quick: setup
 # The seconds of each test, by which `unit` orders and `quick` chooses them.
 durations: setup
 	$(PYTEST) --record-durations tests/durations.json
+
+# The native kernels with the checks of AddressSanitizer and UBSan, under their tests.
+SANITIZED := build/sanitize/cellgames/envs/native/_library.abi3.so
+sanitize: setup
+	CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover -DCELLGAMES_SANITIZE" LDFLAGS="-fsanitize=address,undefined" \
+		$(BIN)/python setup.py --quiet build_ext --force --build-lib build/sanitize --build-temp build/sanitize-objects
+	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 CELLGAMES_NATIVE=$(SANITIZED) \
+		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py
 
 wheel: setup
 	$(BIN)/python tests/support/check_distributions.py

@@ -5,13 +5,21 @@ Kocsis, Szepesvari, "Bandit based Monte-Carlo planning", ECML 2006. Letters: see
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.compiling import kernel
+from cellgames.envs.native import library
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
 from .evaluators import Evaluator, PlayoutEvaluator
+from .search_result import SearchResult
 from .tree import CLOSED, ILLEGAL, OPEN, Tree
 from .tree_search import Search
 
@@ -26,6 +34,7 @@ PLAYOUTS = 4
 _ABOVE = 100.0  # every bound, and small enough that chance is not rounded away
 _LEAST = 64  # nodes looked at together
 _ORDERS = 1021  # orders in which untried edges are tried; a node takes one by its place
+_UNINTERRUPTED = 1 << 16  # simulations of native code, after which Ctrl-C is noticed
 
 
 def _highest(visits: Tensor, total: Tensor, status: Tensor, orders: Tensor, weight: Tensor, edge: Tensor) -> None:
@@ -57,16 +66,41 @@ class UCTSearch(Search):
     ) -> None:
         super().__init__(game, evaluator if evaluator is not None else PlayoutEvaluator(PLAYOUTS), simulations)
         self.exploration = exploration
-        self._orders = torch.zeros((0, 0))
+        self._orders = self._weights = torch.zeros((0, 0))
+
+    @override
+    def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
+        simulate = self._native(tree)
+        if simulate is None:
+            return super().grow(tree, generator)
+        self._prepare(tree, generator)
+        keys = torch.randint(1 << 62, (tree.trees,), generator=generator, device=generator.device).to(tree.device)
+        left = self.simulations
+        while left and not tree.of_root(tree.resolved).all():
+            now = min(left, max(1, _UNINTERRUPTED // tree.trees))
+            simulate(tree, now, orders=self._orders, weights=self._weights, keys=keys)
+            left -= now
+        return self._result(tree)
+
+    def _native(self, tree: Tree) -> Callable[..., None] | None:
+        """Return what adds simulations by native code, if there is such code for the game, evaluator and device."""
+        if type(self.evaluator) is not PlayoutEvaluator or (target := plugin_of(self.game).native_uct) is None:
+            return None
+        if (native := library(tree.device)) is None:
+            return None
+        return partial(resolve(target), native, playouts=self.evaluator.playouts)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         orders = torch.rand((_ORDERS, self.edges), generator=generator, device=generator.device)
         self._orders = orders.to(tree.device) + _ABOVE
+        most = int(tree.of_root(tree.visits).max()) + self.simulations + 1
+        visits = torch.arange(most + 1, device=tree.device).clamp(min=1)
+        self._weights = self.exploration**2 * visits.float().log()
 
     def _choose(self, tree: Tree, nodes: Tensor, number: int, at_root: bool) -> Tensor:
         width = max(_LEAST, 1 << (len(nodes) - 1).bit_length())  # few sizes, so that few graphs are compiled
         rows = torch.nn.functional.pad(nodes, (0, width - len(nodes)))
-        weight = self.exploration**2 * tree.visits[rows].log()
+        weight = self._weights[tree.visits[rows].long()]
         arguments = [
             tree.edge_visits[rows],
             tree.edge_total[rows],

@@ -20,6 +20,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, library, pointer
 
 from . import rules
 from .geometry import neighbours
@@ -27,6 +28,7 @@ from .geometry import neighbours
 __all__ = ["LOTS", "winners"]
 
 _WIDTHS = (64, 256)  # games evaluated together on CPU: few sizes, so that few graphs are compiled, and all in the cache
+_GAMES_A_THREAD = 128  # of native code: starting a thread takes as long as some dozens of games
 _PLACE_BITS = 9  # of a cell's number
 LOTS = 1 << 21
 """Random numbers for `winners` are below this."""
@@ -46,6 +48,8 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         player: int64 [X], who moves next.
         lots: int32 [X, N], random numbers below `LOTS`.
     """
+    if (native := library(stones.device)) is not None:
+        return _native_winners(native, stones, player, lots)
     board = _filled(stones, player, lots).float()
     games = len(board)
     widest = _WIDTHS[-1] if stones.device.type == "cpu" else max(_WIDTHS[-1], 1 << (games - 1).bit_length())
@@ -56,6 +60,23 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         padded[:, : len(some)] = some.t()
         results.append(_winners(padded)[: len(some)])
     return torch.cat(results)
+
+
+def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
+    """Return `winners`, by `sources/torus_filling.cpp`."""
+    games, cells = stones.shape
+    board, winner = stones.int().contiguous(), player.new_empty(games, dtype=torch.int32)
+    threads = min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
+    native.cellgames_torus_winners(
+        isqrt(cells // 2),
+        games,
+        threads,
+        pointer(board, torch.int32),
+        pointer(player.contiguous(), torch.int64),
+        pointer(lots.contiguous(), torch.int32),
+        pointer(winner, torch.int32),
+    )
+    return winner
 
 
 def _filled(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:

@@ -299,6 +299,8 @@ def flipped(method: Callable[..., Any]) -> Callable[..., Any]:
 def test_values_have_the_right_sign_and_a_flipped_one_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     state = midway(SMALL, 150, 7)
     assert believed(state) > 0.85
+    monkeypatch.setattr("cellgames.agents.search.uct.library", lambda device: None)  # what follows is in Python
+    assert believed(state) > 0.85
     monkeypatch.setattr(Tree, "credit", flipped(Tree.credit))
     assert believed(state) < 0.7
 

@@ -20,6 +20,7 @@ LAYERS = """
     plugins
     utils
     cluster
+    envs.native
     envs.kernels
     envs.boards
     envs.core

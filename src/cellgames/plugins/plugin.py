@@ -107,6 +107,8 @@ class GamePlugin:
             outcomes, int8 [X, P]. It replaces `playouts.finish`.
         prior: function of a game, `X` states and a generator to logits, float [X, A]: the actions that a tree search
             without a network should try.
+        native_uct: function that adds simulations to the trees of a UCT search by native code, as
+            `agents.torus.native_uct.simulate` does.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
         presets: training options by algorithm; later ones override earlier ones.
@@ -127,6 +129,7 @@ class GamePlugin:
     transfer_parameters: tuple[str, ...] = ()
     playout: Target | None = None
     prior: Target | None = None
+    native_uct: Target | None = None
     determinize: Target | None = None
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None

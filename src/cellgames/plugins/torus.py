@@ -19,6 +19,7 @@ TORUS = GamePlugin(
     },
     networks={"policy": "cellgames.agents.torus.network:TorusNetwork"},
     transfer_parameters=("size",),
+    native_uct="cellgames.agents.torus.native_uct:simulate",
     presets=(
         TrainingPreset(
             "ppo", {**SAMPLE_EFFICIENT, "num_envs": 128, "layers": 4, "eval_every": 20, "checkpoint_every": 40}

@@ -1,0 +1,114 @@
+"""The compiled library of native kernels, and the reason where there is none.
+
+`setup.py` builds it from `sources/` when the package is installed. It is called through `ctypes` with the addresses of
+tensors, so it needs neither torch's nor Python's binary interface, and calls release the interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import warnings
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, TypeAlias
+
+import torch
+from torch import Tensor
+
+__all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status"]
+
+INTERFACE = 1
+"""The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
+
+SWITCH = "CELLGAMES_NATIVE"
+"""The environment variable that turns the library off if it is `0`, or names the file of another one."""
+
+Library: TypeAlias = ctypes.CDLL
+
+
+@dataclass(frozen=True)
+class NativeStatus:
+    """The state of the native kernels in this process.
+
+    Attributes:
+        path: the file of the library, or "" if there is none.
+        problem: why it is not used, in a sentence; "" if it is used.
+    """
+
+    path: str
+    problem: str
+
+    def __str__(self) -> str:
+        return f"native kernels: {self.problem or f'used, from {self.path}'}"
+
+
+def library(device: torch.device) -> Library | None:
+    """Return the library if it is built and kernels for `device` are in it, else None.
+
+    A library that is there but cannot be used gives a warning, once.
+    """
+    return _loaded()[0] if device.type == "cpu" else None
+
+
+def status() -> NativeStatus:
+    """Return whether the library is used and why not."""
+    return _loaded()[1]
+
+
+def pointer(tensor: Tensor, dtype: torch.dtype) -> int:
+    """Return the address of a tensor's numbers for a native function.
+
+    Raises:
+        ValueError: the tensor is not contiguous, not on the CPU or of another dtype.
+    """
+    if tensor.dtype != dtype or tensor.device.type != "cpu" or not tensor.is_contiguous():
+        raise ValueError(
+            f"expected a contiguous {dtype} tensor on the CPU, "
+            f"got {tensor.dtype} on {tensor.device} with strides {tensor.stride()}"
+        )
+    return tensor.data_ptr()
+
+
+@cache
+def _loaded() -> tuple[Library | None, NativeStatus]:
+    path: str | None = os.environ.get(SWITCH, "")
+    if path == "0":
+        return None, NativeStatus("", f"off, since {SWITCH} is 0")
+    if path in ("", "1"):
+        found = find_spec("cellgames.envs.native._library")
+        path = found.origin if found is not None else None
+    if path is None:
+        return None, NativeStatus("", "not built: no C++ compiler was found when the package was installed")
+    try:
+        loaded = ctypes.CDLL(path)
+        _declare(loaded)
+        problem = _mismatch(loaded)
+    except (OSError, AttributeError) as error:
+        problem = f"the native library cannot be loaded ({error}); install the package anew"
+    if problem:
+        warnings.warn(f"{path}: {problem}. The slower torch code runs instead.", stacklevel=4)
+        return None, NativeStatus(path, problem)
+    return loaded, NativeStatus(path, "")
+
+
+def _mismatch(loaded: Library) -> str:
+    number = loaded.cellgames_native_interface()
+    if number == INTERFACE:
+        return ""
+    return f"the native library was built from other sources (interface {number}, expected {INTERFACE}); install it anew"
+
+
+def _declare(loaded: Library) -> None:
+    """Tell `ctypes` the arguments of each function: whole numbers of 64 bits and addresses."""
+    number, address = ctypes.c_int64, ctypes.c_void_p
+    functions: dict[str, list[Any]] = {
+        "cellgames_native_interface": [],
+        "cellgames_torus_winners": [number, number, number, address, address, address, address],
+        "cellgames_torus_uct": [address, address],
+    }
+    for name, arguments in functions.items():
+        function = getattr(loaded, name)
+        function.argtypes = arguments
+        function.restype = number if name == "cellgames_native_interface" else None

@@ -1,0 +1,233 @@
+"""Native code of Torus against the torch code that it replaces, in every bit."""
+
+from __future__ import annotations
+
+import copy
+import os
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from native_code import native_library
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.play_loop import play
+from cellgames.agents.search import Evaluation, PlayoutEvaluator, Tree, UCTSearch
+from cellgames.agents.torus import native_uct
+from cellgames.agents.search.search_agent import SearchAgent
+from cellgames.envs.core import Game, State, seeds
+from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.torus import filling, rules
+
+ARRAYS = tuple(native_uct._ARRAYS)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+@cache
+def positions(size: int, plies: int) -> Any:
+    """Unfinished games after random moves."""
+    game, chance = cellgames.make("torus-v0", size=size), generator(plies)
+    state = game.init(seeds(plies, 24))
+    for _ in range(plies):
+        state = game.step(state, game.random_actions(state, random_bits(24, chance)), checked=False)
+    return state[~state.done]
+
+
+def in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("envs.torus.filling", "agents.search.uct"):
+        monkeypatch.setattr(f"cellgames.{module}.library", lambda device: None)
+
+
+# ---------------------------------------------------------------- random games
+
+
+@pytest.mark.parametrize("size", range(2, 17))
+def test_winners_of_random_games_are_the_same(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    native_library()
+    for plies in (0, size, size * size // 2, size * size, 2 * size * size - 3):
+        state = positions(size, plies)
+        lots = torch.randint(filling.LOTS, state.codes.shape, generator=generator(size), dtype=torch.int32)
+        stones, player = state.codes & rules.COLOUR, state.current_player
+        native = filling.winners(stones, player, lots)
+        with monkeypatch.context() as patch:
+            in_torch(patch)
+            assert torch.equal(native, filling.winners(stones, player, lots))
+
+
+@pytest.mark.parametrize("lots", ["equal", "rising", "lowest", "highest"])
+def test_lots_of_any_kind_fill_the_board_alike(lots: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    native_library()
+    state = positions(5, 9)
+    numbers = {
+        "equal": torch.full(state.codes.shape, 77, dtype=torch.int32),
+        "rising": torch.arange(state.codes.shape[1], dtype=torch.int32).expand(state.codes.shape),
+        "lowest": torch.zeros(state.codes.shape, dtype=torch.int32),
+        "highest": torch.full(state.codes.shape, filling.LOTS - 1, dtype=torch.int32),
+    }[lots]
+    arguments = state.codes & rules.COLOUR, state.current_player, numbers
+    native = filling.winners(*arguments)
+    in_torch(monkeypatch)
+    assert torch.equal(native, filling.winners(*arguments))
+
+
+@pytest.mark.parametrize("games", [0, 1, 3, 4097])
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_winners_in_any_number_on_any_threads(games: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    native_library()
+    stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous
+    stones[:, 0] = 0
+    player = torch.arange(games) % 2
+    lots = torch.randint(filling.LOTS, stones.shape, generator=generator(1), dtype=torch.int32)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        native = filling.winners(stones, player, lots)
+    finally:
+        torch.set_num_threads(before)
+    in_torch(monkeypatch)
+    assert torch.equal(native, filling.winners(stones, player, lots))
+
+
+# ---------------------------------------------------------------- search
+
+
+class Recorded(PlayoutEvaluator):
+    """An evaluator by playouts that writes down the random numbers of each evaluation; one position at a time."""
+
+    def __init__(self, playouts: int) -> None:
+        super().__init__(playouts)
+        self.lots: list[Tensor] = []
+
+    def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
+        value = super().evaluate(game, state, again := generator.clone_state()).value
+        self.lots.append(
+            torch.randint(filling.LOTS, (self.playouts, game.info.num_actions), generator=generator, dtype=torch.int32)
+        )
+        assert torch.equal(again.get_state(), generator.get_state())
+        return Evaluation(value.new_zeros((1, game.info.num_actions)), value)
+
+
+def grown(game: Game, state: State, simulations: int, playouts: int) -> tuple[Tree, Tree]:
+    """The tree of a position grown by torch code, and by native code with the same random numbers."""
+    native = native_library()
+    evaluator, chance = Recorded(playouts), generator(simulations)
+    search = UCTSearch(game, simulations, evaluator=evaluator)
+    tree = search.empty(state)
+    search.plant(tree, torch.zeros(1, dtype=torch.int64), state, chance)
+    other, before = copy.deepcopy(tree), len(evaluator.lots)
+    search.grow(tree, chance)
+    recorded = evaluator.lots[before:]
+    lots = torch.stack([*recorded, torch.zeros((playouts, game.info.num_actions), dtype=torch.int32)])[None]
+    native_uct.simulate(
+        native,
+        other,
+        simulations,
+        playouts=playouts,
+        orders=search._orders,
+        weights=search._weights,
+        keys=torch.zeros(1, dtype=torch.int64),
+        lots=lots,
+    )
+    return tree, other
+
+
+@pytest.mark.parametrize(
+    ("size", "plies", "simulations", "playouts"),
+    [
+        *((2, plies, 60, 1) for plies in (0, 2, 4)),
+        *((3, plies, 120, 1) for plies in (0, 4, 8)),
+        *((5, plies, 80, 4) for plies in (0, 20, 30)),
+        *((8, plies, 80, 1) for plies in (0, 70)),
+        (11, 120, 40, 3),
+        (16, 200, 20, 1),
+    ],
+)
+def test_trees_grow_alike(size: int, plies: int, simulations: int, playouts: int) -> None:
+    game = cellgames.make("torus-v0", size=size)
+    for row in range(min(2, len(positions(size, plies)))):
+        tree, other = grown(game, positions(size, plies)[row], simulations, playouts)
+        assert int(tree.count[0]) > 1 or bool(tree.resolved[0])
+        for name in ARRAYS:
+            assert torch.equal(getattr(tree, name), getattr(other, name)), name
+        assert tree.state.equal(other.state)
+
+
+def test_a_search_depends_on_neither_threads_nor_company() -> None:
+    native_library()
+    game, state = cellgames.make("torus-v0", size=4), positions(4, 6)
+    search = UCTSearch(game, 50)
+
+    def visits(threads: int) -> Tensor:
+        before = torch.get_num_threads()
+        torch.set_num_threads(threads)
+        try:
+            return search.run(state, generator(5)).visits
+        finally:
+            torch.set_num_threads(before)
+
+    assert torch.equal(visits(1), visits(3))
+    assert torch.equal(visits(2), visits(2))
+
+
+def test_trees_that_are_kept_grow_on() -> None:
+    """Searches that continue a tree have as many visits as those before and these together."""
+    native_library()
+    game, state = cellgames.make("torus-v0", size=4), positions(4, 4)
+    search, chance = UCTSearch(game, 40), generator()
+    tree = search.empty(state, known=41)
+    search.plant(tree, torch.arange(len(state)), state, chance)
+    search.grow(tree, chance)
+    result = search.grow(tree, chance)
+    resolved = tree.of_root(tree.resolved)
+    assert (result.visits.sum(1)[~resolved] == 80).all()
+    assert (tree.of_root(tree.visits)[~resolved] == 81).all()
+
+
+def test_values_are_those_of_playouts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random numbers differ from those of torch code, and so do results, by chance only."""
+    native_library()
+    game, state = cellgames.make("torus-v0", size=5), positions(5, 24)
+    search = UCTSearch(game, 150)
+    native = search.run(state, generator(1)).value[:, 0]
+    in_torch(monkeypatch)
+    torch_values = search.run(state, generator(2)).value[:, 0]
+    assert (native - torch_values).abs().median() < 0.06
+    assert torch.corrcoef(torch.stack((native, torch_values)))[0, 1] > 0.97
+
+
+@pytest.mark.slow
+def test_it_plays_as_well_as_torch_code() -> None:
+    """Of 400 games against the same agent without native code half are won; 0.1 is 4 deviations."""
+    native_library()
+    game = cellgames.make("torus-small-v0")
+
+    class InTorch(UCTSearch):
+        def _native(self, tree: Tree) -> None:
+            return None
+
+    agents = [load("mcts:64"), SearchAgent("mcts:64 in torch", lambda game: InTorch(game, 64))]
+    seats = torch.tensor([[0, 1], [1, 0]]).repeat(200, 1)
+    played = play(game, agents, seats, seeds(3, 400), [generator(1), generator(2)])
+    wins = game.outcome(played.state).gather(1, (seats == 0).int().argmax(1, keepdim=True)) > 0
+    assert 0.4 < wins.float().mean() < 0.6
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_it_works_in_a_forked_process() -> None:
+    native_library()
+    game, state = cellgames.make("torus-v0", size=3), positions(3, 3)
+    expected = UCTSearch(game, 30).run(state, generator()).visits
+    child = os.fork()
+    if child == 0:
+        try:
+            torch.set_num_threads(1)
+            os._exit(0 if torch.equal(UCTSearch(game, 30).run(state, generator()).visits, expected) else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

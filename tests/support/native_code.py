@@ -1,0 +1,20 @@
+"""The native library for tests; they are skipped where it cannot be built, and fail where it is only missing."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from cellgames.envs.kernels.compiling import compiler_found
+from cellgames.envs.native import Library, library, status
+
+__all__ = ["native_library"]
+
+
+def native_library() -> Library:
+    """Return the library; a machine without a compiler skips the test."""
+    if (found := library(torch.device("cpu"))) is not None:
+        return found
+    if compiler_found("cpu"):
+        pytest.fail(f"{status()}; this machine has a compiler: install the package anew")
+    pytest.skip(str(status()))
