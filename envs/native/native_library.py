@@ -97,7 +97,7 @@ def _mismatch(loaded: Library) -> str:
     number = loaded.cellgames_native_interface()
     if number == INTERFACE:
         return ""
-    return f"the native library was built from other sources (interface {number}, expected {INTERFACE}); install it anew"
+    return f"the native library was built from other sources (interface {number}, expected {INTERFACE}); reinstall"
 
 
 def _declare(loaded: Library) -> None:

@@ -16,8 +16,8 @@ import cellgames
 from cellgames.agents import load
 from cellgames.agents.play_loop import play
 from cellgames.agents.search import Evaluation, PlayoutEvaluator, Tree, UCTSearch
-from cellgames.agents.torus import native_uct
 from cellgames.agents.search.search_agent import SearchAgent
+from cellgames.agents.torus import native_uct
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.torus import filling, rules
