@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from .networks.trained import shipped
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
-    from .random_agent import random_turn
     from .selection import select
 else:
     from cellgames.utils.lazy_names import lazy_names
@@ -38,7 +37,6 @@ else:
             "networks.trained": ("shipped",),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
-            "random_agent": ("random_turn",),
             "selection": ("select",),
         },
     )
@@ -65,7 +63,6 @@ __all__ = [
     "parse_move",
     "play",
     "random_openings",
-    "random_turn",
     "read_about",
     "save_network",
     "select",

@@ -16,7 +16,6 @@ from cellgames.envs.core.seating import Seating
 
 from .base import AnyAgent, draw_seeds, takes_states
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
-from .random_agent import random_turn
 from .selection import select
 
 __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
@@ -216,7 +215,7 @@ def _random_envs(game: Game, count: int, plies: int, generator: torch.Generator)
     state: State = game.init(draw_seeds(count, generator))
     record: list[Tensor] = []
     for _ in range(plies):
-        record.append(random_turn(game, state, generator))
+        record.append(game.random_actions(state, generator))
         state = game.step(state, record[-1], checked=False)
     stacked = (
         torch.stack(record, dim=1) if record else torch.empty((count, 0, *game.info.action_shape), dtype=torch.int64)

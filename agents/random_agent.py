@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from typing_extensions import override
 
-from cellgames.envs.core import Game, State, sampling
+from cellgames.envs.core import Game, sampling
 from cellgames.envs.registry import plugin_of
 
 from .base import BaseAgent
 
-__all__ = ["RandomAgent", "has_compound_turns", "random_actions", "random_turn"]
+__all__ = ["RandomAgent", "has_compound_turns", "random_actions"]
 
 
 def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator) -> Tensor:
@@ -31,15 +30,6 @@ def random_actions(mask: Tensor, nvec: Sequence[int], generator: torch.Generator
     bits = torch.stack([sampling.random_bits(len(mask), generator, mask.device) for _ in nvec], 1)
     parts = sampling.random_parts(mask, nvec, bits)
     return parts.squeeze(1) if len(nvec) == 1 else parts
-
-
-def random_turn(game: Game, state: State, generator: torch.Generator) -> Tensor:
-    """Return uniformly random legal actions of all who act in `B` games, as `Game.step` takes them: int64 [B, ...].
-
-    Those of finished games have no meaning. The generator is consumed, alike for finished games and others.
-    """
-    shape = (len(state), *game.info.action_shape)
-    return game.random_actions(state, sampling.random_bits(math.prod(shape), generator, state.device).view(shape))
 
 
 def has_compound_turns(game: Game) -> bool:

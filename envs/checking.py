@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import io
 import json
-import math
 from collections.abc import Iterator
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from cellgames.envs.core.sampling import random_bits
-
-from .core import Game, Space, State, seeds
+from .core import Game, Space, seeds
 
 __all__ = ["check_game"]
 
@@ -50,7 +47,7 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
         _check_position(game, state, f"after {turn} steps")
         if state.done.all():
             break
-        actions = _random_actions(game, state, generator)
+        actions = game.random_actions(state, generator)
         state = _check_step(game, state, actions, f"in step {turn + 1}")
         returns += state.rewards
     _demand(game, bool(state.done.all()), f"a game goes on after {turn} steps; info.max_turns is {game.info.max_turns}")
@@ -68,11 +65,6 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
 def _demand(game: Game, holds: bool, otherwise: str) -> None:
     if not holds:
         raise ValueError(f"{game.id}: {otherwise}")
-
-
-def _random_actions(game: Game, state: State, generator: torch.Generator) -> Tensor:
-    shape = (len(state), *game.info.action_shape)
-    return game.random_actions(state, random_bits(math.prod(shape), generator, state.device).view(shape))
 
 
 def _check_actions(game: Game) -> None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, refuse
-from cellgames.agents.random_agent import has_compound_turns, random_turn
+from cellgames.agents.random_agent import has_compound_turns
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
@@ -62,7 +62,7 @@ def finish(
         state = state.replace(seed=draw_seeds(len(state), generator, state.device))
 
     def turn(state: State, places: Tensor) -> State:
-        actions = random_turn(game, state, generator)
+        actions = game.random_actions(state, generator)
         if on_actions is not None:
             acting = (~state.done).nonzero().squeeze(1)
             on_actions(places[acting], state.current_player[acting], actions[acting])

@@ -14,7 +14,6 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import Seats
-from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
@@ -82,7 +81,7 @@ class RolloutAgent(PlayoutAgent):
             rows = some // actions.shape[1]
             games, seat, chosen = state[rows], seats[rows, None], actions.flatten()[some]
             if game.info.simultaneous:
-                chosen = random_turn(game, games, generator).scatter(1, seat, chosen[:, None])
+                chosen = game.random_actions(games, generator).scatter(1, seat, chosen[:, None])
             games = game.step(games, chosen, checked=False)
             outcome = finish(game, games, generator).gather(1, seat).squeeze(1)
             sums.index_add_(0, some, (outcome + 1) / 2)

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.play_loop import random_openings
-from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, State
 
 __all__ = ["lengths", "match_openings", "openings"]
@@ -34,7 +33,7 @@ def openings(game: Game, seeds: Tensor, plies: int, generator: torch.Generator) 
     drawn = torch.full(shape, -1, dtype=torch.int64)
     state: State = game.init(seeds)
     for ply in range(plies):
-        chosen = random_turn(game, state, generator)
+        chosen = game.random_actions(state, generator)
         # A last turn may be all of Life, only to be thrown away.
         env_ids = (~(state.done | game.is_last_turn(state))).nonzero().squeeze(1)
         if not len(env_ids):

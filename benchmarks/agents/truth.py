@@ -24,7 +24,6 @@ import cellgames
 from benchmarks.pages import head, write_page
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.loading import load
-from cellgames.agents.random_agent import random_turn
 from cellgames.agents.selection import select
 from cellgames.agents.torus.solver import solver
 from cellgames.envs.torus.game import Torus
@@ -80,7 +79,7 @@ def _undecided(game: Torus, generator: torch.Generator) -> TorusState:
     env_ids, parts = torch.arange(_GAMES), []
     for turn in range(num_cells(SIZE)):
         parts.append((env_ids[(end == turn) & ~state.done], state[(end == turn) & ~state.done]))
-        state = game.step(state, random_turn(game, state, generator), checked=False)
+        state = game.step(state, game.random_actions(state, generator), checked=False)
     states = TorusState.cat([part for _, part in parts])[torch.cat([env_ids for env_ids, _ in parts]).argsort()]
     winning = solver(SIZE).winning_moves(states)
     return states[winning.any(1) & (game.legal_actions(states) & ~winning).any(1)]

@@ -14,7 +14,7 @@ from typing_extensions import override
 from cellgames.envs.core import Game, State
 from cellgames.envs.registry import make
 
-from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, no_options
+from .learner_games import LearnerGames, as_tensor, endings, masks_by_component, position_of
 from .seats import Opponents
 from .window import Rendered, RenderMode
 
@@ -62,11 +62,10 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
         Args:
             seed: of the game, 0 to 2**63 - 1; None takes the one that follows the last game's, and the first time a
                 random one.
-            options: none are known.
+            options: {"position": a line as `game.state_to_string` writes it} starts from there.
         """
         super().reset(seed=seed)
-        no_options(self.game, options)
-        observation, self._final = self._begin(seed), None
+        observation, self._final = self._begin(seed, position_of(self.game, options)), None
         self._draw()
         return observation, self._info(int(self.vector.player[0]))
 

@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 from cellgames.envs.core import Game
 from cellgames.envs.registry import make
 
-from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, no_options
+from .learner_games import LearnerGames, as_tensor, check_pixels, endings, masks_by_component, position_of
 from .seats import Opponents
 from .window import picture_of
 
@@ -74,11 +74,11 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
 
         Args:
             seed: env i gets seed + i, or its own of a sequence; None goes on with the seeds that follow.
-            options: none are known.
+            options: {"position": a line as `game.state_to_string` writes it, or for each env a line or None} starts
+                these games from there.
         """
         super().reset(seed=seed if isinstance(seed, int) else None)
-        no_options(self.game, options)
-        return self._begin(seed), self._infos()
+        return self._begin(seed, position_of(self.game, options)), self._infos()
 
     def step(self, actions: Array) -> tuple[Array, Array, Array, Array, dict[str, Any]]:
         """Let the learner act in every env, integers [B] or [B, K], and then the others."""

@@ -31,7 +31,7 @@ __all__ = [
     "endings",
     "env_seeds",
     "masks_by_component",
-    "no_options",
+    "position_of",
 ]
 
 
@@ -70,12 +70,14 @@ class LearnerGames:
         self._fresh = True  # no step has been made since the games began
         return box_of(self.game.info.observation), action_space_of(self.game)
 
-    def _begin(self, seed: int | Sequence[int | None] | None) -> npt.NDArray[Any]:
+    def _begin(
+        self, seed: int | Sequence[int | None] | None, position: str | Sequence[str | None] | None
+    ) -> npt.NDArray[Any]:
         """Start new games, with the seeds that follow if there is none, and return the observation."""
         if seed is not None:
-            self.vector.reset(env_seeds(self.game, seed, self.vector.num_envs))
-        elif not self._fresh:
-            self.vector.reset()
+            self.vector.reset(env_seeds(self.game, seed, self.vector.num_envs), position=position)
+        elif not self._fresh or position is not None:
+            self.vector.reset(position=position)
         self._fresh = False
         return self._observation()
 
@@ -158,7 +160,13 @@ def masks_by_component(game: Game, mask: npt.NDArray[np.bool_]) -> Any:
     return whole if len(nvec) == 1 else tuple(np.split(whole, np.cumsum(nvec)[:-1], axis=-1))
 
 
-def no_options(game: Game, options: Mapping[str, Any] | None) -> None:
-    """Raise a `ValueError` if `reset` is given options."""
-    if options:
-        raise ValueError(f"{game.id}: reset takes no options, got {', '.join(map(repr, options))}")
+def position_of(game: Game, options: Mapping[str, Any] | None) -> Any:
+    """Return the position among the options of a `reset`; None if there is none.
+
+    Raises:
+        ValueError: other options.
+    """
+    options = options or {}
+    if unknown := [name for name in options if name != "position"]:
+        raise ValueError(f"{game.id}: reset knows the option 'position', got {', '.join(map(repr, unknown))}")
+    return options.get("position")

@@ -15,7 +15,7 @@ import torch
 
 from cellgames.envs.core import Game
 
-from .learner_games import LearnerGames, as_tensor, check_pixels, endings, no_options
+from .learner_games import LearnerGames, as_tensor, check_pixels, endings, position_of
 from .seats import Ended, Opponents
 from .window import picture_of
 
@@ -110,11 +110,15 @@ class SeatVecEnv(LearnerGames, VecEnv):
     # --- playing ----------------------------------------------------------------------------------------------
 
     def reset(self) -> npt.NDArray[Any]:
-        """Start new games, of the seeds given to `seed`, else of those that follow."""
-        for options in self._options:
-            no_options(self.game, options)
-        observation = self._begin(None if self._seeds[0] is None else self._seeds)
+        """Start new games, of the seeds given to `seed`, else of those that follow.
+
+        They start from the positions given to `set_options`, {"position": a line as `game.state_to_string` writes it}.
+        """
+        positions = [position_of(self.game, options) for options in self._options]
+        seeds = None if self._seeds[0] is None else self._seeds
+        observation = self._begin(seeds, None if positions == [None] * self.num_envs else positions)
         self._reset_seeds()
+        self._reset_options()
         return observation
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:

@@ -19,6 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import LOSS, Game, State, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
+from cellgames.envs.core.vector import Positions, Starts, positions_by_env, put_positions
 from cellgames.utils.foreign_text import shown
 
 from .illegal import Illegal, check_actions
@@ -127,6 +128,7 @@ class SeatVector(Generic[S]):
         self.num_envs = num_envs
         self.device = torch.device(device)
         self._illegal = illegal
+        self._starts = Starts(game)
         self._fixed_seat = as_seat(game, seat)
         self._each = torch.arange(num_envs, device=device)
         self._seating = Seating(game, torch.full((num_envs, game.info.num_players), -1, device=device))
@@ -146,12 +148,12 @@ class SeatVector(Generic[S]):
 
     @property
     def state(self) -> S:
-        """The games in progress; may be overwritten by the next step."""
+        """The games in progress."""
         return self._state
 
     @property
     def player(self) -> Tensor:
-        """[B] int64, the learner's seat in each env; may be overwritten by the next step."""
+        """[B] int64, the learner's seat in each env."""
         return self._player
 
     @property
@@ -191,13 +193,23 @@ class SeatVector(Generic[S]):
         self._bounds = bounds
         self.opponents = tuple(pool)
 
-    def reset(self, seed: int | Tensor | None = None) -> None:
+    def set_positions(self, positions: Positions | None) -> None:
+        """Set the positions of games that start from now on; None for the start of the game. See `Positions`."""
+        self._starts.set(positions)
+
+    def reset(self, seed: int | Tensor | None = None, *, position: str | Sequence[str | None] | None = None) -> None:
         """Start new games in all envs; those in progress are left unfinished.
 
         Args:
             seed: from which the envs' seeds are spread (`core.seeds`), or these themselves, int64 [B]; it seeds the
                 opponents' generator too. None goes on with the seeds that follow, and with the generator.
+            position: from which these games start: a line as `game.state_to_string` writes it, or for each env a line
+                or None. If one ends before the learner's first turn, the next starts from there again.
+
+        Raises:
+            ValueError: other seeds, or a position that is none or where the game is over; nothing has changed then.
         """
+        given = positions_by_env(self.game, position, self.num_envs)
         if seed is None:
             seeds = chance.next_seed(self._state.seed)
         else:
@@ -208,25 +220,33 @@ class SeatVector(Generic[S]):
                     f"got {seeds.dtype} {list(seeds.shape)}"
                 )
             self._generator.manual_seed(int(chance.draw(seeds[0], _GENERATOR, torch.zeros_like(seeds[0]))))
-        self._state: S = self.game.init(seeds).clone()
-        self._deal(self._each)
-        self._to_the_learner()
-        self._replace(self._state.done)
+            self._starts.seed(seeds)
+        self._state: S = self._starts.new(seeds)
+        self._to_first_turns(torch.ones_like(self._forfeited), given)
+        self._replace(self._state.done, given)
         self._forget()
 
-    def _replace(self, done: Tensor) -> None:
-        """New games where bool [B] says so, up to the learner's first turn."""
+    def _replace(self, done: Tensor, given: tuple[Tensor, S] | None = None) -> None:
+        """New games where bool [B] says so, up to the learner's first turn; from the positions given for some envs."""
         for _ in range(_PATIENCE):
             if not done.any():
                 return
-            self._state = self.game._restart(self._state, done)
-            self._deal(done.nonzero().squeeze(1))
-            self._to_the_learner()
+            self._state = self._starts.restart(self._state, done)
+            self._to_first_turns(done, given)
             done = self._state.done
         raise RuntimeError(
             f"{self.game.id}: {_PATIENCE} games in a row ended before the first turn of the seat {self._fixed_seat}; "
             "does this seat ever act?"
         )
+
+    def _to_first_turns(self, fresh: Tensor, given: tuple[Tensor, S] | None) -> None:
+        """Go on from new games, bool [B], to the learner's first turn, or to their end."""
+        if given is not None:
+            env_ids, positions = given
+            rows = fresh.cpu()[env_ids]
+            self._state = put_positions(self._state, env_ids[rows].to(self.device), positions[rows])
+        self._deal(fresh.nonzero().squeeze(1))
+        self._to_the_learner()
 
     def _deal(self, env_ids: Tensor) -> None:
         """Draw who sits where in the new games of these environments, and start the opponents."""
@@ -263,6 +283,7 @@ class SeatVector(Generic[S]):
             )
             if faults and not self.game.info.simultaneous:
                 self._forfeited[list(faults)] = True
+        self._state, self._player = self._state.clone(), self._player.clone()  # callers may keep the others
         self._act(actions.to(self.device, torch.int64))
         self._lengths += 1
         self._to_the_learner()
@@ -347,6 +368,7 @@ class SeatVector(Generic[S]):
         return {
             "state": self._state.clone(),
             "generator": self._generator.get_state(),
+            "sampler": self._starts.generator.get_state(),
             "who": self._seating.seats.clone(),
             **{name: getattr(self, f"_{name}").clone() for name in _SAVED},
         }
@@ -373,6 +395,7 @@ class SeatVector(Generic[S]):
             )
         self._state = saved["state"].to(self.device).clone()
         self._generator.set_state(saved["generator"].cpu())
+        self._starts.generator.set_state(saved["sampler"].cpu())
         self._seating.seats = saved["who"].to(self.device).clone()
         for name in _SAVED:
             setattr(self, f"_{name}", saved[name].to(self.device).clone())

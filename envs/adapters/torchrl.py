@@ -6,6 +6,7 @@ Letters: `B` envs, `P` players, `A` actions (the sum over the action's component
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Any, Self
 
 import torch
@@ -14,6 +15,9 @@ from torch import Tensor
 from cellgames.envs.core import chance
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State, along_envs
+from cellgames.envs.core.vector import Positions, Starts, positions_by_env, put_positions
+
+from .learner_games import position_of
 
 try:
     from tensordict import TensorDict, TensorDictBase
@@ -57,6 +61,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         seed: as `set_seed` takes it; games depend on it and on the actions alone.
         device: where the games live.
         checked: raise a `ValueError` for illegal actions; without, the caller vouches for them (see `Game.step`).
+        positions: from which all games start; None for the start of the game. See `core.Positions`.
 
     Attributes:
         game: the rules.
@@ -76,6 +81,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         seed: int = 0,
         device: torch.device | str = "cpu",
         checked: bool = True,
+        positions: Positions | None = None,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
@@ -84,6 +90,7 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         self.checked = checked
         self.group_map = {AGENTS: list(game.info.players)} if game.info.simultaneous else {}
         self._make_specs()
+        self._starts = Starts(game, positions)
         self._next_seeds: Tensor  # int64 [B], of the next game in each env
         self._set_seed(seed)
         self._state: State = game.init(self._next_seeds)
@@ -138,16 +145,30 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
         """
         seed = secrets.randbits(63) if seed is None else seed
         self._next_seeds = chance.seeds(seed, self.batch_size[0], self.device)
+        self._starts.seed(self._next_seeds)
 
-    def _reset(self, tensordict: TensorDictBase | None = None, **kwargs: Any) -> TensorDictBase:
-        """Start new games in the envs of `_reset`, bool [B, 1], or in all."""
+    def set_positions(self, positions: Positions | None) -> None:
+        """Set the positions of games that start from now on; None for the start of the game."""
+        self._starts.set(positions)
+
+    def _reset(
+        self, tensordict: TensorDictBase | None = None, *, options: Mapping[str, Any] | None = None, **kwargs: Any
+    ) -> TensorDictBase:
+        """Start new games in the envs of `_reset`, bool [B, 1], or in all.
+
+        `reset(options={"position": ...})` takes what Gymnasium's `SeatVectorEnv` takes.
+        """
+        given = positions_by_env(self.game, position_of(self.game, options), self.batch_size[0])
         chosen = None if tensordict is None else tensordict.get("_reset", None)
         if chosen is None:
             chosen = torch.ones(self.batch_size, dtype=torch.bool, device=self.device)
         env_ids = chosen.reshape(self.batch_size).nonzero().squeeze(1)
         seeds = self._next_seeds[env_ids]
         self._next_seeds = self._next_seeds.index_put((env_ids,), chance.next_seed(seeds))
-        self._state = self._state.put(env_ids, self.game.init(seeds))
+        self._state = self._state.put(env_ids, self._starts.new(seeds))
+        if given is not None:
+            rows = chosen.reshape(self.batch_size).cpu()[given[0]]
+            self._state = put_positions(self._state, given[0][rows].to(self.device), given[1][rows])
         return self._seen()
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:

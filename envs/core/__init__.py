@@ -6,7 +6,7 @@ from .game import Game
 from .info import DRAW, LOSS, WIN, GameInfo, Space
 from .solo import Solo
 from .state import State
-from .vector import Transition, Vector
+from .vector import Positions, Transition, Vector
 
 __all__ = [
     "DRAW",
@@ -16,6 +16,7 @@ __all__ = [
     "GameError",
     "GameInfo",
     "IllegalActionError",
+    "Positions",
     "Solo",
     "Space",
     "State",

@@ -7,6 +7,7 @@ action.
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Generic
 
@@ -124,13 +125,21 @@ class BaseGame(ABC, Generic[S]):
             return mask
         return mask & along_envs(~state.done, mask.ndim)
 
-    def random_actions(self, state: S, bits: Tensor) -> Tensor:
+    def random_actions(self, state: S, source: torch.Generator | Tensor) -> Tensor:
         """Return uniformly random legal actions, int64, as `step` takes them; each component is drawn for itself.
 
         Args:
             state: the games; what is drawn for finished ones has no meaning.
-            bits: int64 [B, ...], one for each number of the actions, from `sampling.random_bits`.
+            source: a generator, which is consumed, alike for finished games and others; or random bits, int64
+                [B, ...], 0 to 2^31 - 1, one for each number of the actions.
         """
+        if isinstance(source, torch.Generator):
+            shape = (len(state), *self.info.action_shape)
+            source = sampling.random_bits(math.prod(shape), source, state.device).view(shape)
+        return self._random_actions(state, source)
+
+    def _random_actions(self, state: S, bits: Tensor) -> Tensor:
+        """Return `random_actions` of bits; a game may override it if it knows a faster way than by its masks."""
         info = self.info
         if not info.simultaneous and len(info.action_nvec) == 1:
             return sampling.random_legal(self.packed_legal_actions(state), bits)

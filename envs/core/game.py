@@ -8,7 +8,7 @@ from cellgames.envs.kernels.compiling import Compile
 
 from .layers import Drawing, Notation, SearchHints, SingleGame, Symmetries
 from .state import S
-from .vector import Vector
+from .vector import Positions, Vector
 
 __all__ = ["Game"]
 
@@ -30,7 +30,22 @@ class Game(Notation[S], Drawing[S], Symmetries[S], SearchHints[S], SingleGame[S]
     """
 
     def vector(
-        self, num_envs: int, *, seed: int = 0, device: torch.device | str = "cpu", compile: Compile = "auto"
+        self,
+        num_envs: int,
+        *,
+        seed: int = 0,
+        device: torch.device | str = "cpu",
+        compile: Compile = "auto",
+        positions: Positions | None = None,
+        reuse_buffers: bool = False,
     ) -> Vector[S]:
-        """Return games that start over by themselves, stepped in place: the fast way to play at random or train."""
-        return Vector(self, num_envs, seed=seed, device=device, compile=compile)
+        """Return games that start over by themselves: the fast way to play at random or train. See `Vector`."""
+        return Vector(
+            self,
+            num_envs,
+            seed=seed,
+            device=device,
+            compile=compile,
+            positions=positions,
+            reuse_buffers=reuse_buffers,
+        )

@@ -1,8 +1,8 @@
-"""Many games at once that start over by themselves, stepped in place.
+"""Many games at once that start over by themselves, and the positions from which games start.
 
-The contract's `Game.step` gives a new state; this owns one state and overwrites it, so that a compiled step runs
-through memory once. Large batches are compiled where a C++ compiler is found (on CUDA, always), small ones and
-machines without a compiler run eagerly; the results are the same. Adapters and trainers stand on this.
+The contract's `Game.step` gives a new state; `Vector` owns one state and overwrites it, so that a compiled step runs
+through memory once. Callers get copies. Large batches are compiled where a C++ compiler is found (on CUDA, always),
+small ones and machines without a compiler run eagerly; the results are the same.
 """
 
 from __future__ import annotations
@@ -11,24 +11,36 @@ import dataclasses
 import math
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
 
-from .chance import next_seed, seeds
+from .chance import draw, next_seed, seeds, uniform_int
+from .errors import GameError
 from .sampling import random_bits
 from .state import S, State, choose_envs
 
 if TYPE_CHECKING:
     from .game import Game
 
-__all__ = ["Transition", "Vector"]
+__all__ = ["Positions", "Starts", "Transition", "Vector", "positions_by_env", "put_positions", "to_positions"]
+
+Given: TypeAlias = State | str | Sequence[str]
+Sampler: TypeAlias = Callable[[int, torch.Generator], Given]
+Positions: TypeAlias = Given | Sampler
+"""Positions from which games start: a state, one or more lines as `game.state_to_string` writes them, or a sampler.
+
+Each new game draws one of the given positions by its seed. A sampler is called with the number of games that start and
+a generator on the CPU; it returns as many positions.
+"""
+
+_CHOICE, _SAMPLER = 5, 6  # streams of a game's seed, below those of the games (`chance.USER`) and beside the adapters'
 
 # For the compiled step. Indices come from tables and checked actions, and asserting them costs as much as the
 # gathers. Without the second option, chains of small operations whose results are used twice take minutes to
@@ -45,7 +57,7 @@ AUTO_NUM_ENVS = 1024  # fewer envs are not worth seconds of compiling unless ask
 
 @dataclass(frozen=True)
 class Transition:
-    """The result of one step. The tensors are overwritten by the next step; clone what should last.
+    """The result of one step.
 
     Attributes:
         actions: int64, [B] (or [B, P], [B, P, K]), what was played.
@@ -59,9 +71,139 @@ class Transition:
     terminated: Tensor
     truncated: Tensor
 
+    @property
+    def done(self) -> Tensor:
+        """[B] bool, terminated or truncated: a new game stands in the env."""
+        return self.terminated | self.truncated
+
+
+class Starts(Generic[S]):
+    """The games that start in the envs of a batch: as the rules say, or from given positions.
+
+    Args:
+        game: the rules.
+        positions: from which games start; None for the start of the game.
+
+    Attributes:
+        generator: the sampler's, on the CPU.
+    """
+
+    def __init__(self, game: Game[S], positions: Positions | None = None) -> None:
+        self.game = game
+        self.generator = torch.Generator()
+        self.set(positions)
+
+    def set(self, positions: Positions | None) -> None:
+        """Set the positions of games that start from now on.
+
+        Raises:
+            GameError: no position, one of another game, or one where the game is over.
+        """
+        self.positions: S | Sampler | None
+        if positions is None or isinstance(positions, State | Sequence) or not callable(positions):
+            self.positions = None if positions is None else to_positions(self.game, positions)
+        else:
+            self.positions = positions
+
+    def seed(self, seeds: Tensor) -> None:
+        """Seed the sampler's generator by the first of the envs' seeds, int64 [B]."""
+        self.generator.manual_seed(int(draw(seeds[0], _SAMPLER, torch.zeros_like(seeds[0]))))
+
+    def new(self, seeds: Tensor) -> S:
+        """Return new games of these seeds, int64 [B]; they share no memory with anything."""
+        state = self.game.init(seeds).clone()
+        return self.place(state, torch.ones_like(state.done))
+
+    def restart(self, state: S, done: Tensor) -> S:
+        """Return the games with new ones, of the seeds that follow, where `done`, bool [B]; may overwrite `state`."""
+        return self.place(self.game._restart(state, done), done)
+
+    def place(self, state: S, fresh: Tensor) -> S:
+        """Return the games with positions in those that have just started, bool [B]; `state` stays as it is."""
+        if self.positions is None:
+            return state
+        env_ids = fresh.nonzero().squeeze(1)
+        if isinstance(self.positions, State):
+            seeds, positions = state.seed[env_ids], self.positions.to(state.device)
+            self.positions = positions  # moved once
+            drawn = positions[uniform_int(draw(seeds, _CHOICE, torch.zeros_like(seeds)), len(positions))]
+        else:
+            drawn = to_positions(self.game, self.positions(len(env_ids), self.generator))
+            if len(drawn) != len(env_ids):
+                raise GameError(self.game.id, f"expected {len(env_ids)} positions of the sampler, got {len(drawn)}")
+        return put_positions(state, env_ids, drawn)
+
+
+def put_positions(state: S, env_ids: Tensor, positions: S) -> S:
+    """Return `state` with positions in these envs, int64 [N]; its seeds, and the layout of its memory, stay."""
+    games, before = positions.to(state.device), state[env_ids]
+    return state.put(env_ids, games.replace(seed=before.seed, rewards=torch.zeros_like(before.rewards)))
+
+
+def to_positions(game: Game[S], positions: Given) -> S:
+    """Return positions as one batch of games that go on.
+
+    Raises:
+        GameError: no position, one of another game, or one where the game is over.
+    """
+    example = game.init(torch.zeros(1, dtype=torch.int64))
+    lines = [positions] if isinstance(positions, str) else positions
+    if isinstance(lines, State):
+        state = lines
+        shapes = [[field.shape[1:] for field in one.tensors()] for one in (state, example)]
+        if type(state) is not type(example) or shapes[0] != shapes[1]:
+            raise GameError(game.id, f"expected games of {game!r}, got {state!r}")
+    elif isinstance(lines, Sequence) and lines and all(isinstance(line, str) for line in lines):
+        state = type(example).cat([game.string_to_state(line) for line in lines])
+    else:
+        raise GameError(
+            game.id,
+            "expected a position as a line of text, as game.state_to_string writes it, several of them, or a state; "
+            f"got {_kind(positions)}",
+        )
+    if len(over := state.done.nonzero()):
+        line = game.state_to_string(state[int(over[0])])
+        raise GameError(game.id, f"expected a position to play on from, got a game that is over: {line!r}")
+    return state
+
+
+def _kind(value: object) -> str:
+    """Return what a value is, in a few words."""
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return f"{type(value).__name__} of {len(value)}: {', '.join(sorted({type(one).__name__ for one in value}))}"
+    return type(value).__name__
+
+
+def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tensor, S] | None:
+    """Return the envs that a `reset` from positions is about, int64 [N], and their positions; None for no env.
+
+    Args:
+        game: the rules.
+        position: a line as `game.state_to_string` writes it, for all envs; or for each env a line or None.
+        num_envs: `B`.
+
+    Raises:
+        GameError: as for `to_positions`, or another number of lines.
+    """
+    lines = [position] * num_envs if position is None or isinstance(position, str) else position
+    if not isinstance(lines, Sequence) or len(lines) != num_envs:
+        raise GameError(
+            game.id,
+            "expected a position as a line of text, as game.state_to_string writes it, or one for each of "
+            f"{num_envs} envs; got {_kind(position)}",
+        )
+    env_ids = [env_id for env_id, line in enumerate(lines) if line is not None]
+    if not env_ids:
+        return None
+    given: list[Any] = [lines[env_id] for env_id in env_ids]
+    distinct = list(dict.fromkeys(given)) if all(isinstance(line, str) for line in given) else given
+    return torch.tensor(env_ids), to_positions(game, distinct)[[distinct.index(line) for line in given]]
+
 
 class Vector(Generic[S]):
-    """A batch of games of one kind that is stepped in place.
+    """A batch of games of one kind that start over by themselves.
+
+    What a step returns, and the state and the mask after it, are the caller's for good: later steps do not change them.
 
     Args:
         game: the rules.
@@ -70,9 +212,13 @@ class Vector(Generic[S]):
         device: where the games live.
         compile: "auto" compiles from 1,024 envs on if a compiler is found and the game's step can be compiled
             (`Game.compilation`), "always" and "never" as they say.
+        positions: from which all games start; None for the start of the game. See `Positions`.
+        reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
+            anew after every step, and clone what should last.
 
     Attributes:
         compiled: whether steps run compiled.
+        reuse_buffers: whether the next step overwrites `state` and `legal_actions`.
     """
 
     def __init__(
@@ -83,6 +229,8 @@ class Vector(Generic[S]):
         seed: int = 0,
         device: torch.device | str = "cpu",
         compile: Compile = "auto",
+        positions: Positions | None = None,
+        reuse_buffers: bool = False,
     ) -> None:
         if num_envs < 1:
             raise ValueError(f"{game.id}: expected at least 1 env, got {num_envs}")
@@ -94,7 +242,12 @@ class Vector(Generic[S]):
             )
         self.game = game
         self.num_envs = num_envs
-        self._state = game.init(seeds(seed, num_envs, device)).clone()
+        self.reuse_buffers = reuse_buffers
+        self._starts = Starts(game, positions)
+        first = seeds(seed, num_envs, device)
+        self._starts.seed(first)
+        self._state = self._starts.new(first)
+        self._copies: dict[str, Any] = {}  # of what the next step overwrites, once asked for
         self.compiled = compile == "always" or (
             compile == "auto"
             and game.compilation != "none"
@@ -109,57 +262,78 @@ class Vector(Generic[S]):
 
     @property
     def state(self) -> S:
-        """The games in progress; none is over.
-
-        Read it anew after every step: one read before may or may not have been overwritten. Clone what should last.
-        """
-        return self._state
+        """The games in progress; none is over."""
+        state: S = self._kept("state", self._state)
+        return state
 
     @property
     def legal_actions(self) -> Tensor:
-        """The mask for `state`, bool [B, A] or [B, P, A]; read it anew after every step, as the state."""
+        """The mask for `state`, bool [B, A] or [B, P, A]."""
+        mask: Tensor = self._kept("mask", self._mask())
+        return mask
+
+    def _kept(self, name: str, value: Any) -> Any:
+        """Return the value, or one copy of it for all who ask before the next step overwrites it."""
+        if self.reuse_buffers or not self._whole:
+            return value
+        if name not in self._copies:
+            self._copies[name] = value.clone()
+        return self._copies[name]
+
+    def _mask(self) -> Tensor:
         mask = self._legal
         if mask is None or self._stale:
             with planned(*self._plan):
-                state = self._state
-                mask = self.game._legal(state) if mask is None else self.game._legal_again(state, mask)
+                if mask is not None and self.reuse_buffers:
+                    mask = self.game._legal_again(self._state, mask)
+                else:
+                    mask = self.game._legal(self._state)
             self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._whole else mask
             self._stale = False
         return mask
 
+    def set_positions(self, positions: Positions | None) -> None:
+        """Set the positions of games that start from now on; None for the start of the game."""
+        self._starts.set(positions)
+
     def step(self, actions: Tensor, *, checked: bool = True) -> Transition:
         """Play one step in every env; games that end are replaced by new ones in the same call."""
         if checked:
-            actions = self.game.check(self.state, actions, self.legal_actions)
+            actions = self.game.check(self._state, actions, self._mask())
         return self._run(False, actions.to(torch.int64, copy=True, memory_format=torch.contiguous_format))
 
     def step_random(self, generator: torch.Generator) -> Transition:
         """Play a step of uniformly random legal actions (`Game.random_actions`) in every env, as `step` does."""
         shape = (self.num_envs, *self.game.info.action_shape)
         with planned(*self._plan):
-            bits = random_bits(math.prod(shape), generator, self.state.device)
+            bits = random_bits(math.prod(shape), generator, self._state.device)
         return self._run(True, bits.view(*shape[1:], self.num_envs).movedim(-1, 0))  # envs innermost, as the state's
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         if not self._whole:
             with planned(*self._plan):
-                self._state, transition = _by_parts(self.game, self.state, random, given)
+                self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
             self._stale = True
             return transition
-        function = _compiled(self.game, self.num_envs, self.state.device, random)
+        function = _compiled(self.game, self.num_envs, self._state.device, random)
+        self._copies.clear()
         try:
-            actions, rewards, *ends = function(self.state.tensors(), self.legal_actions.view(torch.uint8), given)
-            return Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
+            actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
+            transition = Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
             if self._plan[0] != "auto" or not is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
             self.compiled = self._whole = False
             return self._run(random, given)
+        if self._starts.positions is not None and len(env_ids := transition.done.nonzero().squeeze(1)):
+            self._state = self._starts.place(self._state, transition.done)
+            self._legal = self._mask().index_put((env_ids,), self.game._legal(self._state[env_ids]))
+        return transition
 
     def __repr__(self) -> str:
         how = "compiled" if self.compiled else "eager"
-        return f"Vector({self.game!r}, {self.num_envs} envs on {self.state.device}, {how})"
+        return f"Vector({self.game!r}, {self.num_envs} envs on {self._state.device}, {how})"
 
     def _repr_html_(self) -> str:
         """Return the first games as SVG, for notebooks."""
@@ -170,18 +344,17 @@ def _actions(game: Game[S], state: S, random: bool, given: Tensor) -> Tensor:
     return game.random_actions(state, given) if random else given
 
 
-def _by_parts(game: Game[S], state: S, random: bool, given: Tensor) -> tuple[S, Transition]:
+def _by_parts(game: Game[S], state: S, starts: Starts[S], random: bool, given: Tensor) -> tuple[S, Transition]:
     """Play a step by the contract's hooks; only the envs that ended start over."""
     actions = _actions(game, state, random, given)
     after = game._step(state, actions)
     done = after.done
     transition = Transition(actions, after.rewards, after.terminated, after.truncated)
     if done.any():
-        # The state's fields are ours to overwrite, but not the transition's, nor what a game took over from it.
-        ours = {field.untyped_storage().data_ptr() for field in after.tensors()}
-        tensors = (getattr(transition, field.name) for field in dataclasses.fields(Transition))
-        transition = Transition(*(x.clone() if x.untyped_storage().data_ptr() in ours else x for x in tensors))
-        after = game._restart(after, done)
+        # New games overwrite what the step has made, but not what callers may keep and the game took over.
+        tensors = (*state.tensors(), actions, after.rewards, after.terminated, after.truncated)
+        kept = {x.untyped_storage().data_ptr() for x in tensors}
+        after = starts.restart(after.map(lambda x: x.clone() if x.untyped_storage().data_ptr() in kept else x), done)
     return after, transition
 
 

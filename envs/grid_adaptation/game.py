@@ -180,7 +180,7 @@ class GridAdaptation(Game[GridState]):
         return legality.mask(self, state, mask)
 
     @override
-    def random_actions(self, state: GridState, bits: Tensor) -> Tensor:
+    def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:
         return legality.random_actions(self, state, bits)
 
     @override

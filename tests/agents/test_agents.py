@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from every_game import every_game, midway
 from torch import Tensor
 from toy_games import Race, Sealed, TwoPartRace
 
@@ -20,7 +19,7 @@ import cellgames
 from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, parse_move, play
-from cellgames.agents.random_agent import RandomAgent, random_actions, random_turn
+from cellgames.agents.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -356,16 +355,6 @@ def test_random_plays_every_legal_action_equally_often() -> None:
 
 
 # ---------------------------------------------------------------- policies
-
-
-@every_game
-def test_a_random_turn_is_a_legal_step_of_all_who_act(game: Game) -> None:
-    state = midway(game, 40)
-    turn = random_turn(game, state, generator())
-    assert tuple(turn.shape) == (40, *game.info.action_shape)
-    game.check(state, turn)
-    assert not torch.equal(turn, random_turn(game, state, generator(1)))
-    assert tuple(random_turn(game, game.init(seeds(0, 0)), generator()).shape) == (0, *game.info.action_shape)
 
 
 def test_a_policy_gets_one_pettingzoo_observation_after_the_other() -> None:

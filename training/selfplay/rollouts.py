@@ -167,15 +167,13 @@ class SelfPlay:
         action, log_prob, value = self._decide(state, observation, mask, learner_mask)
         if len(rows):
             action[rows] = self._seating.ask(env_ids, seats, self._pick)
-        mask = mask.clone()  # the vector overwrites it
-        player = player.clone()
         step = self.vector.step(action.view(self.num_envs, *info.action_shape), checked=False)
-        reward, done = step.rewards.clone(), step.terminated | step.truncated
+        reward, done = step.rewards, step.done
         self._count(reward, done)
         reward = reward / self.network.unit
         if info.simultaneous:
             reward, player = reward.reshape(-1, 1), torch.zeros_like(player)
-        done = done.repeat_interleave(info.num_players) if info.simultaneous else done.clone()
+        done = done.repeat_interleave(info.num_players) if info.simultaneous else done
         return observation, mask, action, log_prob, value, reward, player, done, learner_mask
 
     def _decide(

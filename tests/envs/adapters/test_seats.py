@@ -48,6 +48,20 @@ def run(vector: SeatVector, steps: int, seed: int = 3) -> list[SeatTransition]:
     return [vector.step(random_learner(vector, random)) for _ in range(steps)]
 
 
+@every_game
+def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> None:
+    vector, random = SeatVector(game, 6, seed=5), generator(2)
+    kept: list[Any] = []
+    for _ in range(min(2 * game.info.max_turns, 20)):
+        kept += [*vector.state.tensors(), vector.player, vector.observation, vector.action_mask]
+        moved = vector.step(random_learner(vector, random))
+        kept += [moved.rewards, moved.terminated, moved.truncated]
+        if moved.ended is not None:
+            kept += [moved.ended.state, *(x for x in tensors(moved.ended).values() if isinstance(x, Tensor))]
+        kept = [one if isinstance(one, tuple) else (one, one.clone()) for one in kept]
+    assert all(same(one, copy) for one, copy in kept)
+
+
 # ---------------------------------------------------------------- rewards and ends
 
 

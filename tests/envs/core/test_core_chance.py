@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
-from every_game import every_game_in_turns, generator, midway
+from every_game import every_game, every_game_in_turns, generator, midway
 
 from cellgames.envs.core import Game, chance, sampling, seeds
 from cellgames.envs.core.sampling import _look_up, _walk, pack, random_bits, random_legal
@@ -201,6 +201,17 @@ def test_a_word_is_found_by_sums_as_by_walking_to_it(actions: int) -> None:
         for ours, theirs in zip(_look_up(layout, bits), _walk(layout, bits), strict=True):
             assert torch.equal(ours[some], theirs[some])
     assert (random_legal(words, bits)[~some] == 0).all()
+
+
+@every_game
+def test_random_actions_of_a_generator_are_a_legal_step_of_all_who_act(game: Game) -> None:
+    state = midway(game, 40)
+    actions = game.random_actions(state, generator())
+    assert tuple(actions.shape) == (40, *game.info.action_shape)
+    game.check(state, actions)
+    assert torch.equal(actions, game.random_actions(state, generator()))
+    assert not torch.equal(actions, game.random_actions(state, generator(1)))
+    assert tuple(game.random_actions(game.init(seeds(0, 0)), generator()).shape) == (0, *game.info.action_shape)
 
 
 def test_random_actions_are_even_over_the_legal_ones() -> None:

@@ -14,6 +14,7 @@ from toy_games import Race, Sealed, random_actions
 
 import cellgames
 from cellgames.envs.core import Game, Vector, chance, seeds
+from cellgames.envs.kernels.compiling import Compile
 
 
 def nth_legal(game: Game, legal: Tensor, turn: int) -> Tensor:
@@ -147,6 +148,64 @@ def test_compiled_steps_with_given_actions_equal_eager_ones() -> None:
         return vector.step(random_actions(game, vector.state, random))
 
     compare_compiled(game, step, 3 * game.info.max_turns)
+
+
+def keep(vector: Vector[Any], steps: int) -> tuple[list[Tensor], list[Tensor]]:
+    """Return all that a loop is given and its caller may keep, and copies that were made at once."""
+    kept: list[Tensor] = []
+    copies: list[Tensor] = []
+    random = generator(7)
+    for _ in range(steps):
+        state, mask = vector.state, vector.legal_actions
+        seen = vector.game.observe(state, 0)
+        step = vector.step_random(random)
+        given = [*state.tensors(), mask, seen, step.actions, step.rewards, step.terminated, step.truncated, step.done]
+        kept += given
+        copies += [tensor.clone() for tensor in given]
+    return kept, copies
+
+
+def equal(kept: list[Tensor], copies: list[Tensor]) -> list[bool]:
+    return [torch.equal(one, two) for one, two in zip(kept, copies, strict=True)]
+
+
+@every_game
+def test_what_a_step_returns_is_not_overwritten_by_later_steps(game: Game) -> None:
+    assert all(equal(*keep(game.vector(5, seed=1, compile="never"), 2 * game.info.max_turns)))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize("num_envs", [256, 1024])
+@pytest.mark.parametrize("id", ["torus-small-v0", "toy-race-v0", "toy-sealed-v0", "grid-adaptation-small-v0"])
+def test_a_size_does_not_change_what_a_loop_means(id: str, num_envs: int) -> None:
+    """From 1,024 envs on steps are compiled, and a compiled step overwrites its memory."""
+    game, steps = GAMES[id], 12
+    vector, again = game.vector(num_envs, seed=1), game.vector(num_envs, seed=1, compile="never")
+    kept, copies = keep(vector, steps)
+    assert all(equal(kept, copies))
+    assert all(equal(kept, keep(again, steps)[1]))
+    assert vector.compiled == (num_envs >= 1024)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize("compile", ["always", "never"])
+def test_reused_buffers_hold_the_same_games(compile: Compile) -> None:
+    game = GAMES["torus-small-v0"]
+    vector = game.vector(1024, seed=1, compile=compile, reuse_buffers=True)
+    again = game.vector(1024, seed=1, compile=compile)
+    one, two = generator(3), generator(3)
+    state = vector.state
+    for _ in range(12):
+        assert same(vector.step_random(one), again.step_random(two))
+        assert vector.state.equal(again.state)
+        assert torch.equal(vector.legal_actions, again.legal_actions)
+    assert (vector.state is state) == vector.compiled, "the memory is not reused"
+
+
+def same(one: Any, two: Any) -> bool:
+    return all(torch.equal(getattr(one, field.name), getattr(two, field.name)) for field in dataclasses.fields(one))
 
 
 def test_random_play_of_a_simultaneous_game_is_legal() -> None:

@@ -8,7 +8,6 @@ import torus_reference as ref
 from every_game import every_game, generator, midway
 from torch import Tensor
 
-from cellgames.agents.random_agent import random_turn
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.symmetry import sources
@@ -79,7 +78,7 @@ def test_a_step_commutes_with_every_symmetry(size: int) -> None:
         seen, mask = game.transform(game.observe(state, player), game.legal_actions(state), which)
         assert torch.equal(seen, game.observe(there, player ^ swap))
         assert torch.equal(mask, game.legal_actions(there))
-        action = random_turn(game, state, random)
+        action = game.random_actions(state, random)
         one_hot = torch.nn.functional.one_hot(action, game.info.num_actions)
         there_action = game.transform(seen, one_hot, which)[1].argmax(1)
         assert torch.equal(there_action, table[which, action])

@@ -666,7 +666,7 @@ def test_random_actions_are_those_drawn_from_the_masks(family: str) -> None:
     for state, matches, _ in beside(game, num_envs, seed=13):
         bits = torch.randint(1 << 31, (num_envs, game.players, 7), generator=torch.Generator().manual_seed(len(state)))
         bits[:, 0], bits[:, -1] = 0, (1 << 31) - 1
-        drawn, expected = game.random_actions(state, bits), Game.random_actions(game, state, bits)
+        drawn, expected = game.random_actions(state, bits), Game._random_actions(game, state, bits)
         running = [env_id for env_id, one in enumerate(matches) if not one.terminated]
         assert drawn.dtype == torch.int64
         assert torch.equal(drawn[running], expected[running])
@@ -679,7 +679,7 @@ def test_random_actions_on_crowded_boards_are_those_drawn_from_the_masks() -> No
     boards[0], boards[1], boards[2, :, :30] = 5, NO_TILE, 5
     state = game.init(seeds(0, 64)).replace(planes=packed(boards))
     bits = torch.randint(1 << 31, (64, 2, 7), generator=random)
-    assert torch.equal(game.random_actions(state, bits), Game.random_actions(game, state, bits))
+    assert torch.equal(game.random_actions(state, bits), Game._random_actions(game, state, bits))
 
 
 # --- PettingZoo -------------------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def random_actions(game: GridAdaptation, state: GridState, generator: torch.Gene
     """Drawn from the masks, whatever the game's own way is."""
     shape = (len(state), *game.info.action_shape)
     bits = random_bits(state.sequence.numel() * 7, generator, state.device).view(shape)
-    actions = Game.random_actions(game, state, bits)
+    actions = Game._random_actions(game, state, bits)
     return torch.where(state.done[:, None, None], 0, actions)
 
 

@@ -1,0 +1,263 @@
+"""Games that start from positions: every game, through every adapter, and through the core's vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from every_game import finished, generator, play
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from learner_play import REGISTERED, Habit, nth_legal, random_learner
+from torch import Tensor
+from toy_games import Race
+
+import cellgames
+from cellgames.envs.adapters import AECGame, ParallelGame, SeatEnv, SeatVecEnv, SeatVector, SeatVectorEnv, TorchRLGame
+from cellgames.envs.core import Game, State, chance, seeds
+
+every_registered = pytest.mark.parametrize("game", REGISTERED.values(), ids=REGISTERED)
+TORUS = cellgames.make("torus-v0", size=2)
+
+
+def lines_of(game: Game) -> list[str]:
+    """Positions in the middle of games, of which at least one goes on."""
+    state = play(game, game.init(seeds(1, 6)), max(1, game.info.max_turns // 3))
+    return [game.state_to_string(state[env_id]) for env_id in (~state.done).nonzero().flatten().tolist()]
+
+
+def mover_of(game: Game, line: str) -> int:
+    return int(game.string_to_state(line).current_player)
+
+
+def shown(game: Game, state: State) -> list[str]:
+    return [game.state_to_string(state[env_id]) for env_id in range(len(state))]
+
+
+# ---------------------------------------------------------------- adapters
+
+
+def pettingzoo(game: Game, line: str) -> Any:
+    return ParallelGame(game) if game.info.simultaneous else AECGame(game)
+
+
+ADAPTERS: dict[str, Callable[[Game, str], Any]] = {
+    "pettingzoo": pettingzoo,
+    "gymnasium": lambda game, line: SeatEnv(game, seat=mover_of(game, line)),
+    "gymnasium vector": lambda game, line: SeatVectorEnv(game, 3, seat=mover_of(game, line)),
+    "sb3": lambda game, line: SeatVecEnv(game, 3, seat=mover_of(game, line)),
+    "torchrl": lambda game, line: TorchRLGame(game, 3),
+}
+
+
+def reset(env: Any, options: Any) -> None:
+    if isinstance(env, SeatVecEnv):
+        env.set_options(options)
+        env.reset()
+    else:
+        env.reset(options=options)
+
+
+def core_state(env: Any) -> State:
+    state: State = env.vector.state if hasattr(env, "vector") else env.core_state()
+    return state
+
+
+@every_registered
+@pytest.mark.parametrize("make", ADAPTERS.values(), ids=ADAPTERS)
+def test_a_reset_starts_from_a_position(game: Game, make: Callable[[Game, str], Any]) -> None:
+    line = lines_of(game)[0]
+    env = make(game, line)
+    reset(env, {"position": line})
+    assert set(shown(game, core_state(env))) == {line}
+    assert not core_state(env).rewards.any()
+    before = core_state(env)
+    over = game.state_to_string(finished(game, 1))
+    for wrong in ("no such position", 7, over):
+        with pytest.raises(ValueError, match="expected"):
+            reset(env, {"position": wrong})
+        assert core_state(env).equal(before), "a refused position has changed the games"
+    reset(env, {})
+    assert line not in shown(game, core_state(env))
+
+
+@pytest.mark.parametrize("make", ADAPTERS.values(), ids=ADAPTERS)
+def test_unknown_options_are_named(make: Callable[[Game, str], Any]) -> None:
+    env = make(TORUS, lines_of(TORUS)[0])
+    if isinstance(env, AECGame):  # PettingZoo's own test of environments passes an option that no game knows
+        with pytest.warns(UserWarning, match="reset ignores the unknown option 'postion'; known: position"):
+            reset(env, {"postion": "x"})
+    else:
+        with pytest.raises(ValueError, match="torus-v0: reset knows the option 'position', got 'postion'"):
+            reset(env, {"postion": "x"})
+
+
+@pytest.mark.parametrize("name", ["gymnasium vector", "sb3", "torchrl"])
+def test_every_env_may_have_a_position_of_its_own(name: str) -> None:
+    game, start = TORUS, TORUS.state_to_string(TORUS.init(seeds(0, 1)))
+    lines = [line for line in lines_of(game) if mover_of(game, line) == 0][:2]
+    assert len(lines) == 2
+    env = ADAPTERS[name](game, lines[0])
+    own = [lines[1], None, lines[0]]
+    reset(env, [{} if line is None else {"position": line} for line in own] if name == "sb3" else {"position": own})
+    assert shown(game, core_state(env)) == [lines[1], start, lines[0]]
+    if name != "sb3":
+        with pytest.raises(ValueError, match=r"torus-v0: expected a position .* or one for each of 3 envs"):
+            reset(env, {"position": lines})
+
+
+@every_registered
+def test_gymnasiums_vectors_agree_on_games_from_positions(game: Game) -> None:
+    """Only the games of this reset start there; those that follow in the same env start as always."""
+    line = lines_of(game)[0]
+
+    def one() -> SeatEnv:
+        return SeatEnv(game, Habit(2))
+
+    ours, theirs = SeatVectorEnv(game, 2, Habit(2)), SyncVectorEnv([one, one], autoreset_mode=AutoresetMode.SAME_STEP)
+    first, again = (env.reset(seed=4, options={"position": line}) for env in (ours, theirs))
+    assert np.array_equal(first[0], again[0])
+    for step in range(min(game.info.max_turns, 12)):
+        actions = torch.stack([nth_legal(game, mask, step) for mask in torch.from_numpy(ours.action_masks())]).numpy()
+        for one_of, two_of in zip(ours.step(actions)[:4], theirs.step(actions)[:4], strict=True):
+            assert np.array_equal(one_of, two_of)
+
+
+def test_torchrl_resets_only_the_envs_that_are_asked_for_from_a_position() -> None:
+    line = lines_of(TORUS)[0]
+    env = TorchRLGame(TORUS, 3)
+    td = env.reset()
+    start = shown(TORUS, env.core_state())
+    td["_reset"] = torch.tensor([[False], [True], [False]])
+    env.reset(td, options={"position": line})
+    assert shown(TORUS, env.core_state()) == [start[0], line, start[2]]
+
+
+# ---------------------------------------------------------------- where all games start
+
+
+def check_starts(game: Game, vector: Any, lines: list[str], steps: int) -> None:
+    """Step a core vector, whose games start from these lines alone, each with the seed that follows."""
+    started = set(shown(game, vector.state))
+    random = generator(2)
+    for _ in range(steps):
+        before = vector.state
+        done = vector.step_random(random).done
+        assert torch.equal(vector.legal_actions, game.legal_actions(vector.state))
+        assert torch.equal(vector.state.seed, torch.where(done, chance.next_seed(before.seed), before.seed))
+        assert not vector.state.rewards[done].any()
+        started |= set(shown(game, vector.state[done]))
+    assert started == set(lines)
+
+
+@every_registered
+def test_all_games_of_a_vector_start_from_positions(game: Game) -> None:
+    lines = lines_of(game)[:2]
+    steps = 2 * game.info.max_turns if len(lines) > 1 else 12
+    for positions in (lines, type(game.init(seeds(0, 1))).cat([game.string_to_state(line) for line in lines])):
+        check_starts(game, game.vector(8, seed=1, compile="never", positions=positions), lines, min(steps, 40))
+
+
+class Curriculum:
+    """A sampler that draws of more and more positions."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines, self.known, self.counts = lines, 1, [0]
+
+    def __call__(self, count: int, generator: torch.Generator) -> list[str]:
+        self.counts.append(count)
+        return [self.lines[i] for i in torch.randint(self.known, (count,), generator=generator).tolist()]
+
+
+@every_registered
+def test_a_sampler_gives_every_new_game_its_position(game: Game) -> None:
+    lines = lines_of(game)
+    sampler = Curriculum(lines)
+    vector = SeatVector(game, 4, seed=1)
+    vector.set_positions(sampler)
+    vector.reset(3)
+    assert sampler.counts[1] == 4
+    random, ended = generator(1), 0
+    for step in range(12):
+        moved = vector.step(random_learner(vector, random))
+        ended += 0 if moved.ended is None else len(moved.ended.env_ids)
+        sampler.known = 1 + step % len(lines)
+    assert sum(sampler.counts) >= 4 + ended
+    one, two = (game.vector(4, seed=1, compile="never", positions=Curriculum(lines)) for _ in range(2))
+    randoms = generator(5), generator(5)
+    for _ in range(8):
+        one.step_random(randoms[0])
+        two.step_random(randoms[1])
+    assert one.state.equal(two.state), "the same seeds give other games"
+    vector.set_positions(None)
+    vector.reset(3)
+    assert vector.state.equal(SeatVector(game, 4, seed=3).state)
+
+
+def compilable() -> bool:
+    from cellgames.envs.kernels.compiling import compiler_found
+
+    return compiler_found("cpu")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not compilable(), reason="needs a C++ compiler")
+@pytest.mark.parametrize("reuse", [False, True])
+def test_compiled_games_start_from_the_same_positions_as_eager_ones(reuse: bool) -> None:
+    game = Race()
+    lines = lines_of(game)
+    eager, compiled = (
+        game.vector(6, seed=2, compile=how, positions=Curriculum(lines), reuse_buffers=reuse)
+        for how in ("never", "always")
+    )
+    one, two = generator(5), generator(5)
+    for _ in range(2 * game.info.max_turns):
+        assert torch.equal(eager.step_random(one).done, compiled.step_random(two).done)
+        assert compiled.state.equal(eager.state)
+        assert torch.equal(compiled.legal_actions, eager.legal_actions)
+        strides = [[field.stride() for field in state.tensors()] for state in (compiled.state, game.init(seeds(0, 6)))]
+        assert strides[0] == strides[1]  # the compiled step relies on them
+    assert compiled.compiled
+
+
+def test_a_saved_seat_vector_goes_on_with_its_sampler() -> None:
+    lines = lines_of(TORUS)
+    vectors = [SeatVector(TORUS, 3, seed=seed) for seed in (4, 9)]
+    for vector in vectors:
+        vector.set_positions(sampler := Curriculum(lines))
+        sampler.known = len(lines)
+        vector.reset(5)
+    random = generator(1)
+    for _ in range(5):
+        vectors[0].step(random_learner(vectors[0], random))
+    vectors[1].load_state_dict(vectors[0].state_dict())
+    for _ in range(10):
+        actions: Tensor = random_learner(vectors[0], random)
+        for vector in vectors:
+            vector.step(actions)
+        assert vectors[0].state.equal(vectors[1].state)
+
+
+def test_bad_positions_are_refused() -> None:
+    small = cellgames.make("torus-v0", size=3)
+    for positions, words in (
+        ([], "expected a position as a line of text, .* or a state; got list of 0"),
+        (["x"], "expected a position of size 2"),
+        ([3], "expected a position as a line of text"),
+        (small.init(seeds(0, 1)), "expected games of Torus"),
+        (Race().init(seeds(0, 1)), "expected games of Torus"),
+        (lambda count, generator: [lines_of(TORUS)[0]] * (count + 1), "expected 2 positions of the sampler, got 3"),
+        (TORUS.init(seeds(0, 2)).replace(truncated=torch.tensor([False, True])), "expected a position to play on from"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            TORUS.vector(2, positions=positions)  # type: ignore[arg-type]  # on purpose
+
+
+def test_a_position_that_never_comes_to_the_learner_is_refused() -> None:
+    game = Race(goal=1)  # the first step ends it
+    vector = SeatVector(game, 2, seat="hare", seed=1)
+    line = game.state_to_string(game.init(torch.tensor([1])).replace(current_player=torch.ones(1, dtype=torch.int64)))
+    with pytest.raises(RuntimeError, match="1000 games in a row ended before the first turn of the seat 0"):
+        vector.reset(1, position=line)
