@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 
 import cellgames
-from cellgames.agents import Network, SB3Agent, Size, load, play, random_turn
+from cellgames.agents import Network, SB3Agent, Size, load, play
 from cellgames.agents.identity import digest, identity
 from cellgames.agents.loading import file_of
 from cellgames.arena.play.match import match
@@ -80,7 +80,7 @@ def positions(game: Any = GAME, count: int = 40) -> tuple[Tensor, Tensor, Tensor
     """Observations, masks and environments of games that differ; of player 0."""
     state, generator = game.init(seeds(3, count)), torch.Generator().manual_seed(0)
     for _ in range(1 if game is GRID else 2):
-        state = game.step(state, random_turn(game, state, generator))
+        state = game.step(state, game.random_actions(state, generator))
     players = state.current_player if game is GAME else torch.zeros(count, dtype=torch.int64)
     mask = game.legal_actions(state)
     return game.observe(state, players), mask if game is GAME else mask[:, 0], torch.arange(count)
