@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import traceback
 from collections.abc import Callable
@@ -317,16 +316,16 @@ def _alarm(seconds: int) -> None:
 def _fork(name: str, scene: Callable[[Path, int], Any], root: Path) -> None:
     if sys.platform == "win32":
         raise OSError("expected a POSIX system")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    # As torchrun does: a store that listens already, because a port that is only free now may be taken in a moment.
+    store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": store.port, "TORCHELASTIC_USE_AGENT_STORE": True}
     children = []
     for rank in range(WORLD):
         child = os.fork()
         if child == 0:
             _alarm(PATIENCE)
-            told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "MASTER_ADDR": "127.0.0.1"}
-            os.environ |= {key: str(value) for key, value in {**told, "MASTER_PORT": port}.items()}
+            told = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": WORLD, "TORCHELASTIC_RESTART_COUNT": 0}
+            os.environ |= {key: str(value) for key, value in {**told, **shared}.items()}
             try:
                 torch.save(scene(root, rank), root / f"{rank} {name}.pt")
             except BaseException:

@@ -40,6 +40,8 @@ class Told:
             import torch
 
             return os.getpid(), torch.get_num_threads(), os.environ["OMP_NUM_THREADS"]
+        while word == "hold" and not (self.folder / "released").exists():
+            time.sleep(0.02)
         if word == "wait":
             time.sleep(float(text))
         if word == "leave":

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import sys
-import time
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -34,6 +33,8 @@ pytest.importorskip("ray")
 pytestmark = pytest.mark.ray
 
 NOBODY = "127.0.0.1:1"
+SOON = 150
+"""Seconds for a result; a machine may be busy with other tests."""
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +113,7 @@ def test_warnings_arrive_once(workers: RayWorkers, tmp_path: Path) -> None:
     assert sorted(str(one.message) for one in caught) == ["beware of cats", "beware of dogs"]
     assert {one.category for one in caught} == {UserWarning}
     with pytest.warns(UserWarning, match="of 1000 dogs") as caught_of_many:
-        workers.submit(Told(tmp_path), "nag 1000 dogs").result(30)
+        workers.submit(Told(tmp_path), "nag 1000 dogs").result(SOON)
     assert len(caught_of_many) == 20
 
 
@@ -127,7 +128,7 @@ def test_a_piece_outlives_its_worker(workers: RayWorkers, tmp_path: Path) -> Non
 
 def test_a_piece_that_kills_every_worker_is_given_up(workers: RayWorkers, tmp_path: Path) -> None:
     with pytest.raises(ClusterError, match=r"^die again: 4 workers died at it, one after the other; .*memory"):
-        workers.submit(Told(tmp_path), "die again").result(60)
+        workers.submit(Told(tmp_path), "die again").result(SOON)
     assert len(started(tmp_path, "die again")) == 4
 
 
@@ -135,10 +136,8 @@ def test_what_is_cancelled_stops_in_the_middle(workers: RayWorkers, tmp_path: Pa
     work = Told(tmp_path)
     futures = [workers.submit(work, f"wait {600 + number}") for number in range(3)]
     patient(lambda: started(tmp_path, "wait 600") and started(tmp_path, "wait 601"))
-    began = time.monotonic()
     assert all(future.cancel() for future in futures)
-    assert workers.submit(work, "square 4").result(30) == 16
-    assert time.monotonic() - began < 30
+    assert workers.submit(work, "square 4").result(SOON) == 16
     assert not started(tmp_path, "wait 602")
 
 
@@ -146,7 +145,7 @@ def test_whoever_stops_early_cancels_what_is_under_way(workers: RayWorkers, tmp_
     work = Told(tmp_path)
     for _ in completed(workers, work, ["square 1", *(f"wait {600 + number}" for number in range(9))]):
         break
-    assert workers.submit(work, "square 5").result(30) == 25
+    assert workers.submit(work, "square 5").result(SOON) == 25
 
 
 # ---------------------------------------------------------------- clusters
@@ -157,13 +156,14 @@ def test_no_more_pieces_at_a_time_than_were_asked_for(workers: RayWorkers, tmp_p
         assert one is not None
         assert (one.count, workers.count) == (1, 2)
         work = Told(tmp_path)
-        futures = [one.submit(work, f"wait 0.{number}") for number in (30, 20)]
-        patient(lambda: started(tmp_path, "wait 0.30"))
-        assert not started(tmp_path, "wait 0.20")
-        assert [future.result(30) for future in futures] == ["wait 0.30", "wait 0.20"]
+        futures = [one.submit(work, f"hold {number}") for number in (1, 2)]
+        patient(lambda: started(tmp_path, "hold 1"))
+        assert not started(tmp_path, "hold 2")
+        (tmp_path / "released").touch()
+        assert [future.result(SOON) for future in futures] == ["hold 1", "hold 2"]
         lasting = one.submit(work, "wait 600")
     assert lasting.cancelled()
-    assert workers.submit(Told(tmp_path), "square 6").result(30) == 36  # the cluster is still there
+    assert workers.submit(Told(tmp_path), "square 6").result(SOON) == 36  # the cluster is still there
 
 
 def test_without_an_address_there_are_no_workers() -> None:
@@ -184,7 +184,7 @@ def test_whoever_waits_for_others_is_told(workers: RayWorkers, tmp_path: Path, m
         waiting = others.submit(Told(tmp_path), "square 7")
         patient(lambda: said)
         assert [future.cancel() for future in taken] == [True, True]
-        assert waiting.result(30) == 49
+        assert waiting.result(SOON) == 49
     assert said == ["the cluster on this machine has 0 of 2 cores free; waiting"]
 
 
@@ -232,7 +232,7 @@ with ray_workers.RayWorkers(cluster.address, warn=lambda line: print(line, flush
     patient(started)
     cluster.remove_node(first, allow_graceful=False)
     cluster.add_node(num_cpus=1)
-    print(future.result(60), started())
+    print(future.result(100), started())
 cluster.shutdown()
 """
 
@@ -263,7 +263,7 @@ def attempt(address):
         with connected(address):
             return "joined"
     except (ValueError, ImportError) as error:
-        return f"{type(error).__name__}: {error}" if time.monotonic() - began < 10 else "too late"
+        return f"{type(error).__name__}: {error}" if time.monotonic() - began < 60 else "too late"
 for address in ("127.0.0.1:1", "auto", "nonsense", "ray://127.0.0.1:10001", "no.such.host.invalid:6379"):
     said[address] = attempt(address)
 connection._ANSWER_S = 0.5

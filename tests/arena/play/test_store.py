@@ -235,7 +235,8 @@ def test_a_writer_killed_at_any_moment_leaves_whole_chunks(path: Path) -> None:
         writer = _writer(path, 1000 * attempt, 1000 * (attempt + 1))
         assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
-        time.sleep(rng.uniform(0.0, 0.3))
+        acknowledged |= {int(writer.stdout.readline()) for _ in range(attempt)}
+        time.sleep(rng.uniform(0.0, 0.1))
         os.kill(writer.pid, KILL)
         acknowledged |= set(map(int, _lines(writer.stdout)))
         assert writer.wait() == KILLED

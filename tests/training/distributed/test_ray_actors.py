@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
-import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from killing import KILL, KILLED
-from ray_clusters import driver
+from ray_clusters import alive, driver, patient
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
@@ -172,7 +172,8 @@ def test_ppo_learns_to_beat_random_play_though_one_actor_dies_and_another_is_sil
     finished = train(arguments, tmp_path, warn=warnings.append)
     assert finished.history[-1]["random"] > 0.8
     lines = [line for line in warnings if line.startswith("actor")]
-    assert "actor 1 has not answered for 1 s; its games are left out until it does" in lines
+    silent = r"actor 1 has not answered for \d+ s; its games are left out until it does"
+    assert any(re.fullmatch(silent, line) for line in lines)
     (death,) = (line for line in lines if line.startswith("actor 0 died"))
     assert death.endswith("; another one takes its place")
     assert rows[:2] == [64, 32]
@@ -191,11 +192,5 @@ def test_alphazero_learns_to_beat_random_play_from_two_actors(tmp_path: Path) ->
 
 
 def _gone(process: int) -> bool:
-    """Within 10 s."""
-    for _ in range(100):
-        try:
-            os.kill(process, 0)
-        except ProcessLookupError:
-            return True
-        time.sleep(0.1)
-    return False
+    """Within a minute or two."""
+    return bool(patient(lambda: not alive({process: "an actor"})))
