@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .agent_opponent import as_opponent
+    from .agent_specs import AGENTS
     from .base import Agent, AnyAgent, BaseAgent, Seats, StateAgent, acting, draw_seeds
-    from .loading import AGENTS, load
+    from .loading import load
     from .networks.networks import Network, Size, make_network
     from .networks.saved import load_network, read_about, save_network
     from .networks.sb3_agent import SB3Agent
@@ -30,7 +31,8 @@ else:
         {
             "agent_opponent": ("as_opponent",),
             "base": ("Agent", "AnyAgent", "BaseAgent", "Seats", "StateAgent", "acting", "draw_seeds"),
-            "loading": ("AGENTS", "load"),
+            "agent_specs": ("AGENTS",),
+            "loading": ("load",),
             "networks.networks": ("Network", "Size", "make_network"),
             "networks.saved": ("load_network", "read_about", "save_network"),
             "networks.sb3_agent": ("SB3Agent",),

@@ -105,6 +105,9 @@ AnyAgent: TypeAlias = Agent | StateAgent
 class BaseAgent:
     """A name (by default the class's) and a `start` that does nothing, for agents without memory."""
 
+    spec: str | None = None
+    """The spec by which it was loaded, None for an agent that was made otherwise."""
+
     def __init__(self, name: str | None = None) -> None:
         self.name = name if name is not None else type(self).__name__
 

@@ -16,13 +16,14 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import inspect
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.utils.version import __version__
 
-from .loading import AGENTS, file_of
+from .agent_names import split_name
+from .agent_specs import AGENTS, file_of
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -39,9 +40,21 @@ def digest(content: bytes) -> str:
     return hashlib.blake2b(content, digest_size=_BYTES).hexdigest()
 
 
-def identities(agents: Iterable[str | AnyAgent], game: Game | None = None) -> dict[str, str]:
-    """Return the identity of each agent by its name, in the order of names; see `identity`."""
-    found = {agent if isinstance(agent, str) else agent.name: identity(agent, game) for agent in agents}
+def identities(
+    agents: Mapping[str, str | AnyAgent] | Iterable[str | AnyAgent], game: Game | None = None
+) -> dict[str, str]:
+    """Return the identity of each agent by its name, in the order of names; see `identity`.
+
+    Args:
+        agents: specs and agents by name, as `agent_names.by_name` returns them; or texts that `agents.load` takes, and
+            agents.
+        game: as for `identity`.
+    """
+    if isinstance(agents, Mapping):
+        named = list(agents.items())
+    else:
+        named = [split_name(agent) if isinstance(agent, str) else (agent.name, agent) for agent in agents]
+    found = {name: _of_spec(agent, game) if isinstance(agent, str) else identity(agent, game) for name, agent in named}
     return dict(sorted(found.items()))
 
 
@@ -49,22 +62,24 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
     """Return a text that tells an agent from others that have had its name.
 
     Args:
-        agent: a spec that `agents.load` takes, or an agent. One that has a text `identity` of its own says itself.
+        agent: a text that `agents.load` takes, of which a name does not matter, or an agent. One that has a text
+            `identity` of its own says itself.
         game: that it plays; `trained` and `gumbel` have other weights in every one.
 
     Returns:
         A text without spaces; "" where nothing can be found out.
     """
     if isinstance(agent, str):
-        return _of_spec(agent, game)
+        return _of_spec(split_name(agent)[1], game)
     declared = getattr(agent, "identity", None)
     if isinstance(declared, str):
         return "".join(declared.split())
     if (network := getattr(agent, "network", None)) is not None and hasattr(network, "state_dict"):
         return _of_weights(network)
     if type(agent).__module__.partition(".")[0] == "cellgames":
-        known = agent.name.partition(":")[0] in AGENTS or file_of(agent.name) is not None
-        return _of_spec(agent.name, game) if known else __version__
+        spec = getattr(agent, "spec", None) or agent.name
+        known = spec.partition(":")[0] in AGENTS or file_of(spec) is not None
+        return _of_spec(spec, game) if known else __version__
     # A policy in `PolicyAgent` is found above; a class typed at a prompt has no source file.
     return _of_source(inspect.getsourcefile, type(agent))
 

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from cellgames.agents.agent_names import split_name
 from cellgames.agents.loading import default_opponents
 from cellgames.cluster.connection import LOCAL
 from cellgames.utils.foreign_text import shown
@@ -87,7 +88,7 @@ class Arguments(Options):
     eval_every: int = option(5, "iterations between two evaluations", low=1)
     eval_games: int = option(100, "games against each opponent in an evaluation, even", low=2)
     eval_opponents: Strings = option(  # noqa: RUF009  # makes a field
-        (), "opponents in evaluations (default random, and greedy where there is one)"
+        (), "opponents in evaluations, NAME=SPEC gives a name (default random, and greedy where there is one)"
     )
 
     checkpoint_every: int = option(20, "iterations between two checkpoints; games start over at each", low=1)
@@ -100,8 +101,13 @@ class Arguments(Options):
             raise ValueError(
                 f"eval_games must be even, since each is played with seats exchanged, got {self.eval_games}"
             )
-        if len(set(self.eval_opponents)) < len(self.eval_opponents):
+        if len(self.eval_agents) < len(self.eval_opponents):
             raise ValueError(f"eval_opponents must differ, got {', '.join(self.eval_opponents)}")
+
+    @property
+    def eval_agents(self) -> dict[str, str]:
+        """Return the specs of the evaluation opponents by their names, which tables and plots use."""
+        return dict(map(split_name, self.eval_opponents))
 
     @classmethod
     def fitted(cls, game: Game, **given: Any) -> Self:

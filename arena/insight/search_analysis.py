@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor
 
+from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.base import AnyAgent, StateAgent, acting, draw_seeds, takes_states
-from cellgames.agents.loading import AGENTS, load
+from cellgames.agents.loading import load
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import check_unfinished
 from cellgames.envs.core import Game, State

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeAlias
 
@@ -56,6 +56,7 @@ class Settings:
         chunk: see `MatchOptions`.
         version: of this package.
         identities: of agents by name (`agents.identity`); one that has changed since makes another run.
+        specs: of agents that have another name, by it. They may change, since identities say who plays.
     """
 
     game: str
@@ -67,6 +68,7 @@ class Settings:
     chunk: int
     version: str
     identities: dict[str, str]
+    specs: dict[str, str] = field(default_factory=dict)
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -74,24 +76,28 @@ class Settings:
     """True if a run that is continued may have more agents."""
 
     @classmethod
-    def of(cls, game: Game, agents: Sequence[str | AnyAgent], options: MatchOptions, **more: Any) -> Self:
+    def of(cls, game: Game, agents: Mapping[str, str | AnyAgent], options: MatchOptions, **more: Any) -> Self:
         """Return the settings of a run of these agents; `more` are the fields of a subclass."""
         return cls(
             game=game.id,
             parameters=plain(game.parameters),
-            agents=sorted(agent if isinstance(agent, str) else agent.name for agent in agents),
+            agents=sorted(agents),
             games=options.games,
             seed=options.seed,
             opening_plies=options.opening_plies,
             chunk=options.chunk,
             version=__version__,
             identities=identities(agents, game),
+            specs={name: agent for name, agent in sorted(agents.items()) if isinstance(agent, str) and name != agent},
             **more,
         )
 
     def to_data(self) -> dict[str, Any]:
         """Return the settings as the file holds them."""
-        return {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
+        data = {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
+        if not self.specs:
+            del data["specs"]
+        return data
 
     def refuse(self, found: Mapping[str, Any]) -> str:
         """Return why a run with the settings `found` cannot be continued as this one, "" for no such reason."""
@@ -115,7 +121,7 @@ class ChunkedRun:
     Attributes:
         game: the rules.
         players: the agents by name.
-        agents: the same agents as workers get them, specs or objects (`work_units`).
+        agents: the same agents as workers get them, specs or objects by name (`work_units`).
         options: of the run.
         settings: of the run.
         folder: of the run.
@@ -124,7 +130,7 @@ class ChunkedRun:
 
     game: Game
     players: Mapping[str, AnyAgent]
-    agents: Sequence[str | AnyAgent]
+    agents: Mapping[str, str | AnyAgent]
     options: RoundRobinOptions | FreeForAllOptions
     settings: Settings
     folder: Path
@@ -278,7 +284,7 @@ class ChunkedRun:
         expected = settings.to_data()
         if why := settings.refuse(found):
             raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
-        grown = {settings.counted, "identities", "until_certain", "budget"}
+        grown = {settings.counted, "identities", "specs", "until_certain", "budget"}
         grown |= {"agents"} if settings.may_join else set()
         wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
         if wrong:
@@ -291,7 +297,8 @@ class ChunkedRun:
         if missing := sorted(set(agents) - set(settings.agents)):
             raise RunError(
                 f"{folder} holds games of other agents: expected {', '.join(agents)} or more, but "
-                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing; {START_OVER}"
+                f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+                f"{_renamed(missing, found.get('identities'), settings)}; {START_OVER}"
             )
         refuse_changed(folder, found.get("identities"), settings.identities)
 
@@ -349,6 +356,15 @@ def refuse_changed(folder: Path, before: object, now: Mapping[str, str]) -> None
                 f"{folder} holds games of another {name}: expected identity {identity}, got {now[name]}; has its file "
                 f"changed since? {START_OVER}"
             )
+
+
+def _renamed(missing: Sequence[str], before: object, settings: Settings) -> str:
+    """Return a hint where a missing agent seems to have another name now, "" for none."""
+    known = before if isinstance(before, dict) else {}
+    new = {identity: name for name, identity in settings.identities.items() if name not in known}
+    pairs = [(name, new[known[name]]) for name in missing if known.get(name) in new and known[name] != __version__]
+    hints = [f"{other} is the same agent as {name} was" for name, other in pairs]
+    return f" ({'; '.join(hints)}: records have names, so an agent keeps its name in a run)" if hints else ""
 
 
 def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:

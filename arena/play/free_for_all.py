@@ -12,13 +12,13 @@ Letters: `P` seats, `K` agents.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.agent_names import Agents, by_name
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
@@ -61,7 +61,7 @@ class FreeForAll:
 
 def free_for_all(
     game: Game,
-    agents: Sequence[str | AnyAgent],
+    agents: Agents,
     options: FreeForAllOptions | None = None,
     *,
     out: PathLike,
@@ -74,7 +74,8 @@ def free_for_all(
 
     Args:
         game: for any number of players.
-        agents: specs for `agents.load`, or agents; names differ. Fewer than the game has seats, as many, or more.
+        agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. Names differ.
+            Fewer than the game has seats, as many, or more.
         options: such as `FreeForAllOptions(games=300, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or one of fewer games, is continued.
         store: gets the games too, chunk by chunk (`store.Store`).
@@ -91,6 +92,7 @@ def free_for_all(
         ValueError: options or agents that do not fit the game or each other.
     """
     options = options or FreeForAllOptions()
+    agents = by_name(agents)
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
     check_anchor(options, names)

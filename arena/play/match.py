@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import torch
 
 from cellgames.agents import play_loop as loop
+from cellgames.agents.agent_names import Agents, by_name
 from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.loading import load
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
@@ -55,7 +56,7 @@ def match_id(first: str, second: str) -> str:
     return " vs ".join(sorted((first, second)))
 
 
-def load_two_player_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+def load_two_player_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
     """Return agents by name, for a game of two players; otherwise like `load_agents`.
 
     Raises:
@@ -69,23 +70,17 @@ def load_two_player_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict
     return load_agents(game, agents)
 
 
-def load_agents(game: Game, agents: Sequence[str | AnyAgent]) -> dict[str, AnyAgent]:
+def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
     """Return agents by name; load those that are specs.
 
     Raises:
-        ValueError: fewer than two, two of one name, one that cannot be printed, a spec that cannot be loaded, an
-            agent that cannot play this kind of game.
+        ValueError: fewer than two, names that `agent_names.by_name` refuses, a spec that cannot be loaded, an agent
+            that cannot play this kind of game.
     """
-    names = [agent if isinstance(agent, str) else agent.name for agent in agents]
-    if len(names) < 2:
-        raise ValueError(f"expected at least two agents, got {', '.join(names) or 'none'}")
-    if hidden := [name for name in names if not name.isprintable()]:
-        raise ValueError(f"expected agents with names that can be printed, got {', '.join(map(repr, hidden))}")
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"expected agents with different names, got more than one {', '.join(twice)}")
-    loaded = {
-        name: load(agent, game) if isinstance(agent, str) else agent for name, agent in zip(names, agents, strict=True)
-    }
+    named = by_name(agents)
+    if len(named) < 2:
+        raise ValueError(f"expected at least two agents, got {', '.join(named) or 'none'}")
+    loaded = {name: load(agent, game, name=name) if isinstance(agent, str) else agent for name, agent in named.items()}
     for agent in loaded.values():
         takes_states(agent, game)
     return loaded
@@ -259,7 +254,7 @@ def match(
 
     Args:
         game: for two players.
-        first: an agent, or a spec for `agents.load`.
+        first: an agent, or a spec for `agents.load`, also `NAME=SPEC`.
         second: another one, with another name.
         options: such as `MatchOptions(games=200, seed=1)`; None for the defaults.
     """

@@ -17,7 +17,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cellgames.agents.base import AnyAgent
+from cellgames.agents.agent_names import Agents, by_name
 from cellgames.arena.records.record_lines import RECORDS, Record
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store.feed import AnyStore
@@ -104,7 +104,7 @@ class RoundRobin:
 
 def round_robin(
     game: Game,
-    agents: Sequence[str | AnyAgent],
+    agents: Agents,
     options: RoundRobinOptions | None = None,
     *,
     out: PathLike,
@@ -117,7 +117,7 @@ def round_robin(
 
     Args:
         game: for two players.
-        agents: specs for `agents.load`, or agents; names differ.
+        agents: specs for `agents.load`, also `NAME=SPEC`, or agents; or a mapping from names to them. Names differ.
         options: such as `RoundRobinOptions(games=200, seed=1)`; None for the defaults.
         out: the folder; created if necessary. A run in it that is this one, or a smaller one, is continued.
         store: gets the games too, chunk by chunk (`store.Store`).
@@ -134,6 +134,7 @@ def round_robin(
         ValueError: options or agents that do not fit the game or each other.
     """
     options = options or RoundRobinOptions()
+    agents = by_name(agents)
     players = load_two_player_agents(game, agents)
     names = sorted(players)
     check_anchor(options, names)

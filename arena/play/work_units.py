@@ -10,14 +10,15 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellgames.agents.agent_specs import AgentFile, file_of
 from cellgames.agents.base import AnyAgent, takes_states
-from cellgames.agents.identity import digest, identity
-from cellgames.agents.loading import AgentFile, file_of, load
+from cellgames.agents.identity import digest, identities, identity
+from cellgames.agents.loading import load
 from cellgames.cluster.connection import ClusterError, packed, unpacked
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -57,8 +58,8 @@ class Parcel:
     agents: tuple[_Sent, ...]
 
     @classmethod
-    def pack(cls, game: Game, agents: Sequence[str | AnyAgent]) -> Parcel:
-        """Return a game and agents, specs or objects, ready to be sent.
+    def pack(cls, game: Game, agents: Mapping[str, str | AnyAgent]) -> Parcel:
+        """Return a game and agents, specs or objects by name (`agent_names.by_name`), ready to be sent.
 
         Raises:
             ValueError: a game that its id does not make, an agent that cannot be pickled, weights that are not there.
@@ -74,7 +75,7 @@ class Parcel:
             raise ValueError(
                 f"workers make games by their ids, but cellgames.make({game.id!r}) gives another game than {game}"
             )
-        return cls(game.id, dict(game.parameters), tuple(_packed(agent, game) for agent in agents))
+        return cls(game.id, dict(game.parameters), tuple(_packed(name, agent, game) for name, agent in agents.items()))
 
     @property
     def identities(self) -> dict[str, str]:
@@ -99,20 +100,21 @@ class Parcel:
         return game, {sent.name: _unpacked(sent, game) for sent in self.agents}
 
 
-def _packed(agent: str | AnyAgent, game: Game) -> _Sent:
+def _packed(name: str, agent: str | AnyAgent, game: Game) -> _Sent:
+    known = identities({name: agent}, game)[name]
     if isinstance(agent, str):
         if (file := file_of(agent)) is None:
-            return _Sent(agent, identity(agent, game), spec=agent)
+            return _Sent(name, known, spec=agent)
         try:
             content = file.path.read_bytes()
         except OSError as error:
-            raise ValueError(f"agent {shown(agent)}: {file.path} cannot be read: {error.strerror}") from error
-        return _Sent(agent, digest(content), file=file, content=content)
+            raise ValueError(f"agent {shown(name)}: {file.path} cannot be read: {error.strerror}") from error
+        return _Sent(name, digest(content), file=file, content=content)
     try:
-        return _Sent(agent.name, identity(agent, game), object=packed(agent))
+        return _Sent(name, known, object=packed(agent))
     except Exception as error:  # whatever the parts of an agent raise
         raise ValueError(
-            f"agent {shown(agent.name)} cannot be sent to workers ({type(error).__name__}: {error}); give its spec "
+            f"agent {shown(name)} cannot be sent to workers ({type(error).__name__}: {error}); give its spec "
             "instead, such as my_bots:MyBot"
         ) from error
 
@@ -125,14 +127,13 @@ def _unpacked(sent: _Sent, game: Game) -> AnyAgent:
         _compare(sent, identity(agent, game), unknown_is_fine=True)
         return agent
     if sent.file is None or sent.content is None:
-        agent = load(sent.spec, game)
-        _compare(sent, identity(sent.spec, game))
+        agent = load(sent.spec, game, name=sent.name)
+        _compare(sent, identities({sent.name: sent.spec}, game)[sent.name])
         return agent
     with tempfile.TemporaryDirectory(prefix="cellgames-") as folder:
         path = os.path.join(folder, f"agent{sent.file.path.suffix}")
         Path(path).write_bytes(sent.content)
-        agent = load(f"{sent.file.before}{path}{sent.file.after}")
-        agent.name = sent.name  # before it makes others of that name
+        agent = load(f"{sent.file.before}{path}{sent.file.after}", name=sent.name)
         takes_states(agent, game)
         check: Callable[[Game], None] | None = getattr(agent, "check_game", None)
         if check is not None:  # reads the file

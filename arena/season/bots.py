@@ -9,14 +9,15 @@ Letters: `B` games, `P` seats.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 
 from cellgames.agents import play_loop as loop
+from cellgames.agents.agent_names import split_name
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.identity import identity
+from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
 from cellgames.arena.play.match import counter, generator, records_of
 from cellgames.arena.play.match_options import MatchOptions
@@ -38,7 +39,7 @@ class BotUmpire:
 
     Args:
         game: for two players, in turns or all at once.
-        teams: all of them; `agent` is a spec for `agents.load`, or a name in `agents`.
+        teams: all of them; `agent` is a spec for `agents.load`, also `NAME=SPEC`, or a name in `agents`.
         agents: agents that are there already, by name.
         opening_plies: random moves before the agents take over, at most.
         chunk: games played at the same time, about.
@@ -65,14 +66,20 @@ class BotUmpire:
             raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
         self.game, self.opening_plies, self.chunk = game, opening_plies, chunk
         self._parameters = plain(game.parameters)
-        self._names = {team.name: team.agent for team in teams}
         loaded = agents or {}
         self._teams = tuple(teams)
-        self._given = {spec: loaded.get(spec, spec) for spec in dict.fromkeys(self._names.values())}
+        # A team's agent by the name that records have; several teams may share one.
+        texts = list(dict.fromkeys(team.agent for team in teams))
+        given = {text: (text, text) if text in loaded else split_name(text) for text in texts}
+        self._names = {team.name: given[team.agent][0] for team in teams}
+        self._given = {name: loaded.get(name, spec) for name, spec in given.values()}
+        if len(self._given) < len(given):
+            raise ValueError(f"expected agents with different names, got {', '.join(given)}")
         self._agents = {
-            spec: load(agent, game) if isinstance(agent, str) else agent for spec, agent in self._given.items()
+            name: load(agent, game, name=name) if isinstance(agent, str) else agent
+            for name, agent in self._given.items()
         }
-        self._identities = {spec: identity(self._given[spec], game) for spec in sorted(self._agents)}
+        self._identities = identities(self._given, game)
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -97,13 +104,11 @@ class BotUmpire:
         """See `PortableUmpire.packed`.
 
         Raises:
-            ValueError: a game that is not registered, agents that cannot be pickled, two of one name.
+            ValueError: a game that is not registered, agents that cannot be pickled.
         """
-        names = {spec: agent if isinstance(agent, str) else agent.name for spec, agent in self._given.items()}
-        if len(set(names.values())) < len(names):
-            raise ValueError(f"workers need agents with different names, got {', '.join(names.values())}")
-        parcel = Parcel.pack(self.game, list(self._given.values()))
-        return _Packed(parcel, names, self._teams, self.opening_plies, self.chunk)
+        parcel = Parcel.pack(self.game, self._given)
+        teams = tuple(replace(team, agent=self._names[team.name]) for team in self._teams)
+        return _Packed(parcel, teams, self.opening_plies, self.chunk)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -144,18 +149,16 @@ class BotUmpire:
 
 @dataclass(frozen=True)
 class _Packed:
-    """A function that makes a `BotUmpire` in another process; `names` maps the teams' specs to names in the parcel."""
+    """A function that makes a `BotUmpire` in another process; the agents of teams are names in the parcel."""
 
     parcel: Parcel
-    names: Mapping[str, str]
     teams: tuple[Team, ...]
     opening_plies: int
     chunk: int
 
     def __call__(self) -> BotUmpire:
         game, agents = self.parcel.unpack()
-        loaded = {spec: agents[name] for spec, name in self.names.items()}
-        return BotUmpire(game, self.teams, agents=loaded, opening_plies=self.opening_plies, chunk=self.chunk)
+        return BotUmpire(game, self.teams, agents=agents, opening_plies=self.opening_plies, chunk=self.chunk)
 
 
 def _played(fixture: Fixture, record: Record) -> Played:

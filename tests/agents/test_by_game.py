@@ -14,11 +14,11 @@ from toy_games import Race, Sealed
 
 import cellgames
 from cellgames.agents import BaseAgent, load, select
+from cellgames.agents.agent_specs import by_game
 from cellgames.agents.base import AnyAgent, ByGame, acting, takes_states
 from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout
 from cellgames.agents.cloth_of_gold.turns import ClothRandom
-from cellgames.agents.loading import by_game
 from cellgames.agents.play_loop import play
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.agents.random_agent import RandomAgent, has_compound_turns

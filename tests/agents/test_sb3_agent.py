@@ -19,8 +19,9 @@ from torch import Tensor, nn
 
 import cellgames
 from cellgames.agents import Network, SB3Agent, Size, load, play
+from cellgames.agents.agent_names import by_name
+from cellgames.agents.agent_specs import file_of
 from cellgames.agents.identity import digest, identity
-from cellgames.agents.loading import file_of
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.work_units import Parcel
@@ -237,11 +238,11 @@ def test_the_page_offers_models_of_the_game(folder: Path) -> None:
 
 
 def test_models_travel_to_workers(folder: Path) -> None:
-    parcel = pickle.loads(pickle.dumps(Parcel.pack(GAME, ["maskable.zip:sample", "dqn.zip"])))
+    parcel = pickle.loads(pickle.dumps(Parcel.pack(GAME, by_name(["maskable.zip:sample", "me=dqn.zip"]))))
     for name in MAKERS:
         Path(f"{name}.zip").unlink()
     _, agents = parcel.unpack()
-    assert parcel.identities["dqn.zip"]
+    assert parcel.identities["me"]
     seen, mask, env_ids = positions()
     for name, agent in agents.items():
         assert agent.name == name
@@ -333,7 +334,8 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
     assert main(["evaluate", "--agents", "ppo.zip"]) == 2
     assert main(["evaluate", "torus-v0", "--agents", "nowhere.zip"]) == 2
     said = capsys.readouterr().err.splitlines()
-    assert said[0].startswith("cellgames: GAME is needed, since ppo.zip does not say what it plays")
+    assert said[0].startswith("cellgames: GAME is needed, unless AGENT is ")
+    assert said[0].endswith("; ppo.zip does not say what it plays")
     assert said[1] == "cellgames: nowhere.zip: expected a model that Stable-Baselines3 saved, found none"
 
 

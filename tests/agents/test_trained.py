@@ -15,7 +15,7 @@ from paths import ROOT
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.loading import AGENTS
+from cellgames.agents.agent_specs import AGENTS
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.shipped_weights import ids_with_weights
 from cellgames.agents.networks.trained import SEARCH_WEIGHTS, WEIGHTS, search_network, shipped

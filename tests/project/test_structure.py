@@ -33,6 +33,8 @@ LAYERS = """
     agents.playouts
     agents.search
     agents.torus | agents.cloth_of_gold | agents.grid_adaptation | agents.toroidal_cup
+    agents.agent_specs
+    agents.agent_names
     agents.loading
     agents.identity | agents.agent_opponent
     training

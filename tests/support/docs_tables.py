@@ -8,7 +8,7 @@ from functools import cache
 
 from paths import ROOT
 
-from cellgames.agents.loading import AGENTS
+from cellgames.agents.agent_specs import AGENTS
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions

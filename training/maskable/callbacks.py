@@ -213,7 +213,7 @@ class EvalCallback(IterationCallback):
     It logs `against/SPEC`, the share of games (in games of more than two, of pairs of seats) that the learner wins.
 
     Args:
-        eval_opponents: specs of agents.
+        eval_opponents: specs of agents, also `NAME=SPEC`.
         every: iterations between evaluations.
         games: number of games against each, even.
         seed: of the games.
@@ -240,7 +240,8 @@ class EvalCallback(IterationCallback):
         self.history: list[tuple[int, dict[str, Comparison]]] = []
 
     def _init_callback(self) -> None:
-        self._agents = {spec: load(spec, self.games.game) for spec in self.eval_opponents}
+        agents = [load(text, self.games.game) for text in self.eval_opponents]
+        self._agents = {agent.name: agent for agent in agents}
 
     def _on_rollout_start(self) -> None:
         if self.iteration % self.every == 0:

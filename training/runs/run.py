@@ -138,7 +138,7 @@ def train(
             learner.on_warning = warn
             if group.world > 1:
                 learner.join(group)
-            eval_opponents = {spec: load(spec, game) for spec in arguments.eval_opponents}
+            eval_opponents = _load_eval_opponents(game, arguments, learner)
             if group.first:
                 check(folder, arguments, resume=resume, processes=group.world)
                 _check_games_end(game, arguments, learner, warn)
@@ -151,6 +151,18 @@ def train(
             return run.to_the_end(report, Path(out))
         finally:
             run.close()
+
+
+def _load_eval_opponents(game: Game, arguments: Arguments, learner: Learner) -> dict[str, AnyAgent]:
+    """Return the evaluation opponents by name.
+
+    Raises:
+        ValueError: one that cannot be loaded, or has the name of another column of the table.
+    """
+    taken = {*RUN_METRICS, *learner.METRICS}
+    if wrong := [name for name in arguments.eval_agents if name in taken]:
+        raise ValueError(f"eval_opponents: {wrong[0]!r} is a column of progress.csv already; give another name")
+    return {name: load(spec, game, name=name) for name, spec in arguments.eval_agents.items()}
 
 
 class _Run:
@@ -181,7 +193,7 @@ class _Run:
                     "more slowly from here on; a run that had been given as many from the start would differ"
                 )
             title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
-            self.logs = Logs(folder, title, arguments.eval_opponents, self.at.steps + 1 if at is not None else 0, warn)
+            self.logs = Logs(folder, title, list(eval_opponents), self.at.steps + 1 if at is not None else 0, warn)
             self.timing = Timing(folder, self.at.steps if at is not None else None)
         self.at.planned = arguments.total_steps
         if at is None:

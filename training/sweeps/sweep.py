@@ -33,7 +33,7 @@ from cellgames.utils.run_folders import START_OVER, PathLike, RunError, differen
 from cellgames.utils.version import __version__
 
 from .search_space import format_values, load_optuna, parse_space
-from .sweep_options import SweepOptions, default_target, evaluate_in_time, prepare_base
+from .sweep_options import SweepOptions, evaluate_in_time, prepare_base, target_name
 from .sweep_reports import FILES, Sweep, finish
 from .sweep_study import JOURNAL, TRIALS, current, fail, open_study, plan, start_trial
 from .sweep_work import TrialWork
@@ -82,7 +82,7 @@ def sweep(
     base = prepare_base(base, options, space)
     folder = Path(out).absolute()
     trials = plan(base, options)
-    count, target = len(trials) // options.seeds, options.target or default_target(base)
+    count, target = len(trials) // options.seeds, target_name(base, options)
     if count < (options.trials or 0):
         warn(f"there are only {count} different settings, fewer than {options.trials} trials")
     if options.stopping and (every := evaluate_in_time(base, space).eval_every) < base.eval_every:

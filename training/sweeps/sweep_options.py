@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from cellgames.agents.agent_names import split_name
 from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
@@ -16,7 +17,7 @@ from cellgames.utils.options import Options, Strings, option
 
 from .search_space import MAX_TRIALS, Space
 
-__all__ = ["REDUCTION", "SweepOptions", "default_target", "evaluate_in_time", "first_rung", "prepare_base"]
+__all__ = ["REDUCTION", "SweepOptions", "evaluate_in_time", "first_rung", "prepare_base", "target_name"]
 
 REDUCTION = 3
 """Reduction factor of ASHA: one out of so many trials goes on at each rung."""
@@ -69,9 +70,8 @@ def prepare_base(base: Arguments, asked: SweepOptions, space: Space) -> Argument
     from cellgames.agents.loading import load
     from cellgames.training.machine import isolated
 
-    opponents = (
-        base.eval_opponents if asked.target in ("", *base.eval_opponents) else (*base.eval_opponents, asked.target)
-    )
+    known = ("", *base.eval_opponents, *base.eval_agents)
+    opponents = base.eval_opponents if asked.target in known else (*base.eval_opponents, asked.target)
     if not opponents:
         raise ValueError("expected eval_opponents, by which trials are compared; Arguments.fitted fills them in")
     if actors := getattr(base, "actors", 0):
@@ -92,9 +92,12 @@ def prepare_base(base: Arguments, asked: SweepOptions, space: Space) -> Argument
     return dataclasses.replace(base, eval_opponents=opponents, device=device, threads=base.threads or 1)
 
 
-def default_target(base: Arguments) -> str:
-    """Return the agent against which scores are measured unless the options name one."""
-    return "greedy" if "greedy" in base.eval_opponents else base.eval_opponents[-1]
+def target_name(base: Arguments, asked: SweepOptions) -> str:
+    """Return the name of the evaluation opponent against which scores are measured."""
+    names = list(base.eval_agents)
+    if asked.target:
+        return asked.target if asked.target in names else split_name(asked.target)[0]
+    return "greedy" if "greedy" in names else names[-1]
 
 
 def first_rung(steps: int) -> int:

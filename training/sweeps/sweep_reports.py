@@ -50,7 +50,7 @@ class Sweep:
     Attributes:
         out: its folder.
         base: the arguments that all trials share.
-        target: the agent against which scores are measured.
+        target: the name of the evaluation opponent against which scores are measured.
         trials: best first: finished ones by score, then stopped ones by how far they got, then failed ones.
         best: of the setting with the most finished seeds and, of these, the highest mean score, the best trial; None
             if none is finished.
@@ -120,7 +120,9 @@ def measure_again(sweep: Sweep, best: FrozenTrial) -> dict[str, Any]:
     device = choose_device("cpu")  # the machine of this process may have no other
     seed = derive(arguments.seed, Purpose.EVALUATION, -1)  # evaluations of the run count from 0
     with isolated(seed, arguments.threads, device):
-        score = compare(game, load(str(agent), game), load(sweep.target, game), games, seed, device).ahead
+        score = compare(
+            game, load(str(agent), game), load(sweep.base.eval_agents[sweep.target], game), games, seed, device
+        ).ahead
     low, high = wilson_interval(score, games)
     return {"trial": name, "target": sweep.target, "games": games, "score": score, "low": low, "high": high}
 

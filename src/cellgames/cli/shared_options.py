@@ -194,9 +194,14 @@ def make_game(arguments: argparse.Namespace) -> Game:
 # ---------------------------------------------------------------- agents and the folder of a run
 
 
-def add_agents(command: Any, text: str = "two or more that `cellgames list` shows", *, required: bool = True) -> None:
+def add_agents(
+    command: Any,
+    text: str = "two or more that `cellgames list` shows; NAME=SPEC gives a name",
+    *,
+    required: bool = True,
+) -> None:
     """Add the agents; without any, the list is None."""
-    command.add_argument("--agents", metavar="SPEC", nargs="+", action="extend", required=required, help=text)
+    command.add_argument("--agents", metavar="AGENT", nargs="+", action="extend", required=required, help=text)
 
 
 def add_record(command: argparse.ArgumentParser, text: str) -> None:

@@ -13,7 +13,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.agents.loading import AGENTS, load
+from cellgames.agents.agent_specs import AGENTS
+from cellgames.agents.loading import load
 from cellgames.envs import registry
 from cellgames.plugins import Setting
 from cellgames.utils.foreign_text import shown

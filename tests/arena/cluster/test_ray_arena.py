@@ -17,6 +17,7 @@ from killing import KILL
 from ray_clusters import alive, driver, family, patient
 
 import cellgames
+from cellgames.agents.agent_names import by_name
 from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
@@ -274,7 +275,7 @@ def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypa
     source, weights = tmp_path / "changing_bot.py", tmp_path / "bot.safetensors"
     source.write_text("from arena_bots import Last as Bot\n")
     save_network(weights, make_network(GAME, Size(4, 1)))
-    parcel = Parcel.pack(GAME, ["changing_bot:Bot", str(weights)])
+    parcel = Parcel.pack(GAME, by_name(["changing_bot:Bot", str(weights)]))
     weights.unlink()  # travels with the parcel
     game, agents = parcel.unpack()
     assert game == GAME
@@ -285,7 +286,7 @@ def test_a_bot_that_has_another_source_there_is_refused(tmp_path: Path, monkeypa
     ):
         parcel.unpack()
     with pytest.raises(ValueError, match=r"bot\.safetensors.* cannot be read: No such file"):
-        Parcel.pack(GAME, [str(weights)])
+        Parcel.pack(GAME, by_name([str(weights)]))
 
 
 def test_a_game_that_workers_do_not_know_is_refused(workers: RayWorkers, tmp_path: Path) -> None:

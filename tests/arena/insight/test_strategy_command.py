@@ -317,7 +317,7 @@ def test_a_run_of_training_is_looked_at(tmp_path: Path, capsys: pytest.CaptureFi
         ("--records FILE --opening-plies 0", "--opening-plies says what --agents play"),
         ("--records FILE --only behaviour", "--only behaviour needs --agents"),
         ("--records FILE --only behaviour --agents random", "compares agents; give two or more, got random"),
-        ("--records FILE --agents random random", "--agents must differ, got more than one random"),
+        ("--records FILE --agents random random", "expected agents with different names, got more than one random"),
         ("--records FILE --positions 0", "--positions must be at least 1, got 0"),
         ("--records FILE --out FILE", "is a file; an analysis of games needs a folder"),
         ("--records FILE --out picture.png", "writes a folder, not one picture"),

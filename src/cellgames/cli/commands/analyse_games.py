@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_names import by_name
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
@@ -177,9 +178,7 @@ def _left_out(games: Games) -> list[str]:
 def _load(specs: Sequence[str], game: Game) -> dict[str, AnyAgent]:
     from cellgames.agents.loading import load
 
-    if twice := sorted({spec for spec in specs if specs.count(spec) > 1}):
-        raise UserError(f"--agents must differ, got more than one {', '.join(twice)}")
-    return {spec: load(spec, game) for spec in specs}
+    return {name: load(str(spec), game, name=name) for name, spec in by_name(specs).items()}
 
 
 def _behaviour(

@@ -11,8 +11,10 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_names import by_name, split_name
+from cellgames.agents.agent_specs import file_of
 from cellgames.agents.identity import identities
-from cellgames.agents.loading import default_opponents, file_of
+from cellgames.agents.loading import default_opponents
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.records.store.feed import feeding
@@ -72,7 +74,7 @@ def add(commands: Any) -> None:
     add_agents(
         command,
         "the agent to measure: a spec that `cellgames list` shows, a file, or a run's folder; after it its "
-        "opponents (default random, and greedy where there is one)",
+        "opponents (default random, and greedy where there is one); NAME=SPEC gives a name",
         required=False,
     )
     add_options(command, EvaluationOptions.options(), without=["chunk"])
@@ -93,9 +95,10 @@ def _run(arguments: argparse.Namespace) -> int:
     against = against or [spec for spec in default_opponents(game) if spec != agent]
     if agent in against:
         raise UserError(f"{agent} cannot be measured against itself; name other opponents after it")
-    agents = {spec: load(spec, game) for spec in (agent, *against)}
+    given = by_name([agent, *against])
+    agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
     out = arguments.out
-    known, place = identities(agents, game), "" if out is None else out
+    known, place = identities(given, game), "" if out is None else out
     with (
         contextlib.nullcontext() if out is None else opened(out, _FILES),
         feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
@@ -141,11 +144,11 @@ def _game(arguments: argparse.Namespace) -> Game:
     """Return the game of the command line, or the one of the file of weights."""
     if arguments.game is not None:
         return make_game(arguments)
-    file = file_of(arguments.agents[0])
+    file = file_of(split_name(arguments.agents[0])[1])
     if file is None or file.is_model or file.before:
         raise UserError(
-            f"GAME is needed, since {arguments.agents[0]} does not say what it plays; files of weights "
-            f"({WEIGHTS_SUFFIX}) and folders of runs do"
+            f"GAME is needed, unless AGENT is a file of weights ({WEIGHTS_SUFFIX}) or a run's folder; "
+            f"{arguments.agents[0]} does not say what it plays"
         )
     from cellgames.agents.networks.saved import read_about
 
@@ -173,11 +176,12 @@ def _write(
     from cellgames.utils.report.model import Part, Report
     from cellgames.utils.report.text import escape
 
+    measured = split_name(arguments.agents[0])[0]
     command = recorded(arguments)
     data = {
         "command": command,
         "version": __version__,
-        "agent": arguments.agents[0],
+        "agent": measured,
         "game": game.id,
         "parameters": plain(game.parameters),
         "seed": options.seed,
@@ -193,7 +197,7 @@ def _write(
         *map(escape, forfeit_notes(forfeits(games), several=game.info.num_players > 2)),
     )
     out, lines = arguments.out, "".join(record.to_json() + "\n" for record in games)
-    title = f"{arguments.agents[0]} in {game.id}"
+    title = f"{measured} in {game.id}"
     files = {"games.jsonl": lines}
     write_report(out, Report(title, parts, data, page_file="evaluation.md", data_file=_DATA, more_files=files))
     print(f"Written to {out}:")

@@ -10,6 +10,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cellgames.agents.agent_names import names_of
 from cellgames.arena.play.match_options import FreeForAllOptions
 from cellgames.cli.console import counted, print_files, print_leaderboard, program, stopped, warn
 from cellgames.cli.shared_options import (
@@ -63,7 +64,7 @@ def _run(arguments: argparse.Namespace) -> int:
     game = make_game(arguments)
     options = FreeForAllOptions.from_given(vars(arguments))
     # Named by what cannot change when a run goes on; only games can grow.
-    words = [*folder_words(arguments, options), f"agents={'+'.join(sorted(arguments.agents))}"]
+    words = [*folder_words(arguments, options), f"agents={'+'.join(sorted(names_of(arguments.agents)))}"]
     out = arguments.out or Path("results") / "free-for-all" / file_name(words)
     try:
         with workers_of(arguments) as workers:

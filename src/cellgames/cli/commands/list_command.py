@@ -6,7 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from cellgames.agents.loading import AGENTS, AgentSpec
+from cellgames.agents.agent_specs import AGENTS, AgentSpec
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.cli.console import print_columns, program
 from cellgames.cli.shared_options import add_command, add_json

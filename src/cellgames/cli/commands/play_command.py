@@ -31,7 +31,9 @@ def add(commands: Any) -> None:
     add_game(command)
     add_seed(command)
     add_agents(
-        command, "one agent for all other seats, or one for each in their order (default random)", required=False
+        command,
+        "one agent for all other seats, or one for each in their order (default random); NAME=SPEC gives a name",
+        required=False,
     )
     command.add_argument("--as", dest="seat", metavar="PLAYER", help="your seat, such as black (default the first)")
     command.add_argument("--watch", action="store_true", help="let agents play all seats")
@@ -40,6 +42,7 @@ def add(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.agent_names import split_name
     from cellgames.agents.loading import load
     from cellgames.arena.records.record_lines import append
     from cellgames.cli.terminal import Table
@@ -52,12 +55,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if len(specs) not in (1, len(others)):
         hint = "; --watch lets agents play all seats" if len(specs) == len(players) else ""
         raise UserError(f"expected one of --agents, or one for each of {len(others)} seats, got {len(specs)}{hint}")
-    names = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
+    given = dict(zip(others, specs * len(others) if len(specs) == 1 else specs, strict=True))
+    names = {seat: split_name(text)[0] for seat, text in given.items()}
     if arguments.out is not None:
         _check_record_file(arguments.out)
     table = Table(
         game,
-        [None if seat == seat_of_person else load(names[seat], game) for seat in range(len(players))],
+        [None if seat == seat_of_person else load(given[seat], game) for seat in range(len(players))],
         [names.get(seat, "you" if seat_of_person == seat else "") for seat in range(len(players))],
         seed=arguments.seed,
         position=arguments.position,

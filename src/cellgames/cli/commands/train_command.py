@@ -189,7 +189,7 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
         before = f", {finished.before:,} of them before" if finished.before else ""
         print(f"Learned from {finished.steps:,} steps{before}.")
     last = finished.history[-1]
-    for spec in asked.eval_opponents:
+    for spec in asked.eval_agents:
         decided = last[f"{spec} decided"]
         print(f"  ahead of {spec} in {last[spec]:.1%} of {asked.eval_games} games ({decided:.0%} of them decided)")
     print(f"Written to {finished.out}:")

@@ -1,0 +1,97 @@
+"""Names that users give to agents: `NAME=SPEC`, or a mapping from names to agents. Importing this imports no torch.
+
+A text is `NAME=SPEC` if it has a `=`, none of the characters `:`, `/` and backslash stand before the first one, and no
+file or folder has the whole text as its path. Every other text is a spec, and its name is the text. So `rollout:64`,
+`results/seed=0/agent.safetensors`, `my_bots:Bot:a=1` and `./seed=0` are specs, `me=my_bots:Bot:a=1` has the name `me`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
+from cellgames.utils.foreign_text import listed, shown
+
+from .agent_specs import AGENTS
+
+if TYPE_CHECKING:
+    from .base import AnyAgent
+
+__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "split_name"]
+
+MOST_NAME = 60
+"""Characters of a name."""
+
+HUMAN = "human"
+"""The name that records have for a person."""
+
+Agents: TypeAlias = "Sequence[str | AnyAgent] | Mapping[str, str | AnyAgent]"
+"""Specs, `NAME=SPEC` and agents, or a mapping from names to specs and agents."""
+
+_NAME = re.compile(r"[^\W_][\w.+-]*")
+
+
+def split_name(text: str) -> tuple[str, str]:
+    """Return the name and the spec of a text `NAME=SPEC`; the name of another text is the text itself.
+
+    Raises:
+        ValueError: a name that is empty, too long, reserved, or has other characters than letters, digits and `_.+-`.
+    """
+    name, equals, spec = text.partition("=")
+    if not equals or any(letter in name for letter in ":/\\") or os.path.exists(text.removesuffix(SAMPLE)):
+        return text, text
+    _check_name(name, text)
+    return name, spec
+
+
+def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
+    """Return specs and agents by the names that they have in records, in the given order.
+
+    Raises:
+        ValueError: a name that `split_name` refuses, two agents of one name, one object under two names, or a name that
+            cannot be printed.
+    """
+    if isinstance(agents, Mapping):
+        pairs = list(agents.items())
+        for name, agent in pairs:
+            if name != (agent if isinstance(agent, str) else agent.name):
+                _check_name(name, name)
+    else:
+        pairs = [split_name(agent) if isinstance(agent, str) else (agent.name, agent) for agent in agents]
+    names = [name for name, _ in pairs]
+    if hidden := [name for name in names if not name.isprintable()]:
+        raise ValueError(f"expected agents with names that can be printed, got {listed(hidden)}")
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"expected agents with different names, got more than one {', '.join(twice)}; NAME=SPEC gives a name"
+        )
+    objects = {id(agent): name for name, agent in reversed(pairs) if not isinstance(agent, str)}
+    for name, agent in pairs:
+        if not isinstance(agent, str) and objects[id(agent)] != name:
+            raise ValueError(
+                f"expected an object for each agent, since it remembers its games, got one for {objects[id(agent)]} "
+                f"and {name}"
+            )
+    return dict(pairs)
+
+
+def names_of(texts: Iterable[str]) -> list[str]:
+    """Return the names of specs, as `split_name` does."""
+    return [split_name(text)[0] for text in texts]
+
+
+def _check_name(name: str, text: str) -> None:
+    if _NAME.fullmatch(name) is None or len(name) > MOST_NAME:
+        raise ValueError(
+            f"a name of an agent has 1 to {MOST_NAME} letters, digits, _, ., + and -, and begins with a letter or a "
+            f"digit; got {shown(text)}. A path with = in it needs ./ in front"
+        )
+    if name in AGENTS or name == HUMAN or name.endswith((WEIGHTS_SUFFIX, MODEL_SUFFIX)):
+        raise ValueError(f"the name {name!r} stands for {_meaning(name)}; choose another name, got {shown(text)}")
+
+
+def _meaning(name: str) -> str:
+    return "people" if name == HUMAN else "an agent of the package" if name in AGENTS else "a file"

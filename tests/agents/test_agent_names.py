@@ -1,0 +1,256 @@
+"""Names that users give to agents: the grammar, and where the names are used."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from arena_bots import First, Last
+
+import cellgames
+from cellgames.agents import AnyAgent, load
+from cellgames.agents.agent_names import MOST_NAME, by_name, split_name
+from cellgames.agents.identity import identities, identity
+from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from cellgames.arena.play.round_robin import round_robin
+from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.record_lines import read_records
+from cellgames.arena.records.store.store import Store
+from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
+from cellgames.cli.main import main
+from cellgames.envs.registry import REGISTRY
+from cellgames.training import PPOArguments, train
+from cellgames.training.sweeps.sweep_options import SweepOptions, target_name
+from cellgames.utils.run_folders import RunError
+
+GAME = cellgames.make("torus-v0", size=2)
+PAIR = RoundRobinOptions(games=4, gif=False)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+# ---------------------------------------------------------------- the grammar
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "spec"),
+    [
+        ("me=greedy", "me", "greedy"),
+        ("me=rollout:64", "me", "rollout:64"),
+        ("me=results/train/a", "me", "results/train/a"),
+        ("me=results/seed=0/agent.safetensors", "me", "results/seed=0/agent.safetensors"),
+        ("me=my_bots:Bot:a=1", "me", "my_bots:Bot:a=1"),
+        ("v2.1-b_c+d=random", "v2.1-b_c+d", "random"),
+        ("été7=random", "été7", "random"),
+        (f"{'n' * MOST_NAME}=random", "n" * MOST_NAME, "random"),
+        ("here=is.zip:sample", "here", "is.zip:sample"),
+    ],
+)
+def test_texts_with_a_name(text: str, name: str, spec: str) -> None:
+    assert split_name(text) == (name, spec)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *REGISTRY,
+        "greedy",
+        "rollout:64",
+        "greedy:depth=2",
+        "my_bots:Bot:a=1",
+        "results/seed=0",
+        "./seed=0",
+        "..\\seed=0",
+        "C:\\runs\\a=1.safetensors",
+        "/a=b/agent.safetensors",
+        "gumbel:8:a=b.safetensors",
+        "results/a=b.zip:sample",
+        "",
+    ],
+)
+def test_texts_without_a_name(text: str) -> None:
+    assert split_name(text) == (text, text)
+
+
+def test_a_file_or_folder_of_the_whole_text_is_no_name(folder: Path) -> None:
+    assert split_name("seed=0") == ("seed", "0")
+    (folder / "seed=0").mkdir()
+    (folder / "a=b.zip").touch()
+    assert split_name("seed=0") == ("seed=0", "seed=0")
+    assert split_name("a=b.zip:sample") == ("a=b.zip:sample", "a=b.zip:sample")
+    assert split_name("me=seed=0") == ("me", "seed=0")
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "a b", "-x", "_x", "a\tb", "a\x1b[31mb", "a,b", "a|b", "n" * (MOST_NAME + 1)]
+)
+def test_bad_names_are_explained(name: str) -> None:
+    message = f"a name of an agent has 1 to {MOST_NAME} letters, digits, "
+    for take in (split_name, load):
+        with pytest.raises(ValueError, match=message):
+            take(f"{name}=greedy")
+    with pytest.raises(ValueError, match=message) as error:
+        by_name({name: "greedy"})
+    assert len(str(error.value)) < 400
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize("name", ["greedy", "trained", "human", "x.safetensors", "x.zip"])
+def test_names_that_mean_something_are_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=rf"^the name '{name}' stands for "):
+        split_name(f"{name}=random")
+    with pytest.raises(ValueError, match=rf"^the name '{name}' stands for "):
+        by_name({name: First("other")})
+
+
+def test_lists_and_mappings() -> None:
+    first, last = First("first"), Last("last")
+    assert by_name(["me=greedy", "random", first]) == {"me": "greedy", "random": "random", "first": first}
+    assert by_name({"b": first, "a": "greedy", "random": "random"}) == {"b": first, "a": "greedy", "random": "random"}
+    assert list(by_name({"b": first, "a": "greedy"})) == ["b", "a"]
+    assert by_name({"my bot": First("my bot")}).keys() == {"my bot"}  # its own name
+    with pytest.raises(ValueError, match=r"different names, got more than one me; NAME=SPEC gives a name"):
+        by_name(["me=greedy", "me=random"])
+    with pytest.raises(ValueError, match=r"expected an object for each agent, .* got one for a and b"):
+        by_name({"a": last, "b": last})
+
+
+def test_a_loaded_agent_has_its_name_and_keeps_its_identity() -> None:
+    for text in ("me=greedy", "me=rollout:4", "me=trained", "me=arena_bots:First"):
+        spec = text.removeprefix("me=")
+        agent = load(text, GAME)
+        assert agent.name == "me"
+        assert identity(text, GAME) == identity(spec, GAME) == identity(agent, GAME)
+        assert identities([text], GAME) == identities(by_name({"me": spec}), GAME) == {"me": identity(spec, GAME)}
+    with pytest.raises(ValueError, match="unknown agent 'greddy'"):
+        load("me=greddy", GAME)
+
+
+# ---------------------------------------------------------------- runs
+
+
+def test_a_round_robin_of_names(folder: Path) -> None:
+    """By texts and by a mapping the files are the same."""
+    out = round_robin(
+        GAME, ["me=greedy", "you=random", "random"], PAIR, out=folder / "texts", store=folder / "s.sqlite"
+    )
+    assert set(out.tables.agents) == {"me", "you", "random"}
+    assert {name for record in out.records for name in record.agents} == {"me", "you", "random"}
+    mapped = {"you": "random", "me": "greedy", "random": "random"}
+    round_robin(GAME, mapped, PAIR, out=folder / "mapping")
+    for name in ("run.json", "games.jsonl", "ratings.csv"):
+        assert (folder / "texts" / name).read_bytes() == (folder / "mapping" / name).read_bytes()
+    assert "me" in (folder / "texts" / "report.md").read_text(encoding="utf-8")
+    settings = json.loads((folder / "texts" / "run.json").read_text(encoding="utf-8"))
+    assert settings["specs"] == {"me": "greedy", "you": "random"}
+    assert settings["identities"]["me"] == identity("greedy", GAME)
+    plain = round_robin(GAME, ["greedy", "random"], PAIR, out=folder / "plain")
+    assert "specs" not in json.loads((plain.out / "run.json").read_text(encoding="utf-8"))
+    with Store(folder / "s.sqlite", create=False) as store:
+        assert dict(store.settings()[0].agents)["me"] == identity("greedy", GAME)
+
+
+def test_a_run_goes_on_under_its_names_and_by_identities(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("one", "two", "three"):
+        source = "from arena_bots import First as Bot\n" + ("" if name != "three" else "# another source\n")
+        (folder / f"{name}_bots.py").write_text(source, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(folder))
+    first = round_robin(GAME, ["me=one_bots:Bot", "random"], PAIR, out=folder / "run")
+    assert first.played == 4
+    moved = round_robin(GAME, ["me=two_bots:Bot", "random"], PAIR, out=folder / "run")
+    assert (moved.played, moved.records) == (0, first.records)
+    with pytest.raises(RunError, match="holds games of another me: expected identity"):
+        round_robin(GAME, ["me=three_bots:Bot", "random"], PAIR, out=folder / "run")
+    message = r"but me is missing \(you is the same agent as me was: records have names, so an agent keeps its name"
+    with pytest.raises(RunError, match=message):
+        round_robin(GAME, ["you=one_bots:Bot", "random"], PAIR, out=folder / "run")
+    grown = round_robin(GAME, ["me=one_bots:Bot", "random", "last=arena_bots:Last"], PAIR, out=folder / "run")
+    assert grown.played == 8
+
+
+def test_matches_and_shared_tables(folder: Path) -> None:
+    assert match(GAME, "me=greedy", "random", MatchOptions(games=2)).agents == ("me", "random")
+    three = cellgames.make("toroidal-cup-small-v0", teams=3, max_generations=20)
+    agents: dict[str, str | AnyAgent] = {"a": "random", "b": First("first")}
+    out = free_for_all(three, agents, FreeForAllOptions(games=2), out=folder / "tables")
+    assert set(out.tables.agents) == {"a", "b"}
+
+
+def test_names_travel_to_workers() -> None:
+    parcel = Parcel.pack(GAME, by_name({"a": First("own"), "b": "random", "c": "arena_bots:Last"}))
+    _, agents = parcel.unpack()
+    assert list(agents) == ["a", "b", "c"]
+    assert [agent.name for agent in agents.values()][1:] == ["b", "c"]
+    assert parcel.identities["c"] == identity("arena_bots:Last")
+
+
+def test_a_season_of_names() -> None:
+    def teams(*agents: str) -> tuple[Team, ...]:
+        return assign_divisions(assign_agents([Team(name) for name in generate_names(8, 0)], agents))
+
+    umpire = BotUmpire(GAME, teams("me=greedy", "random"))
+    assert umpire.identities == {"me": identity("greedy", GAME), "random": identity("random", GAME)}
+    elsewhere = umpire.packed()()
+    assert isinstance(elsewhere, BotUmpire)
+    assert elsewhere.identities == umpire.identities
+    with pytest.raises(ValueError, match="expected agents with different names, got me=greedy, me=random"):
+        BotUmpire(GAME, teams("me=greedy", "me=random"))
+
+
+def test_training_measures_by_names(folder: Path) -> None:
+    tiny = {"num_envs": 16, "num_steps": 8, "minibatch_size": 64, "channels": 4, "layers": 1, "eval_games": 2}
+    arguments = PPOArguments.fitted(GAME, eval_opponents=("easy=random", "greedy"), total_steps=128, **tiny)
+    assert arguments.eval_agents == {"easy": "random", "greedy": "greedy"}
+    finished = train(arguments, out=folder / "run")
+    assert {"easy", "easy decided", "greedy"} <= finished.history[-1].keys()
+    assert "easy=random" not in (folder / "run" / "progress.csv").read_text(encoding="utf-8")
+    taken = PPOArguments.fitted(GAME, eval_opponents=("steps=random",), total_steps=128, **tiny)
+    with pytest.raises(ValueError, match=r"eval_opponents: 'steps' is a column of progress.csv already"):
+        train(taken, out=folder / "other")
+    assert not (folder / "other").exists()
+    assert target_name(arguments, SweepOptions()) == "greedy"
+    assert target_name(arguments, SweepOptions(target="easy")) == "easy"
+    assert target_name(arguments, SweepOptions(target="hard=mcts:4")) == "hard"
+
+
+# ---------------------------------------------------------------- the command line
+
+
+def test_commands_take_names(capsys: pytest.CaptureFixture[str]) -> None:
+    game = ["torus-v0", "--size", "2"]
+    few = ["--games", "4", "--quiet"]
+    assert main(["evaluate", *game, "--agents", "me=greedy", "easy=random", *few, "--no-store", "--out", "e"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith("me in torus-v0 with size=2")
+    assert re.search(r"^easy +\d", shown, re.MULTILINE)
+    data = json.loads(Path("e/evaluation.json").read_text(encoding="utf-8"))
+    assert (data["agent"], data["rows"][0]["against"]) == ("me", "easy")
+    assert data["identities"]["me"] == identity("greedy", GAME)
+    run = ["--agents", "me=greedy", "easy=random", *few, "--store", "s.sqlite", "--out", "r", "--no-gif"]
+    assert main(["round-robin", *game, *run, "--anchor", "easy"]) == 0
+    assert re.search(r"^ *1 +me +[+-]\d", capsys.readouterr().out, re.MULTILINE)
+    assert main(["leaderboard", "torus-v0", "--size", "2", "--store", "s.sqlite", "--agents", "me", "easy"]) == 0
+    assert re.search(r"\bme\b", capsys.readouterr().out)
+    watch = ["--watch", "--agents", "me=greedy", "easy=random", "--out", "one.jsonl"]
+    assert main(["play", *game, *watch]) == 0
+    (record,) = read_records(Path("one.jsonl"))[0]
+    assert record.agents == ("me", "easy")
+    few = ["--games", "2", "--quiet", "--out", "a", "--only", "behaviour", "--positions", "5"]
+    assert main(["analyse", *game, "--agents", "me=greedy", "easy=random", *few]) == 0
+    assert "easy" in capsys.readouterr().out
+    assert main(["round-robin", *game, "--agents", "me=greedy", "me=random", "--out", "no"]) == 2
+    assert main(["round-robin", *game, "--agents", "my bot=greedy", "random", "--out", "no"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert [line.startswith("cellgames: ") for line in said] == [True, True]
+    assert "got more than one me" in said[0]
+    assert "got 'my bot=greedy'" in said[1]
+    assert not Path("no").exists()
