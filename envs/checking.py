@@ -5,29 +5,44 @@ Letters: `B` games, `A` actions, `K` components of an action.
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from .core import Game, Space, seeds
+from .batch_checks import Answer, Batch, Function, check_function, check_same, fail
+from .core import Game, Space, State, seeds
+from .core.chance import next_seed
+from .kernels.compiling import planned
+from .layer_checks import check_layers
 
 __all__ = ["check_game"]
 
 _NUM_ENVS = 7
+_STATE = {
+    **{"seed": torch.int64, "turn": torch.int32, "current_player": torch.int64},
+    **{"rewards": torch.float32, "scores": torch.float32, "terminated": torch.bool, "truncated": torch.bool},
+}
 
 
 def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     """Play a game at random, seven at a time, and check all that agents, adapters and records rely on.
 
-    Shapes, dtypes and bounds as `game.info` declares them; masks that leave everyone who must act a choice; illegal
-    actions refused; finished games that stay as they are; a batch that equals its games played alone; nothing
-    overwritten; the same game again from the same seed; an end within `max_turns`; outcomes and rewards that add up if
-    the game is zero-sum; actions and positions that come back from their text; states that come back from a file. It
-    does not know the rules: those need tests of their own.
+    In every position: shapes, dtypes and bounds as `game.info` declares them; masks that leave everyone who must act a
+    choice; illegal actions refused; finished games that stay as they are; a step that equals its games played alone;
+    the same step again from the same state; actions and positions that come back from their text; states that come
+    back from a file. In the end: an end within `max_turns`, outcomes and rewards that add up if the game is zero-sum.
+
+    Then every function is asked about a mixed batch, of games at different plies with different players to move, some
+    of them over. It must say of each env what it says of that game alone, also if the batch is permuted, split or
+    joined with another; leave its arguments and torch's random state alone; keep to the state's device and to its
+    dtypes; and take actions of every integer dtype. Hints for search are compared with play, single games outside a
+    batch with the batch of one. It does not know the rules: those need tests of their own.
 
     Args:
         game: with parameters that make a whole game short.
@@ -35,20 +50,40 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
         max_steps: where to give up on a game that does not end, if `max_turns` is larger.
 
     Raises:
-        ValueError: names the game and says what is wrong, and after how many steps.
+        ValueError: names the game and the function, and says what was expected and what it got, in which env, after
+            how many steps, and the likely cause.
     """
+    with planned("never", 1):  # compiling takes longer than these steps
+        history, played, batch = _play(game, seed, max_steps)
+        for name, function in _functions(game).items():
+            check_function(game, name, function, batch)
+        for turn, state in enumerate(history):
+            _check_texts(game, state, f"after {turn} steps")
+            if turn < len(played):
+                _check_alone(game, state, played[turn], history[turn + 1], f"in step {turn + 1}")
+        _check_arguments(game, batch)
+        _check_restart(game, batch.state)
+        check_layers(game, batch)
+
+
+def _play(game: Game, seed: int, max_steps: int) -> tuple[list[Any], list[Tensor], Batch]:
+    """Play games to their ends with checks of every position; return positions, actions, and games of all plies."""
     generator = torch.Generator().manual_seed(seed)
     state: Any = game.init(seeds(seed, _NUM_ENVS))
     _demand(game, type(game)(**game.parameters) == game, "a game made from its parameters is another one")
     _demand(game, hash(type(game)(**game.parameters)) == hash(game), "equal games have different hashes")
     _check_actions(game)
     returns = torch.zeros(_NUM_ENVS, game.info.num_players)
+    history, played = [state], []
     for turn in range(min(game.info.max_turns, max_steps) + 1):
+        _check_fields(game, history[0], state, f"after {turn} steps")
         _check_position(game, state, f"after {turn} steps")
         if state.done.all():
             break
         actions = game.random_actions(state, generator)
         state = _check_step(game, state, actions, f"in step {turn + 1}")
+        history.append(state)
+        played.append(actions)
         returns += state.rewards
     _demand(game, bool(state.done.all()), f"a game goes on after {turn} steps; info.max_turns is {game.info.max_turns}")
     outcome = game.outcome(state)
@@ -60,6 +95,138 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
     for env_id in range(_NUM_ENVS):
         summary = game.summary(state[env_id])
         _demand(game, json.loads(json.dumps(summary)) == summary, "summary(state) is not what JSON gives back")
+    return history, played, _mixed(game, history, generator)
+
+
+def _mixed(game: Game, history: list[Any], generator: torch.Generator) -> Batch:
+    """Return games of all plies, from beginnings to ends, two of each that was played."""
+    ends = [next(ply for ply, state in enumerate(history) if state.done[env_id]) for env_id in range(_NUM_ENVS)]
+    games = []
+    for env_id, end in enumerate(ends):
+        ply = round(end * env_id / (_NUM_ENVS - 1))
+        games += [history[ply][env_id], history[min(ply + 1, end)][env_id]]
+    state = type(history[0]).cat(games)
+    bits = torch.randint(1 << 31, (len(state), *game.info.action_shape), generator=generator)
+    actions = game.random_actions(state, bits)
+    actions[state.done] = -1  # what finished games are given does not matter
+    players = torch.arange(len(state)) % game.info.num_players
+    return Batch(state, players[torch.randperm(len(state), generator=generator)], actions, bits)
+
+
+def _functions(game: Game) -> dict[str, Function]:
+    """Return all that can be asked of a game, by what the call looks like."""
+    found: dict[str, Function] = {
+        "init(seeds)": lambda game, batch: _fields(game.init(batch.state.seed)),
+        "legal_actions(state)": lambda game, batch: {"": game.legal_actions(batch.state)},
+        "observe(state, player)": lambda game, batch: {"": game.observe(batch.state, batch.players)},
+        "board(state)": lambda game, batch: {"": game.board(batch.state)},
+        "outcome(state)": lambda game, batch: {"": game.outcome(batch.state)},
+        "step(state, actions)": lambda game, batch: _fields(game.step(batch.state, batch.actions)),
+        "random_actions(state, bits)": _actions_of_unfinished,
+        "is_last_turn(state)": lambda game, batch: {"": game.is_last_turn(batch.state)},
+        "_restart(state, done)": lambda game, batch: _fields(game._restart(batch.state.clone(), batch.state.done)),
+        "_legal_again(state, mask)": _legal_again,
+    }
+    for seat in range(game.info.num_players):
+        found[f"observe(state, {seat})"] = partial(_observed, seat)
+        found[f"infos(state, {seat})"] = partial(_infos, seat)
+    if not game.info.simultaneous:
+        found |= {
+            "winning_actions(state)": lambda game, batch: _or_none(game.winning_actions(batch.state)),
+            "winning_actions(state, player)": lambda g, batch: _or_none(g.winning_actions(batch.state, batch.players)),
+            "defending_actions(state)": lambda game, batch: _or_none(game.defending_actions(batch.state)),
+        }
+    if game.symmetries > 1:
+        found["transform(observation, actions, which)"] = _transformed
+    return found
+
+
+def _fields(state: State) -> Answer:
+    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+
+
+def _observed(seat: int, game: Game, batch: Batch) -> Answer:
+    return {"": game.observe(batch.state, seat)}
+
+
+def _infos(seat: int, game: Game, batch: Batch) -> Answer:
+    return game.infos(batch.state, seat)
+
+
+def _or_none(answer: Tensor | None) -> Answer | None:
+    return None if answer is None else {"": answer}
+
+
+def _actions_of_unfinished(game: Game, batch: Batch) -> Answer:
+    actions = game.random_actions(batch.state, batch.bits).clone()
+    actions[batch.state.done] = 0  # what is drawn has no meaning
+    return {"": actions}
+
+
+def _legal_again(game: Game, batch: Batch) -> Answer:
+    mask = game._legal_again(batch.state, ~game._legal(batch.state)).clone()
+    mask[batch.state.done] = False
+    return {"": mask}
+
+
+def _transformed(game: Game, batch: Batch) -> Answer:
+    mask = game.legal_actions(batch.state)
+    if game.info.simultaneous:
+        mask = mask[torch.arange(len(batch), device=mask.device), batch.players]
+    which = batch.bits.flatten(1)[:, 0] % game.symmetries if batch.bits.ndim > 1 else batch.bits % game.symmetries
+    seen, actions = game.transform(game.observe(batch.state, batch.players), mask, which)
+    return {"observation": seen, "actions": actions}
+
+
+def _check_fields(game: Game, first: Any, state: Any, when: str) -> None:
+    """Check that the fields of a state have their dtypes and shapes, and that a player of the game is to move."""
+    for name, tensor in _fields(state).items():
+        start = getattr(first, name)
+        dtype, shape = _STATE.get(name, start.dtype), [_NUM_ENVS, *start.shape[1:]]
+        if tensor.dtype != dtype or list(tensor.shape) != shape:
+            fail(game, f"state.{name} {when}", f"{dtype} {shape}", f"{tensor.dtype} {list(tensor.shape)}")
+    low, high = int(state.current_player.min()), int(state.current_player.max())
+    most = 0 if game.info.simultaneous else game.info.num_players - 1
+    if not 0 <= low <= high <= most:
+        fail(game, f"state.current_player {when}", f"seats from 0 to {most}", f"{low} to {high}")
+
+
+def _check_arguments(game: Game, batch: Batch) -> None:
+    """Check that a step depends on what it should, and on nothing else: dtype of actions, earlier rewards, seeds."""
+    state, after = batch.state, _fields(game.step(batch.state, batch.actions))
+    for dtype in (torch.uint8, torch.int32):
+        if max(game.info.action_nvec) <= torch.iinfo(dtype).max:
+            what = f"step(state, actions) with actions of {dtype}"
+            try:
+                stepped = _fields(game.step(state, batch.actions.to(dtype)))
+            except Exception as error:
+                fail(game, what, "the step of torch.int64", f"{type(error).__name__}: {error}", "add actions.long()")
+            check_same(game, what, after, stepped, "arithmetic in the dtype of the actions: add actions.long()", batch)
+    told = state.replace(rewards=state.rewards + 1)
+    cause = "rewards are added up; they are those of the last step only"
+    check_same(game, "step(state, actions) after other rewards", after, _fields(game.step(told, batch.actions)), cause)
+    if not game.info.stochastic:
+        cause = "info.stochastic should be True, as chance plays a part"
+        other = state.replace(seed=next_seed(state.seed))
+        one, two = (_fields(game.init(given.seed).replace(seed=state.seed)) for given in (state, other))
+        check_same(game, "init(seeds) of other seeds", one, two, cause, batch)
+        stepped = _fields(game.step(other, batch.actions).replace(seed=state.seed))
+        check_same(game, "step(state, actions) with other seeds", after, stepped, cause, batch)
+    for given, text in {
+        "too few actions": batch.actions[1:],
+        "actions of another dtype": batch.actions.double(),
+    }.items():
+        _refuses(game, f"step(state, actions) takes {given}", lambda text=text: game.step(state, text))
+
+
+def _check_restart(game: Game, state: Any) -> None:
+    """Check that a `Vector` begins new games where games are over, and leaves the others alone."""
+    done = state.done
+    expected, fresh = _fields(state.clone()), _fields(game.init(next_seed(state.seed)))
+    for name, tensor in expected.items():
+        tensor[done] = fresh[name][done]
+    restarted = _fields(game._restart(state.clone(), done))
+    check_same(game, "_restart(state, done)", expected, restarted, "a field of the new games is not that of `init`")
 
 
 def _demand(game: Game, holds: bool, otherwise: str) -> None:
@@ -87,17 +254,19 @@ def _refuses(game: Game, otherwise: str, attempt: Any) -> None:
 
 
 def _check_position(game: Game, state: Any, when: str) -> None:
+    """Check shapes, dtypes and bounds of all that a game says of a position."""
     info, done = game.info, state.done
-    for name, tensor, space in _shown(game, state):
-        _check_space(game, f"{name} {when}", tensor, space)
+    for name, ask, space in _shown(game, state):
+        _check_space(game, f"{name} {when}", _asked(game, f"{name} {when}", state, ask), space)
     _check_space(
         game, f"state.rewards {when}", state.rewards, Space((info.num_players,), torch.float32, *info.reward_range)
     )
-    outcome = game.outcome(state)
+    outcome = _asked(game, f"outcome {when}", state, lambda: game.outcome(state))
     _check_space(game, f"outcome {when}", outcome, Space((info.num_players,), torch.int8, -1, 1))
     _demand(game, not outcome[~done].any(), f"outcome {when}: a game that goes on has one already")
     _demand(game, not (state.terminated & state.truncated).any(), f"a game is both terminated and truncated {when}")
-    mask = game.legal_actions(state)
+    mask = _asked(game, f"legal_actions {when}", state, lambda: game.legal_actions(state))
+    _demand(game, not mask[done].any(), f"legal_actions {when}: something is legal in a game that is over")
     seats = (info.num_players,) if info.simultaneous else ()
     _check_space(game, f"legal_actions {when}", mask, Space((*seats, info.num_actions), torch.bool, 0, 1))
     for component, part in enumerate(mask.split(list(info.action_nvec), dim=-1)):
@@ -109,6 +278,18 @@ def _check_position(game: Game, state: Any, when: str) -> None:
     _demand(
         game, len({field.data_ptr() for field in fields}) == len(fields), f"fields of the state share memory {when}"
     )
+
+
+def _asked(game: Game, what: str, state: Any, ask: Callable[[], Tensor]) -> Tensor:
+    """Return an answer of the game; the state must stay as it is."""
+    before, answer = state.clone(), ask()
+    if not state.equal(before):
+        fail(game, what, "a state that stays as it is", "a changed one", "an operation in place, x[i] = y or x += y")
+    return answer
+
+
+def _check_texts(game: Game, state: Any, when: str) -> None:
+    """Check that positions come back from their texts and from files."""
     for env_id in range(len(state)):
         _check_text(game, state[env_id], when)
     file = io.BytesIO()
@@ -117,12 +298,12 @@ def _check_position(game: Game, state: Any, when: str) -> None:
     _demand(game, torch.load(file).equal(state), f"a state is another one after torch.save and torch.load {when}")
 
 
-def _shown(game: Game, state: Any) -> Iterator[tuple[str, Tensor, Space]]:
-    """Yield what the game shows, with a name and the declared space."""
+def _shown(game: Game, state: Any) -> Iterator[tuple[str, Callable[[], Tensor], Space]]:
+    """Yield what the game shows when it is asked, with a name and the declared space."""
     info = game.info
     for seat, player in enumerate(info.players):
-        yield f"observe(state, {seat}) of {player}", game.observe(state, seat), info.observation
-    yield "board", game.board(state), info.board
+        yield f"observe(state, {seat}) of {player}", partial(game.observe, state, seat), info.observation
+    yield "board", partial(game.board, state), info.board
 
 
 def _check_space(game: Game, what: str, tensor: Tensor, space: Space) -> None:
@@ -146,7 +327,7 @@ def _check_text(game: Game, single: Any, when: str) -> None:
     same = game.state_to_string(back) == line and torch.equal(back.done, single.done)
     same = same and torch.equal(game.legal_actions(back), game.legal_actions(single))
     same = same and all(
-        torch.equal(one, other)
+        torch.equal(one(), other())
         for (_, one, _), (_, other, _) in zip(_shown(game, back), _shown(game, single), strict=True)
     )
     _demand(game, same, f"string_to_state(state_to_string(state)) is another position {when}: {line!r}")
@@ -158,14 +339,12 @@ def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
     before, done = state.clone(), state.done
     mask = game.legal_actions(state)
     after = game.step(state, actions)
+    _check_fields(game, before, after, when)
     _demand(game, state.equal(before), f"step changes the state that it is given {when}")
     _demand(game, after.equal(game.step(state, actions)), f"the same step from the same state differs {when}")
     still = before.replace(rewards=torch.zeros_like(before.rewards))
     _demand(game, after[done].equal(still[done]), f"a finished game changes {when}")
     _demand(game, torch.equal(after.turn[~done], before.turn[~done] + 1), f"state.turn does not count the steps {when}")
-    for env_id in range(len(state)):
-        alone = game.step(state[env_id], actions[env_id : env_id + 1])
-        _demand(game, alone.equal(after[env_id]), f"env {env_id} is another game without the envs beside it {when}")
     illegal = (~mask & ~done.view(-1, *[1] * (mask.ndim - 1))).nonzero()
     if len(illegal):
         wrong, (*where, flat) = actions.clone(), illegal[-1].tolist()
@@ -176,3 +355,9 @@ def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
         wrong[(*where, *[component] * (len(game.info.action_nvec) > 1))] = flat
         _refuses(game, f"an illegal action is taken {when}", lambda: game.step(state, wrong))
     return after
+
+
+def _check_alone(game: Game, state: Any, actions: Tensor, after: Any, when: str) -> None:
+    for env_id in range(len(state)):
+        alone = game.step(state[env_id], actions[env_id : env_id + 1])
+        _demand(game, alone.equal(after[env_id]), f"env {env_id} is another game without the envs beside it {when}")

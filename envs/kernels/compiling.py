@@ -118,7 +118,8 @@ def kernel(
         examples: arguments to trace with; not changed.
         compile: "always"; "never", then the function itself is called; or "auto", compiled, where a compiler is
             found, as soon as the calls asked for would take about as long eagerly as compiling takes. If the
-            compiler fails, a warning tells, and "auto" goes on eagerly. None: as `planned`, else "auto".
+            compiler fails, a warning tells, and "auto" goes on eagerly. Within `planned`, "auto" and None are what it
+            says.
         calls: how many calls will follow; None: as `planned`, else one.
         fused: run through memory once, whatever is worked out again for that; where results are used again and again,
             as in dilation, that grows exponentially, and it is for the compiler to cut the code into passes.
@@ -131,7 +132,7 @@ def kernel(
         behaviour.
     """
     plan = _PLANNED.get()
-    compile, calls = compile or plan[0], plan[1] if calls is None else calls
+    compile, calls = plan[0] if compile in (None, "auto") else compile, plan[1] if calls is None else calls
     check_compile(compile)
     if compile != "never":
         place = _place(function, examples) if key is None else (key, torch.get_num_threads())

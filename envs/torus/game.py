@@ -105,11 +105,11 @@ class Torus(Game[TorusState]):
         groups, shifts = joined[:3], joined[3:]
         won, losing = _wins(cycles, state.losing, colour)
         seats = torch.arange(2, device=state.device)[:, None]
-        scores = torch.where(won & (seats == player), 1.0, 0.0)
+        scores = (won & (seats == player)).float()
         word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
         free = [bits & ~_where(word == index, bit, 0) for index, bits in enumerate(state.free.unbind(1))]
         return state.replace(
-            rewards=(2 * scores - torch.where(won, 1.0, 0.0)).t(),
+            rewards=(2 * scores - won.float()).t(),
             scores=torch.maximum(state.scores, scores.t()),
             terminated=state.terminated | won,
             codes=_relabel(state.codes, cells, place, code, groups, shifts),

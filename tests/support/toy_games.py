@@ -228,7 +228,7 @@ class Race(Game[RaceState]):
         return state.replace(
             turn=turn,
             current_player=torch.where(again, state.current_player, 1 - state.current_player),
-            rewards=decided + torch.where(mover, walked[:, None] / 8, -1 / 8),
+            rewards=decided + torch.where(mover, walked[:, None], -1).float() / 8,
             scores=place.float(),
             terminated=terminated,
             truncated=~terminated & (turn >= self.limit),

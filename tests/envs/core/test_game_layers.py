@@ -59,7 +59,7 @@ class Nim(Game[NimState]):
     @override
     def _step(self, state: NimState, actions: Tensor) -> NimState:
         left = state.left - actions - 1
-        mover = torch.arange(2) == state.current_player[:, None]
+        mover = torch.arange(2, device=state.device) == state.current_player[:, None]
         scores = (mover & (left == 0)[:, None]).float()
         return state.replace(
             turn=state.turn + 1,
@@ -72,7 +72,7 @@ class Nim(Game[NimState]):
 
     @override
     def _legal(self, state: NimState) -> Tensor:
-        return torch.arange(3) < state.left[:, None]
+        return torch.arange(3, device=state.device) < state.left[:, None]
 
     @override
     def observe(self, state: NimState, player: Tensor | int) -> Tensor:
@@ -80,7 +80,7 @@ class Nim(Game[NimState]):
 
     @override
     def board(self, state: NimState) -> Tensor:
-        return (torch.arange(self.matches) < state.left[:, None]).to(torch.int8)
+        return (torch.arange(self.matches, device=state.device) < state.left[:, None]).to(torch.int8)
 
     @override
     def outcome(self, state: NimState) -> Tensor:
