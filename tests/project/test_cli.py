@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from arena_runs import stop_and_continue
+from arena_runs import lose_patience, stop_and_continue
 from paths import ROOT
 from PIL import Image
 
@@ -20,6 +20,7 @@ import cellgames
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main, parser
+from cellgames.utils.run_folders import write_atomic
 
 SMALL = ("torus-v0", "--size", "3")
 
@@ -458,6 +459,60 @@ def test_ctrl_c_says_how_to_continue(
     err, kept, printed = stop_and_continue([*words, "--no-gif"], out, 15, monkeypatch, capsys)
     assert f"All whole chunks of games are kept in {out}" in err
     assert f"12 games, {kept} of them from before" in printed
+
+
+def test_ctrl_c_before_the_first_chunk_does_not_claim_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lose_patience(monkeypatch, 1)
+    words = ["round-robin", *SMALL, "--agents", "random", "arena_bots:Impatient", "--games", "4", "--quiet"]
+    assert main([*words, "--out", str(tmp_path / "run")]) == 130
+    assert "Stopped. Nothing was finished, so nothing is kept; to start again:\n" in capsys.readouterr().err
+
+
+def test_a_read_only_folder_names_the_options_that_help(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Root may write anywhere, so the system's answers are given here."""
+    access, mkdir = os.access, Path.mkdir
+
+    def refuse(self: Path, *given: Any, **more: Any) -> None:
+        if tmp_path / "run" in (self.absolute(), *self.absolute().parents):
+            mkdir(self, *given, **more)
+        else:
+            raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("CELLGAMES_STORE", raising=False)
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path) != tmp_path and access(path, mode))
+    monkeypatch.setattr(Path, "mkdir", refuse)
+    words = ["round-robin", *SMALL, "--agents", "random", "greedy", "--games", "2", "--quiet", "--no-gif"]
+    store = str(Path("results") / "store.sqlite")
+    for more, message in (
+        ((), f"{store}: expected a store of games or room for one: Permission denied; --store FILE names another"),
+        ((), "and --no-store plays without one"),
+        (("--no-store",), f"nothing can be written into {tmp_path}; choose another folder (--out)"),
+        (("--no-store", "--out", "here"), f"here: nothing can be written into {tmp_path}"),
+    ):
+        assert main([*words, *more]) == 2
+        out, err = capsys.readouterr()
+        assert (out, err.count("\n")) == ("", 1)
+        assert message in err
+    assert main(["analyse", *SMALL, "--agents", "random", "greedy", "--games", "2"]) == 2
+    assert "results: nothing can be written into" in capsys.readouterr().err
+    assert not any(tmp_path.iterdir())
+
+
+def test_an_error_names_the_file_of_the_user(tmp_path: Path) -> None:
+    """Files are written beside their place first; nobody has asked for those."""
+    with pytest.raises(OSError, match=re.escape(f"'{tmp_path / 'no' / 'file'}'")) as raised:
+        write_atomic(tmp_path / "no" / "file", "text")
+    assert raised.value.filename == str(tmp_path / "no" / "file")
+    (tmp_path / "folder" / "inner").mkdir(parents=True)
+    with pytest.raises(OSError, match="folder") as raised:
+        write_atomic(tmp_path / "folder", "text")
+    assert ".part" not in str(raised.value.filename)
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
 
 
 # ---------------------------------------------------------------- replay

@@ -143,6 +143,23 @@ def test_the_folder_is_named_by_what_cannot_change(capsys: pytest.CaptureFixture
     )  # 128 environments are the preset's
 
 
+def test_ctrl_c_before_the_first_checkpoint_does_not_claim_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(self: PPOLearner, progress: float) -> Any:
+        raise KeyboardInterrupt
+
+    words = [*TINY.split(), "--total-steps", "500", "--quiet", "--out", "run"]
+    with monkeypatch.context() as patch:
+        patch.setattr(PPOLearner, "iterate", stop)
+        assert main(words) == 130
+    err = capsys.readouterr().err
+    assert "Nothing is learned yet: checkpoints come every 2 iterations (--checkpoint-every); to continue:" in err
+    assert "is kept in run" not in err
+    assert "cellgames " + " ".join(words) in err
+    assert main(words) == 0  # the folder is no obstacle
+
+
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,7 +178,8 @@ def test_ctrl_c_says_what_is_kept_and_how_to_go_on(
         capsys.readouterr()
         assert main([*words, "--no-resume"]) == 130
     err = capsys.readouterr().err
-    assert "Stopped. What was learned up to the last checkpoint is kept in my run; to continue:\n  " in err
+    kept = r"Stopped\. What was learned up to the last checkpoint, from \d+ steps, is kept in my run; to continue:\n  "
+    assert re.search(kept, err)
     assert err.rstrip().endswith("cellgames " + " ".join(words[:-1]) + " 'my run'")
     assert "Traceback" not in err
     assert main(words) == 0

@@ -59,6 +59,7 @@ class Progress:
         shares: against each evaluation opponent at the last evaluation.
         history: the table so far, a row for each evaluation.
         seconds: time of playing and learning, over all parts of a continued run.
+        saved: steps at the last checkpoint.
     """
 
     steps: int
@@ -68,6 +69,7 @@ class Progress:
     shares: Mapping[str, float]
     history: Sequence[Mapping[str, float]] = ()
     seconds: float = 0.0
+    saved: int = 0
 
 
 @dataclass(frozen=True)
@@ -195,7 +197,7 @@ class _Run:
             title = f"{arguments.algorithm} in {game.info.title}, seed {arguments.seed}"
             self.logs = Logs(folder, title, list(eval_opponents), self.at.steps + 1 if at is not None else 0, warn)
             self.timing = Timing(folder, self.at.steps if at is not None else None)
-        self.at.planned = arguments.total_steps
+        self.at.planned, self.saved = arguments.total_steps, self.at.steps
         if at is None:
             self.group.broadcast(learner.network)
             learner.snapshot(0)
@@ -212,7 +214,7 @@ class _Run:
 
     def to_the_end(self, report: Callable[[Progress], None], out: Path) -> Finished:
         """Run all missing iterations."""
-        arguments, at, before, kept = self.arguments, self.at, self.at.steps, self.at.steps
+        arguments, at, before = self.arguments, self.at, self.at.steps
         report(self._progress(math.nan))
         while at.steps < arguments.total_steps:
             began = time.perf_counter()
@@ -227,17 +229,19 @@ class _Run:
             if last or at.iteration % arguments.eval_every == 0:
                 self._evaluate(iteration)
             if last or at.iteration % arguments.checkpoint_every == 0:
-                _check_learned(arguments, at.steps - kept)
+                _check_learned(arguments, at.steps - self.saved)
                 self._save()
                 self._begin_games()
-                kept = at.steps
+                self.saved = at.steps
             report(self._progress(iteration.steps / took))
         return Finished(out, out / AGENT, at.steps, before, self.timing.seconds, tuple(at.history))
 
     def _progress(self, steps_per_second: float) -> Progress:
         at, seconds = self.at, self.timing.seconds
         shares = {spec: at.history[-1][spec] for spec in self.eval_opponents}
-        return Progress(at.steps, self.arguments.total_steps, at.games, steps_per_second, shares, at.history, seconds)
+        return Progress(
+            at.steps, self.arguments.total_steps, at.games, steps_per_second, shares, at.history, seconds, self.saved
+        )
 
     def _begin_games(self) -> None:
         seed = derive(self.arguments.seed, Purpose.GAMES, self.at.iteration)

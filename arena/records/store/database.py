@@ -37,7 +37,8 @@ class StoreFile:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=wait_s, isolation_level=None)
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"{self.path}: expected a store of games or room for one: {error}") from None
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+            raise StoreError(f"{self.path}: expected a store of games or room for one: {reason}") from None
         try:
             self._prepare(wait_s)
         except BaseException:

@@ -9,6 +9,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cellgames.arena.records.record_lines import RECORDS
+
 __all__ = [
     "UserError",
     "counted",
@@ -18,6 +20,7 @@ __all__ = [
     "program",
     "recorded",
     "stopped",
+    "stopped_games",
     "warn",
 ]
 
@@ -40,9 +43,10 @@ def warn(message: str) -> None:
 
 
 def stopped(arguments: argparse.Namespace, kept: str) -> int:
-    """Say after Ctrl-C what is kept and how to continue; return the exit code."""
+    """Say after Ctrl-C what is kept, "" for nothing, and how to continue; return the exit code."""
     again = [word for word in arguments.command_line if word != "--no-resume"]
-    print(f"\nStopped. {kept}; to continue:\n  {program()} {shlex.join(again)}", file=sys.stderr)
+    said = f"{kept}; to continue" if kept else "Nothing was finished, so nothing is kept; to start again"
+    print(f"\nStopped. {said}:\n  {program()} {shlex.join(again)}", file=sys.stderr)
     return 130
 
 
@@ -55,6 +59,13 @@ def recorded(arguments: argparse.Namespace) -> str:
         elif not word.startswith(("--out=", "--store=")):
             kept.append(word)
     return shlex.join(kept)
+
+
+def stopped_games(arguments: argparse.Namespace, out: Path, pieces: str) -> int:
+    """Say after Ctrl-C whether the folder keeps games, and how to continue; return the exit code."""
+    file = out / RECORDS
+    some = file.is_file() and b"\n" in file.read_bytes()
+    return stopped(arguments, f"All whole {pieces} of games are kept in {out}" if some else "")
 
 
 def counted(games: int, played: int) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
-from cellgames.arena.records.store.store import DEFAULT_STORE, Store, default_store
+from cellgames.arena.records.store.store import DEFAULT_STORE, Store, StoreError, default_store
 from cellgames.cluster.connection import LOCAL, is_address
 from cellgames.envs import registry
 from cellgames.utils.foreign_text import shown
@@ -48,6 +48,8 @@ __all__ = [
     "store_of",
     "workers_of",
 ]
+
+_OTHER_STORE = "; --store FILE names another store, and --no-store plays without one"
 
 WHERE_STORE = f"default {DEFAULT_STORE.as_posix()}, or the file that CELLGAMES_STORE names"
 
@@ -261,11 +263,18 @@ def add_store(command: argparse.ArgumentParser) -> None:
 
 
 def store_of(arguments: argparse.Namespace) -> Path | None:
-    """Return the file that a run adds its games to, or None; raise a `StoreError` for another kind of file."""
+    """Return the file that a run adds its games to, or None.
+
+    Raises:
+        UserError: another kind of file, or one that cannot be written.
+    """
     if arguments.no_store:
         return None
     path: Path = arguments.store or default_store()
-    Store(path).close()
+    try:
+        Store(path).close()
+    except StoreError as error:
+        raise UserError(f"{error}{_OTHER_STORE}") from None
     return path
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "PathLike",
     "RunError",
     "RunOptions",
+    "check_writable",
     "compared_files",
     "differences",
     "different_files",
@@ -83,6 +84,13 @@ def different_files(one: PathLike, other: PathLike) -> list[str]:
     return sorted(name for name in first.keys() | second.keys() if first.get(name) != second.get(name))
 
 
+def check_writable(folder: Path) -> None:
+    """Raise a `RunError` unless files can be written into the folder, which need not exist yet."""
+    existing = next((place for place in (folder, *folder.absolute().parents) if place.exists()), folder)
+    if existing.is_dir() and not os.access(existing, os.W_OK):
+        raise RunError(f"{folder}: nothing can be written into {existing}; choose another folder (--out)")
+
+
 @contextmanager
 def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
     """Create the folder if necessary, lock it for this process, and delete leftovers of killed processes.
@@ -92,8 +100,9 @@ def opened(folder: Path, names: Iterable[str]) -> Iterator[None]:
         names: of the files that the run writes (`write_atomic`).
 
     Raises:
-        RunError: it is a file, or another process is at work in it.
+        RunError: it is a file or cannot be written, or another process is at work in it.
     """
+    check_writable(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):

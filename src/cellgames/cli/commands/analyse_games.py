@@ -16,6 +16,7 @@ from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError, warn
 from cellgames.cli.shared_options import file_name, make_game, parameters
 from cellgames.envs import registry
+from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -72,6 +73,7 @@ def _check(arguments: argparse.Namespace) -> None:
         raise UserError("--only chooses parts of an analysis of games; give --records or --store, or leave it out")
     if arguments.out is not None and arguments.out.exists() and not arguments.out.is_dir():
         raise UserError(f"--out {arguments.out} is a file; an analysis of games needs a folder")
+    check_writable(arguments.out or Path("results"))
     if arguments.out is not None and arguments.out.suffix in (".svg", ".png", ".html"):
         raise UserError(f"--out {arguments.out}: an analysis of games writes a folder, not one picture")
 

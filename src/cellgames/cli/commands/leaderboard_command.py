@@ -15,6 +15,7 @@ from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.cli.console import UserError, program, warn
 from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command, add_game, add_json, add_out, parameters
 from cellgames.envs import registry
+from cellgames.utils.run_folders import check_writable
 
 if TYPE_CHECKING:
     from cellgames.arena.report.leaderboard import Leaderboard
@@ -58,6 +59,8 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print the tables of the games in the store; return the exit code."""
     path = arguments.store or default_store()
+    if arguments.out is not None:
+        check_writable(arguments.out)
     if arguments.game is not None:
         registry.spec(arguments.game)
     wanted = parameters(arguments)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import RoundRobinOptions
-from cellgames.cli.console import counted, print_files, print_leaderboard, program, stopped, warn
+from cellgames.cli.console import counted, print_files, print_leaderboard, program, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -79,7 +79,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 workers=workers,
             )
     except KeyboardInterrupt:
-        return stopped(arguments, f"All whole chunks of games are kept in {out}")
+        return stopped_games(arguments, out, "chunks")
     _report(finished, game, options, arguments)
     return 0
 

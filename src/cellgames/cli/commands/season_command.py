@@ -22,7 +22,7 @@ from cellgames.arena.season.teams import (
     generate_names,
     read_teams,
 )
-from cellgames.cli.console import UserError, counted, print_files, program, stopped, warn
+from cellgames.cli.console import UserError, counted, print_files, program, stopped_games, warn
 from cellgames.cli.shared_options import (
     add_command,
     add_folder,
@@ -93,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 warn=warn,
             )
     except KeyboardInterrupt:
-        return stopped(arguments, f"All whole batches of games are kept in {out}")
+        return stopped_games(arguments, out, "batches")
     _report(finished)
     return 0
 

@@ -102,8 +102,11 @@ def _run(arguments: argparse.Namespace) -> int:
         raise
     out = arguments.out or _default_out(arguments, settings, world)
     line = StatusLine(not arguments.quiet and rank == 0)
+    saved: int | None = None
 
     def report(at: Progress) -> None:
+        nonlocal saved
+        saved = at.saved
         line.show(_progress_text(at), news=at.steps >= at.total)
 
     try:
@@ -116,7 +119,7 @@ def _run(arguments: argparse.Namespace) -> int:
             warn=warn,
         )
     except KeyboardInterrupt:
-        return _stopped(arguments, f"What was learned up to the last checkpoint is kept in {out}", rank, world)
+        return _stopped(arguments, _kept(out, settings, saved), rank, world)
     except ElsewhereError:
         if rank == 0:
             raise
@@ -126,6 +129,15 @@ def _run(arguments: argparse.Namespace) -> int:
     if rank == 0:
         _report(finished, settings, arguments)
     return 0
+
+
+def _kept(out: Path, settings: Arguments, saved: int | None) -> str:
+    """Return a sentence on what a stopped run keeps, whose last checkpoint came after `saved` steps (None: unknown)."""
+    if saved is None:
+        return "Training had not begun"
+    if saved:
+        return f"What was learned up to the last checkpoint, from {saved:,} steps, is kept in {out}"
+    return f"Nothing is learned yet: checkpoints come every {settings.checkpoint_every} iterations (--checkpoint-every)"
 
 
 def _stopped(arguments: argparse.Namespace, kept: str, rank: int, world: int) -> int:
