@@ -11,7 +11,7 @@ help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
 	@echo "make test   set up, then ruff, mypy --strict and pytest"
 	@echo "make quick  set up, then the tests that find most mistakes, in about 90 seconds"
-	@echo "make wheel  build wheel and sdist, and try both in empty environments"
+	@echo "make wheel  build wheel and sdist into dist/, and try both in empty environments"
 	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
@@ -69,7 +69,7 @@ sanitize: setup
 		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py
 
 wheel: setup
-	$(BIN)/python tests/support/check_distributions.py
+	$(BIN)/python tests/support/check_distributions.py dist
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

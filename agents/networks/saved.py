@@ -12,6 +12,7 @@ import torch
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
+from cellgames.utils.extras import install
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.version import __version__
@@ -146,5 +147,5 @@ def _safetensors() -> Any:
         import safetensors
         import safetensors.torch
     except ImportError as error:
-        raise ImportError(f"weights need safetensors: pip install 'cellgames[trained]' ({error})") from error
+        raise ImportError(f"weights need safetensors: {install('trained')} ({error})") from error
     return safetensors

@@ -31,6 +31,7 @@ from typing_extensions import override
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
 from cellgames.agents.forfeits import reason_of
 from cellgames.envs.core import Game
+from cellgames.utils.extras import install
 
 from .choices import Choices
 from .file_names import SAMPLE
@@ -199,9 +200,7 @@ class _Archive:
 
             kind, arguments = self._unpickled("policy_class"), self._unpickled("policy_kwargs")
         except ImportError as error:
-            raise ImportError(
-                f"{self.path} is a model of Stable-Baselines3: pip install 'cellgames[train]' ({error})"
-            ) from error
+            raise ImportError(f"{self.path} is a model of Stable-Baselines3: {install('train')} ({error})") from error
         given = dict(arguments) if isinstance(arguments, dict) else {}
         given = {name: value for name, value in given.items() if not str(name).startswith("optimizer_")}
         self._refuse_unknown({"policy_class": kind, **given})

@@ -9,6 +9,7 @@ from typing import Any
 
 from cellgames.envs import registry
 from cellgames.plugins import GamePlugin
+from cellgames.utils.extras import install
 
 __all__ = ["SEARCH_WEIGHTS", "WEIGHTS", "differences", "ids_with_weights", "serves"]
 
@@ -54,7 +55,7 @@ def _learned(folder: Path) -> list[tuple[str, dict[str, Any]]]:
     try:
         from safetensors import SafetensorError, safe_open
     except ImportError as error:
-        raise ImportError(f"weights need safetensors: pip install 'cellgames[trained]' ({error})") from error
+        raise ImportError(f"weights need safetensors: {install('trained')} ({error})") from error
     found = []
     for path in sorted(folder.glob("*.safetensors")):
         try:

@@ -25,7 +25,7 @@ from cellgames.arena.records.positions import check_unfinished
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.drawing import Picture, to_svg
 from cellgames.envs.core.notes import Notes
-from cellgames.envs.core.raster import to_png
+from cellgames.envs.core.raster import require_pillow, to_png
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table
 from cellgames.utils.report.text import percent, plain_table, rounded
@@ -318,9 +318,11 @@ def content(game: Game, state: State, analysis: Analysis, suffix: str, top: int 
 
 
 def check_suffix(path: PathLike) -> None:
-    """Raise a `ValueError` unless `content` can fill a file of this name."""
+    """Raise a `ValueError` unless `content` can fill a file of this name, an `ImportError` if Pillow is missing."""
     if PurePath(path).suffix not in SUFFIXES:
         raise ValueError(f"expected a file that ends in {', '.join(SUFFIXES)}, got {path}")
+    if PurePath(path).suffix == ".png":
+        require_pillow()
 
 
 def _page(analysis: Analysis, svg: str, top: int) -> str:

@@ -26,6 +26,7 @@ from cellgames.arena.stats.order import Adjacency
 from cellgames.arena.stats.tables import Tables, make_tables
 from cellgames.cluster.workers import Workers
 from cellgames.envs.core import Game
+from cellgames.utils.extras import no_pictures
 from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
@@ -159,7 +160,7 @@ def round_robin(
                     animate(top_game(tables, records), folder / GIF)
                 files.append(folder / GIF)
             except ImportError as error:
-                warn(f"no GIF: {error}")
+                warn(no_pictures(error))
     return RoundRobin(folder, tables, records, played, tuple(files), order or ())
 
 

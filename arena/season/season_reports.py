@@ -17,6 +17,7 @@ from cellgames.arena.report.rating_tables import forfeit_notes
 from cellgames.arena.stats.tables import Forfeits
 from cellgames.envs.core.drawing import to_svg
 from cellgames.envs.core.raster import to_png
+from cellgames.utils.extras import no_pictures
 from cellgames.utils.report.files import write_report
 from cellgames.utils.report.model import Cell, Part, Report, Section, Table
 from cellgames.utils.report.text import escape, plain_table
@@ -282,7 +283,7 @@ def write_season(folder: Path, season: Summary, warn: Callable[[str], None]) -> 
     try:
         files["bracket.png"] = to_png(picture)
     except ImportError as error:
-        warn(f"no bracket.png: {error}")
+        warn(no_pictures(error))
     report = Report(f"A season of {settings['game']}", _sections(season), more_files=files)
     write_report(folder, report, warn, outdated=("bracket.png",))
     return [folder / name for name in FILES if (folder / name).exists()]

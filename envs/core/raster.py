@@ -20,7 +20,7 @@ from .drawing import Circle, Inset, Picture, Point, Polygon, Polyline, Rectangle
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw, ImageFont
 
-__all__ = ["to_png", "to_rgb"]
+__all__ = ["require_pillow", "to_png", "to_rgb"]
 
 RGB: TypeAlias = npt.NDArray[np.uint8]
 
@@ -35,7 +35,7 @@ def to_rgb(picture: Picture, scale: float = 1.0) -> RGB:
     Raises:
         ImportError: Pillow is not installed.
     """
-    _require_pillow()
+    require_pillow()
     from PIL import Image
 
     width, height = max(1, round(picture.width * scale)), max(1, round(picture.height * scale))
@@ -55,7 +55,8 @@ def to_png(picture: Picture, scale: float = 2.0) -> bytes:
     return data.getvalue()
 
 
-def _require_pillow() -> None:
+def require_pillow() -> None:
+    """Raise an `ImportError` that names the extra unless Pillow is installed."""
     try:
         import PIL.Image
         import PIL.ImageDraw

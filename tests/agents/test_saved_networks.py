@@ -183,7 +183,7 @@ def test_files_for_what_there_is_not_are_refused_by_name(changes: dict[str, Any]
 
 def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(ImportError, match=r"weights need safetensors: pip install 'cellgames\[trained\]'"):
+    with pytest.raises(ImportError, match=r'weights need safetensors: pip install "cellgames\[trained\]"'):
         load(str(file))
 
 

@@ -413,11 +413,19 @@ def test_speeds_in_the_readme_are_medians_of_the_results() -> None:
 # ---------------------------------------------------------------- the start, and extending
 
 
-def test_the_start_page_has_every_extra() -> None:
-    configuration = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    extras = set(configuration["project"]["optional-dependencies"]) - {"dev"}
-    table = rows((ROOT / "docs/index.md").read_text(encoding="utf-8"), "extra")
-    assert {row[0].strip("`") for row in table} == extras
+def test_the_page_on_installing_has_every_extra_and_its_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = {name: needs for name, needs in project["optional-dependencies"].items() if name != "dev"}
+    page = (ROOT / "docs/install.md").read_text(encoding="utf-8")
+    table = {row[0].strip("`"): row[2] for row in rows(page, "extra")}
+    assert table.keys() == extras.keys()
+    for extra, needs in extras.items():
+        own = [match.group() for need in needs if (match := re.match(r"(?!cellgames)[\w-]+", need))]
+        others = [f"and `{name}`" for need in needs for name in re.findall(r"^cellgames\[(\w+)\]$", need)]
+        assert table[extra] == ", ".join([*own, *others])
+    assert f"cellgames-{project['version']}-cp311-abi3-linux_x86_64.whl" in page
+    versions = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert f"needs Python {', '.join(versions[:-1])} or {versions[-1]}." in page
 
 
 def test_the_start_page_has_every_game() -> None:

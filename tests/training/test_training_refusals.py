@@ -155,7 +155,7 @@ def test_what_cannot_be_trained_leaves_no_folder(settings: dict[str, Any], messa
 
 def test_without_the_package_for_weights_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors", None)
-    with pytest.raises(ImportError, match=r"weights need safetensors: pip install 'cellgames\[trained\]'"):
+    with pytest.raises(ImportError, match=r'weights need safetensors: pip install "cellgames\[trained\]"'):
         train(tiny(), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 

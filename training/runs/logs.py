@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cellgames.utils.extras import install, no_pictures
 from cellgames.utils.report.files import png
 from cellgames.utils.report.model import Plot
 from cellgames.utils.run_folders import TENSORBOARD, write_atomic
@@ -67,7 +68,7 @@ class Logs:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError as error:
             self._tells = False
-            self._warn(f"no TensorBoard events ({error}); pip install 'cellgames[train]'")
+            self._warn(f"no TensorBoard events ({error}): {install('train')}")
             return
         folder = self._folder / TENSORBOARD
         while any(folder.glob(f"events.out.tfevents.{int(time.time()):010d}.*")):
@@ -91,7 +92,7 @@ class Logs:
             image = png(Plot(CURVE, "", partial(draw_learning_curve, self._title, self._eval_opponents, history)))
         except ImportError as error:
             self._draws = False
-            self._warn(f"no {CURVE} ({error}); pip install 'cellgames[render]'")
+            self._warn(no_pictures(error))
             return
         write_atomic(self._folder / CURVE, image)
 

@@ -43,12 +43,14 @@ _GROUP = 5000  # games held in memory at once
 
 
 def check_path(path: PathLike) -> Path:
-    """Return the path; raise a `ValueError` unless it ends in `.csv` or `.parquet`."""
+    """Return the path; raise a `ValueError` unless it ends in `.csv` or `.parquet`, for which pyarrow is needed."""
     path = Path(path)
     if path.suffix not in (".csv", ".parquet"):
         raise ValueError(
             f"{path}: expected a file that ends in .csv or .parquet, got {shown(path.suffix or 'no ending')}"
         )
+    if path.suffix == ".parquet":
+        _arrow()
     return path
 
 
@@ -88,12 +90,18 @@ def _csv(path: Path, rows: Iterator[list[Any]]) -> int:
     return count
 
 
-def _parquet(path: Path, rows: Iterator[list[Any]]) -> int:
+def _arrow() -> Any:
+    """Return pyarrow; the `ImportError` names the extra."""
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError as error:
         raise ImportError(f'Parquet needs pyarrow ({error}): pip install "cellgames[research]"') from None
+    return pyarrow
+
+
+def _parquet(path: Path, rows: Iterator[list[Any]]) -> int:
+    pyarrow = _arrow()
     kinds = {
         "int": pyarrow.int64(),
         "flag": pyarrow.bool_(),

@@ -14,6 +14,7 @@ from cellgames.arena.records.record_lines import RECORDS
 __all__ = [
     "UserError",
     "counted",
+    "forget_warnings",
     "print_columns",
     "print_files",
     "print_leaderboard",
@@ -37,9 +38,19 @@ def program() -> str:
     return shlex.quote(str(called)) if called.name == "cellgames" else f"{shlex.quote(sys.executable)} -m cellgames"
 
 
+_said: set[str] = set()
+
+
 def warn(message: str) -> None:
-    """Print a line on standard error."""
-    print(f"cellgames: {message}", file=sys.stderr)
+    """Print a line on standard error, once a command."""
+    if message not in _said:
+        _said.add(message)
+        print(f"cellgames: {message}", file=sys.stderr)
+
+
+def forget_warnings() -> None:
+    """Begin a command, which prints each warning anew."""
+    _said.clear()
 
 
 def stopped(arguments: argparse.Namespace, kept: str) -> int:

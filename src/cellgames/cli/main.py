@@ -35,7 +35,7 @@ from .commands import (
     sweep_command,
     train_command,
 )
-from .console import UserError
+from .console import UserError, forget_warnings
 
 __all__ = ["main", "parser"]
 
@@ -113,6 +113,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with _once_a_machine():
         arguments = parser().parse_args(given)
     arguments.command_line = given
+    forget_warnings()
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

@@ -111,7 +111,7 @@ def test_the_same_games_give_the_same_files(tmp_path: Path) -> None:
 def test_without_matplotlib_there_are_tables_and_a_word(tmp_path: Path) -> None:
     warned: list[str] = []
     files = write_report(tmp_path / "out", analyse_games(TORUS, GAMES, only=QUICK), warned.append)
-    assert "pip install 'cellgames[render]'" in warned[0]
+    assert 'pip install "cellgames[render]"' in warned[0]
     assert {path.suffix for path in files} == {".md", ".json", ".csv"}
     assert "![" not in (tmp_path / "out" / "report.md").read_text()
 

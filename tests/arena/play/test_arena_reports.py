@@ -178,7 +178,7 @@ def test_without_matplotlib_the_rest_is_written_and_the_extra_is_named(
     assert [path.name for path in written] == [name for name in FILES if not name.endswith(".png")]
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
     assert len(said) == 1
-    assert "pip install 'cellgames[render]'" in said[0]
+    assert 'pip install "cellgames[render]"' in said[0]
     assert "png" not in (tmp_path / "report.md").read_text()
 
 

@@ -186,7 +186,7 @@ def test_without_pillow_there_is_no_png(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(season_reports, "to_png", missing)
     warnings: list[str] = []
     done = run(tmp_path / "run", warn=warnings.append)
-    assert warnings == ["no bracket.png: no Pillow here"]
+    assert warnings == ['no plots and pictures, since no Pillow here: pip install "cellgames[render]"']
     assert {path.name for path in done.files} == set(content(done.out)) == FILES - {"bracket.png"}
 
 

@@ -115,6 +115,10 @@ def _check_out(out: Path) -> None:
         from cellgames.utils.animations import check_animation
 
         check_animation(out)
+    elif suffix == ".png":
+        from cellgames.envs.core.raster import require_pillow
+
+        require_pillow()
 
 
 def _kind(first: bytes) -> _Kind[Any]:

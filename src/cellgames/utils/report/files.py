@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
+from cellgames.utils.extras import no_pictures
 from cellgames.utils.run_folders import PathLike, write_atomic
 
 from .model import Plot, Report, Section, Table
@@ -48,7 +49,7 @@ def write_report(
     try:
         images = {f"{plot.name}.png": png(plot) for plot in report.plots}
     except ImportError as error:
-        warn(f"no plots ({error}): pip install 'cellgames[render]'")
+        warn(no_pictures(error))
     contents: dict[str, str | bytes] = {}
     if report.data is not None:
         contents[report.data_file] = json_text(report.data)

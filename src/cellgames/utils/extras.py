@@ -1,0 +1,22 @@
+"""Lines that say which optional packages are missing, what is left out without them, and how to install them."""
+
+from __future__ import annotations
+
+__all__ = ["install", "no_pictures"]
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra, with the quotes that all shells understand."""
+    return f'pip install "cellgames[{extra}]"'
+
+
+def no_pictures(error: ImportError) -> str:
+    """Return the line of a run that leaves out plots and pictures; the same line for each part that does.
+
+    Args:
+        error: of the import. An installed package that cannot be imported is named.
+    """
+    cause = error.__cause__ or error
+    missing = isinstance(cause, ModuleNotFoundError)
+    reason = "matplotlib or Pillow is missing" if missing else " ".join(str(error).split())
+    return f"no plots and pictures, since {reason}: {install('render')}"
