@@ -249,7 +249,9 @@ def test_commands_take_names(capsys: pytest.CaptureFixture[str]) -> None:
     assert "easy" in capsys.readouterr().out
     assert main(["round-robin", *game, "--agents", "me=greedy", "me=random", "--out", "no"]) == 2
     assert main(["round-robin", *game, "--agents", "my bot=greedy", "random", "--out", "no"]) == 2
+    assert main(["serve", "--agents", "me=greddy", "--port", "0", "--results", "."]) == 2
     said = capsys.readouterr().err.splitlines()
+    assert "unknown agent 'greddy'" in said.pop()
     assert [line.startswith("cellgames: ") for line in said] == [True, True]
     assert "got more than one me" in said[0]
     assert "got 'my bot=greedy'" in said[1]

@@ -228,7 +228,7 @@ def test_models_play_at_shared_tables_and_at_the_terminal(folder: Path, monkeypa
 
 def test_the_page_offers_models_of_the_game(folder: Path) -> None:
     Path("other.zip").write_bytes(b"no archive")
-    weights = Library(folder).weights()
+    weights = {name: str(path) for name, path in Library(folder).weights().items()}
     name = f"{folder}/ppo.zip"
     assert {f"{folder}/{one}.zip" for one in MAKERS} < set(weights)
     specs = {offer["spec"] for offer in offered(GAME, weights)}

@@ -27,12 +27,12 @@ __all__ = ["played", "served"]
 
 
 @contextmanager
-def served(results: Path, store: Path | None = None) -> Iterator[str]:
+def served(results: Path, store: Path | None = None, **options: Any) -> Iterator[str]:
     """The address of a server that stops at the end."""
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        config = uvicorn.Config(create_app(results, store), log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(create_app(results, store, **options), log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

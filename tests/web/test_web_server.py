@@ -23,6 +23,7 @@ from web_server import played, served
 
 import cellgames
 from cellgames.agents.base import BaseAgent
+from cellgames.agents.identity import identity
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import read_about
 from cellgames.agents.networks.trained import WEIGHTS
@@ -35,6 +36,7 @@ from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
+from cellgames.web.routes.app_state import AppState
 from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions, specs_of
 from cellgames.web.views import view_of
@@ -591,15 +593,30 @@ def test_weights_below_the_results_folder_can_play_and_no_others(tmp_path: Path)
         (place / "agent.safetensors").write_bytes(source.read_bytes())
     with contextlib.suppress(OSError):
         (results / "out.safetensors").symlink_to(tmp_path / "agent.safetensors")
-    weights = Library(tmp_path / "results").weights()
+    weights = AppState(Library(tmp_path / "results"), None).agents()
     (name,) = weights
     assert name.endswith("train/agent.safetensors")
     assert name in {one["name"] for one in offered(game, weights)}
     assert load_agent(name, game, weights).name == name
     other = cellgames.make("cloth-of-gold-v0" if game.id != "cloth-of-gold-v0" else "torus-v0")
     assert name not in {one["name"] for one in offered(other, weights)}
-    with pytest.raises(ValueError, match="weights that the page lists"):
+    with pytest.raises(ValueError, match="one that the page lists"):
         load_agent(str(tmp_path / "agent.safetensors"), game, weights)
+
+
+def test_agents_that_the_owner_lists_play_under_their_names(tmp_path: Path) -> None:
+    store = tmp_path / "games.sqlite"
+    wish = {"game": "torus-small-v0", "parameters": {"size": 2}, "agents": ["me", "easy"]}
+    specs = {"me": "arena_bots:First", "easy": "random"}
+    with served(tmp_path, store, agents=specs) as address, httpx.Client(base_url=address, timeout=30) as page:
+        asked = {"game": "torus-small-v0", "parameters": '{"size": 2}'}
+        assert {"me", "easy"} <= {one["name"] for one in page.get("/api/agents", params=asked).json()}
+        view = finish(page, page.post("/api/play", json=wish).json(), lambda legal: legal[0])
+        assert page.post(f"/api/play/{view['id']}/store", json={}).json() == {"new": 1}
+        for other in ("arena_bots:First", "you", "easy=random"):
+            assert page.post("/api/play", json=wish | {"agents": [other, "easy"]}).status_code == 400
+    with Store(store, create=False) as kept:
+        assert kept.settings()[0].agents == tuple(sorted((name, identity(spec)) for name, spec in specs.items()))
 
 
 def test_seats_and_agents_are_matched() -> None:

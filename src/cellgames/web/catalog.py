@@ -1,7 +1,8 @@
 """The catalog of the page: games with their settings, agents, and the limits on a visitor's choice.
 
 A visitor names games, settings and agents as text. Nothing here imports code or opens a file by such a name: agents
-are names of the registry with a bounded number, or weights that were found beforehand (`Library.weights`).
+are names of the registry with a bounded number, or those that the page lists (`AppState.agents`): files that were found
+beforehand, and specs that the owner of the page chose.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.agent_specs import AGENTS
@@ -115,52 +115,50 @@ def check_parameters(id: str, parameters: Mapping[str, Any]) -> Game:
 # ---------------------------------------------------------------- agents
 
 
-def refuse_spec(spec: str, weights: Mapping[str, Path]) -> None:
+def refuse_spec(spec: str, listed: Mapping[str, str]) -> None:
     """Raise a `ValueError` unless a visitor may name this agent.
 
     Args:
         spec: The spec as the visitor wrote it.
-        weights: Files by the names under which the page offers them.
+        listed: Specs that the owner of the page chose, and files, by the names under which the page offers them.
     """
-    if spec in weights:
+    if spec in listed:
         return
     match = _SPEC.fullmatch(spec)
     if match is None or match[1] not in AGENTS:
         known = ", ".join(entry.usage.split("[")[0] for entry in AGENTS.values())
-        raise ValueError(f"expected an agent of {known}, or weights that the page lists, got {shown(spec)}")
+        raise ValueError(f"expected an agent of {known}, or one that the page lists, got {shown(spec)}")
     if match[2] is not None and int(match[2]) > MOST_PLAYOUTS:
         raise ValueError(f"agent {match[1]}:N: the page allows N up to {MOST_PLAYOUTS}, got {match[2]}")
 
 
-def load_agent(spec: str, game: Game, weights: Mapping[str, Path]) -> AnyAgent:
+def load_agent(spec: str, game: Game, listed: Mapping[str, str]) -> AnyAgent:
     """Return a new agent for the game, named by its spec.
 
     Raises:
         ValueError: Visitors may not name this agent, or it cannot play this game.
     """
-    refuse_spec(spec, weights)
-    agent = load(str(weights[spec]), game) if spec in weights else load(spec, game)
-    agent.name = spec
-    return agent
+    refuse_spec(spec, listed)
+    return load(listed.get(spec, spec), game, name=spec)
 
 
-def offered(game: Game, weights: Mapping[str, Path]) -> list[dict[str, Any]]:
+def offered(game: Game, listed: Mapping[str, str]) -> list[dict[str, Any]]:
     """Return the agents that can play a game, as JSON: `spec`, `summary`, and `number` if a visitor may choose N."""
-    return _offered(game, tuple(weights.items()))
+    return _offered(game, tuple(listed.items()))
 
 
 @lru_cache(256)
-def _offered(game: Game, files: tuple[tuple[str, Path], ...]) -> list[dict[str, Any]]:
-    weights = dict(files)
+def _offered(game: Game, names: tuple[tuple[str, str], ...]) -> list[dict[str, Any]]:
+    listed = dict(names)
     found: list[dict[str, Any]] = []
     candidates: list[tuple[str, str, int | None]] = [
         *((name, entry.summary, _TRIED.get(name)) for name, entry in AGENTS.items()),
-        *((name, "weights from the results folder", None) for name in weights),
+        *((name, "listed by this page", None) for name in listed),
     ]
     for name, summary, number in candidates:
         spec = name if number is None else f"{name}:{number}"
         try:
-            load_agent(spec, game, weights)
+            load_agent(spec, game, listed)
         except (ValueError, OSError, ImportError):
             continue
         found.append({"name": name, "spec": spec, "summary": summary, "number": number})

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cellgames.cli.console import UserError, warn
-from cellgames.cli.shared_options import WHERE_STORE, add_command
+from cellgames.cli.shared_options import WHERE_STORE, add_agents, add_command
 
 __all__ = ["add", "add_options", "run"]
 
@@ -24,11 +24,12 @@ _TEXT = (
     "Watch, play and read ratings in the browser. The page shows the records in the results folder and in the\n"
     "store, and every game can be played against any agent. Nobody else reaches it unless --host says so."
 )
+_EXAMPLES = ("--open", "--port 8080 --results results/mine", "--agents me=my_bots:MyBot model.zip")
 
 
 def add(commands: Any) -> None:
     """Add the command."""
-    add_options(add_command(commands, "serve", "", run, _TEXT, ("--open", "--port 8080 --results results/mine")))
+    add_options(add_command(commands, "serve", "", run, _TEXT, _EXAMPLES))
 
 
 def add_options(command: argparse.ArgumentParser) -> None:
@@ -45,6 +46,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         help="the folder with records and weights (default results)",
     )
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
+    add_agents(command, "more agents to play against, such as your own; NAME=SPEC gives a name", required=False)
     command.add_argument("--open", action="store_true", help="open the page in the browser")
 
 
@@ -54,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
         import uvicorn
     except ImportError as error:
         raise UserError(f'the page needs uvicorn: pip install "cellgames[web]" ({error})') from error
+    from cellgames.agents.agent_names import by_name
+    from cellgames.agents.loading import load
     from cellgames.arena.records.store.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL
     from cellgames.web.routes.server import create_app
@@ -64,6 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.results != Path("results"):
             raise UserError(f"--results {arguments.results} is no folder")
         warn(f"there is no folder {arguments.results} yet, so there are no records to watch; runs make it")
+    agents = {name: str(spec) for name, spec in by_name(arguments.agents or ()).items()}
+    for name, spec in agents.items():
+        load(spec, name=name)  # complain before anything is shown
     if arguments.store is not None and not arguments.store.parent.is_dir():
         raise UserError(f"--store {arguments.store}: there is no folder {arguments.store.parent}")
     store = arguments.store or default_store()
@@ -78,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     host, port = arguments.host, listening.getsockname()[1]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    app = create_app(arguments.results, store, hosts=(*LOCAL, arguments.host) if local else None)
+    app = create_app(arguments.results, store, agents=agents, hosts=(*LOCAL, arguments.host) if local else None)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
     if arguments.open:

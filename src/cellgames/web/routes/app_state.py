@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
@@ -30,14 +30,19 @@ class AppState:
     Args:
         library: Records and weights in the results folder.
         store: File of the store; None for no store.
+        agents: Specs of more agents that the page lists, by name.
     """
 
-    def __init__(self, library: Library, store: Path | None) -> None:
-        self.library, self.store = library, store
+    def __init__(self, library: Library, store: Path | None, agents: Mapping[str, str] | None = None) -> None:
+        self.library, self.store, self._agents = library, store, dict(agents or {})
         self._replay = lru_cache(_REPLAYS)(self._unpacked)
         self._unpacking = threading.BoundedSemaphore(2)
         self._rating = threading.Lock()
         self._leaderboards: tuple[object, list[dict[str, Any]]] | None = None
+
+    def agents(self) -> dict[str, str]:
+        """Return the specs of all agents that the page lists, by name: the given ones, and files in the folder."""
+        return {**{name: str(path) for name, path in self.library.weights().items()}, **self._agents}
 
     def replay(self, record: Record) -> dict[str, Any]:
         """Return the record as the viewer needs it; the last few are kept."""

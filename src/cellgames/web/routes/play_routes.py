@@ -52,7 +52,7 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
         game: Annotated[str, Query(max_length=100)], parameters: Annotated[str, Query(max_length=2000)] = "{}"
     ) -> list[dict[str, Any]]:
         """Return the agents that can play a game; `parameters` is a JSON object as in a new game."""
-        return offered(playable(game, _object(parameters)), state.library.weights())
+        return offered(playable(game, _object(parameters)), state.agents())
 
     # --- playing ----------------------------------------------------------------------------------------------
 
@@ -76,11 +76,11 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             raise HTTPException(422, f"seat must be one of {', '.join(players)}, got {shown(wish.seat)}")
         person = None if wish.seat is None else list(players).index(wish.seat)
         specs = specs_of(person, wish.agents, players)
-        weights = state.library.weights()
+        listed = state.agents()
         sessions.make_room()
         seed = secrets.randbelow(1 << 31) if wish.seed is None else wish.seed
         asked = {"game": wish.game, "parameters": wish.parameters}
-        session = Session(game, specs, lambda spec: load_agent(spec, game, weights), seed=seed, asked=asked)
+        session = Session(game, specs, lambda spec: load_agent(spec, game, listed), seed=seed, asked=asked)
         sessions.add(session)
         return snapshot(session)
 
@@ -148,7 +148,8 @@ def play_routes(state: AppState, sessions: Sessions) -> APIRouter:
             raise HTTPException(
                 409, "moves were taken back in this game, so it cannot be added to the store; save its record instead"
             )
-        known = identities([name for seat, name in enumerate(record.agents) if seat != session.person], session.game)
+        listed, names = state.agents(), [name for seat, name in enumerate(record.agents) if seat != session.person]
+        known = identities({name: listed.get(name, name) for name in names}, session.game)
         with Store(state.store) as kept:
             new = kept.add([record], source=("play", "page"), identities=known)
         session.stored = True

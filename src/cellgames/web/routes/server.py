@@ -7,6 +7,7 @@ Everything from a browser is checked: requests by `middleware`, games and agents
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from cellgames.utils.foreign_text import MOST_SHOWN, clipped
@@ -35,6 +36,7 @@ def create_app(
     results: Path = Path("results"),
     store: Path | None = None,
     *,
+    agents: Mapping[str, str] | None = None,
     hosts: tuple[str, ...] | None = LOCAL,
     most_sessions: int = 64,
     idle_s: float = 3600.0,
@@ -44,6 +46,7 @@ def create_app(
     Args:
         results: The folder with records and trained weights; may be missing.
         store: The file of a store of games; may be missing; None for no store.
+        agents: Specs of more agents that visitors may choose, by name.
         hosts: Host names under which it answers; None for any, if it is open to a network.
         most_sessions: Most games kept in memory.
         idle_s: Seconds after which a game that nobody asks for is forgotten.
@@ -60,7 +63,7 @@ def create_app(
         redoc_url=None,
         openapi_url="/api/openapi.json",
     )
-    state = AppState(Library(results), store)
+    state = AppState(Library(results), store, agents)
     app.state.sessions = sessions = Sessions(most_sessions, idle_s)
     app.add_middleware(GZipMiddleware, minimum_size=2000, compresslevel=4)
     app.add_middleware(Guard, hosts=hosts)

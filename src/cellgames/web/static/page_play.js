@@ -114,7 +114,7 @@
     function rival(label, before) {
       const plain = agents.filter((agent) => !agent.name.includes(".")), files = agents.filter((agent) => agent.name.includes("."));
       const select = el("select", { class: "agent" }, plain.map((agent) => el("option", { value: agent.name }, agent.name)),
-        files.length && el("optgroup", { label: "weights from the results folder" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
+        files.length && el("optgroup", { label: "listed by this page" }, files.map((agent) => el("option", { value: agent.name }, app.shortened(agent.name)))));
       const number = numberInput(64, 1, 5000);
       number.setAttribute("aria-label", "Playouts a move");
       number.title = "Playouts a move";
