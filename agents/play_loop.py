@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
+from cellgames.envs.core.state import S
 
 from .base import AnyAgent, draw_seeds, takes_states
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
@@ -22,7 +24,7 @@ __all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
 
 
 @dataclass(frozen=True)
-class Played:
+class Played(Generic[S]):
     """Finished games, with those that agents forfeited.
 
     Attributes:
@@ -34,21 +36,21 @@ class Played:
 
     actions: Tensor
     turns: Tensor
-    state: State
+    state: S
     failures: Mapping[int, Failure] = field(default_factory=dict)
 
 
 def play(
-    game: Game,
+    game: Game[S],
     agents: Sequence[AnyAgent],
     seats: Tensor,
     seeds: Tensor,
     generators: Sequence[torch.Generator],
     *,
     opening: Tensor | None = None,
-    on_turn: Callable[[int, State], None] | None = None,
+    on_turn: Callable[[int, S], None] | None = None,
     forfeits: bool = False,
-) -> Played:
+) -> Played[S]:
     """Play one game in every environment to its end.
 
     Each turn every agent is asked once, about all the envs in which it is to move; envs that are over are
@@ -78,7 +80,7 @@ def play(
     if opening is not None:
         opening = opening.to(device)
         _check_opening(game, opening, batch, trailing)
-    state: State = game.init(seeds)
+    state = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
 
@@ -132,7 +134,7 @@ def play(
     return Played(actions, state.turn.long(), state, failures)
 
 
-def _stopped(state: State, failures: dict[int, Failure], faults: Faults, turn: int) -> State:
+def _stopped(state: S, failures: dict[int, Failure], faults: Faults, turn: int) -> S:
     """Return the state in which environments with faults take no more part: to the loop they are cut off."""
     found = faults.failures(turn)
     failures.update(found)

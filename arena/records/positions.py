@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.errors import brief
+from cellgames.envs.core.state import S
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
@@ -18,7 +19,7 @@ __all__ = ["after_moves", "at_ply", "check_unfinished", "pick"]
 _ENDS: dict[Outcome, str] = {"win": "has won", "draw": "has drawn", "loss": "has lost"}
 
 
-def after_moves(game: Game, moves: Sequence[str], *, position: str = "", seed: int = 0) -> State:
+def after_moves(game: Game[S], moves: Sequence[str], *, position: str = "", seed: int = 0) -> S:
     """Return the state after moves from a position; "" is the game's usual start.
 
     Raises:

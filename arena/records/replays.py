@@ -17,6 +17,7 @@ from torch import Tensor
 
 from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
+from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
@@ -87,7 +88,7 @@ def game_of(record: Record) -> Game:
         raise ReplayError(str(error)) from None
 
 
-def start(game: Game, seed: int, position: str = "") -> State:
+def start(game: Game[S], seed: int, position: str = "") -> S:
     """Return a batch of one: a new game, or the game from a position.
 
     Raises:
@@ -95,8 +96,7 @@ def start(game: Game, seed: int, position: str = "") -> State:
     """
     if not -(1 << 63) <= seed < 1 << 63:
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
-    state: State = game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
-    return state
+    return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
 
 
 def replay(record: Record) -> list[State]:
@@ -339,7 +339,7 @@ def _actions(game: Game, record: Record) -> list[Tensor]:
     return actions
 
 
-def _start(game: Game, record: Record) -> State:
+def _start(game: Game[S], record: Record) -> S:
     try:
         return start(game, record.seed, record.position)
     except ValueError as error:

@@ -16,7 +16,7 @@ from typing import Any, Generic, get_args
 import torch
 from torch import Tensor
 
-from cellgames.envs.core import LOSS, Game, State, chance
+from cellgames.envs.core import LOSS, Game, chance
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 from cellgames.envs.core.vector import Positions, Starts, positions_by_env, put_positions
@@ -35,7 +35,7 @@ _PATIENCE = 1000  # games in a row that end before the learner's first turn
 
 
 @dataclass(frozen=True)
-class Ended:
+class Ended(Generic[S]):
     """The games that ended in a step.
 
     Attributes:
@@ -51,7 +51,7 @@ class Ended:
     """
 
     env_ids: Tensor
-    state: State
+    state: S
     player: Tensor
     opponents: Tensor
     observation: Tensor
@@ -62,7 +62,7 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class SeatTransition:
+class SeatTransition(Generic[S]):
     """The result of the learner's actions.
 
     Attributes:
@@ -77,7 +77,7 @@ class SeatTransition:
     rewards: Tensor
     terminated: Tensor
     truncated: Tensor
-    ended: Ended | None
+    ended: Ended[S] | None
     faults: Mapping[int, str]
 
 
@@ -266,7 +266,7 @@ class SeatVector(Generic[S]):
 
     # --- stepping ---------------------------------------------------------------------------------------------
 
-    def step(self, actions: Tensor, *, checked: bool = True) -> SeatTransition:
+    def step(self, actions: Tensor, *, checked: bool = True) -> SeatTransition[S]:
         """The learner acts in every env, and then the others, until all envs wait for it again.
 
         Args:
@@ -340,7 +340,7 @@ class SeatVector(Generic[S]):
             field[env_ids] = new
         self._owed[env_ids] += part.rewards.gather(1, self._player[env_ids][:, None]).squeeze(1)
 
-    def _end(self, env_ids: Tensor) -> Ended:
+    def _end(self, env_ids: Tensor) -> Ended[S]:
         """The record of games that are over."""
         state, player = self._state[env_ids], self._player[env_ids]
         seat = player[:, None]

@@ -122,8 +122,8 @@ class State:
         pairs = zip(self.tensors(), other.tensors(), strict=True)
         return type(self)(*(choose(old, new) for old, new in pairs))
 
-    @classmethod
-    def cat(cls, states: Sequence[Self]) -> Self:
+    @staticmethod
+    def cat(states: Sequence[S]) -> S:
         """Return the games of several states in one batch, in order."""
         if not states:
             raise ValueError("expected at least one state, got none")

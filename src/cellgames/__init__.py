@@ -10,14 +10,18 @@ games to the registries of Gymnasium and PettingZoo, where a program imports the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from .utils.after_import import after_import
 from .utils.lazy_names import lazy_names
 from .utils.version import __version__
 
 if TYPE_CHECKING:
+    from cellgames.envs.cloth_of_gold import ClothOfGold
     from cellgames.envs.core import Game
+    from cellgames.envs.grid_adaptation import GridAdaptation
+    from cellgames.envs.toroidal_cup import ToroidalCup
+    from cellgames.envs.torus import Torus
 
     from . import agents as agents
     from . import arena as arena
@@ -29,6 +33,17 @@ else:
 __all__ = ["__version__", "games", "make", "register"]
 
 
+# Type checkers and editors know the class of a game of the suite by its id; a test compares these with `plugins.SUITE`.
+@overload
+def make(id: Literal["torus-v0", "torus-small-v0"], **parameters: Any) -> Torus: ...
+@overload
+def make(id: Literal["toroidal-cup-v0", "toroidal-cup-small-v0"], **parameters: Any) -> ToroidalCup: ...
+@overload
+def make(id: Literal["cloth-of-gold-v0", "cloth-of-gold-small-v0"], **parameters: Any) -> ClothOfGold: ...
+@overload
+def make(id: Literal["grid-adaptation-v0", "grid-adaptation-small-v0"], **parameters: Any) -> GridAdaptation: ...
+@overload
+def make(id: str, **parameters: Any) -> Game: ...
 def make(id: str, **parameters: Any) -> Game:
     """Return the game called `id` (see `games`), with its default parameters changed as given.
 

@@ -20,6 +20,7 @@ from cellgames.agents.playouts.playouts import finish
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
 from cellgames.envs.core import Game, State, chance, seeds
 from cellgames.envs.core.sampling import random_bits, random_legal
+from cellgames.envs.core.state import S
 
 TORUS = cellgames.make("torus-v0", size=3)
 Searcher = RolloutAgent | AmafAgent
@@ -55,8 +56,8 @@ def counted(monkeypatch: pytest.MonkeyPatch, module: Any) -> list[State]:
     return begun
 
 
-def midway(game: Game, num_envs: int, turns: int) -> State:
-    state: State = game.init(seeds(0, num_envs))
+def midway(game: Game[S], num_envs: int, turns: int) -> S:
+    state = game.init(seeds(0, num_envs))
     source = generator(9)
     for _ in range(turns):
         bits = random_bits(num_envs, source)

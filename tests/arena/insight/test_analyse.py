@@ -26,13 +26,14 @@ from cellgames.envs.core.notes import Notes
 from cellgames.envs.torus.annotated import LINE, draw_annotated
 from cellgames.envs.torus.rendering import View, spot
 
-TORUS = cellgames.make("torus-v0", size=3)
+TORUS: Game = cellgames.make("torus-v0", size=3)
 WON = ("a1", "c3+", "a2", "b3+", "a3")  # Black closes the ring in column a with the last move
 PLANNED = ("--agents", "analysis_bots:Planned")
 
 
 def after(*moves: str) -> State:
-    return positions.after_moves(TORUS, moves)
+    state: State = positions.after_moves(TORUS, moves)
+    return state
 
 
 @pytest.fixture(scope="module")

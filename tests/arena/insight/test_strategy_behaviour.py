@@ -25,7 +25,7 @@ from cellgames.arena.insight.behaviour.queries import Answers, ask, draw_positio
 from cellgames.arena.records.replays import ReplayError, replay
 from cellgames.envs.core import Game
 
-TORUS = cellgames.make("torus-v0", size=3)
+TORUS: Game = cellgames.make("torus-v0", size=3)
 GAMES = played(TORUS, ["random", "greedy"], 20)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16, generations=4, max_rounds=3)
 GRID = cellgames.make("grid-adaptation-small-v0", rounds=3)

@@ -19,7 +19,7 @@ from cellgames.arena.insight.behaviour.drift import drift_section
 from cellgames.envs.core import Game
 from cellgames.utils.report.files import png
 
-TORUS = cellgames.make("torus-v0", size=3)
+TORUS: Game = cellgames.make("torus-v0", size=3)
 CLOTH = cellgames.make("cloth-of-gold-v0", height=16, width=16, generations=2, max_rounds=2)
 GRID = cellgames.make("grid-adaptation-small-v0", rounds=2)
 CUP = cellgames.make("toroidal-cup-small-v0", max_generations=5)

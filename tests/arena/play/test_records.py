@@ -21,9 +21,10 @@ from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records
 from cellgames.arena.records.replays import ReplayError, animate, game_of, replay, verify
+from cellgames.envs.core import Game
 from cellgames.utils.run_folders import write_atomic
 
-GAME = cellgames.make("torus-v0", size=3)
+GAME: Game = cellgames.make("torus-v0", size=3)
 # Black's ring down column a: it needs three octagons of a column, White's stones are out of its way.
 RING = Record(
     game="torus-v0",

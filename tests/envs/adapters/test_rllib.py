@@ -34,7 +34,7 @@ from ray.rllib.utils.pre_checks.env import check_multiagent_environments
 
 from cellgames.envs.adapters.rllib import MaskedAPPOModule, MaskedPPOModule, RLlibGame, register
 
-TORUS = cellgames.make("torus-v0", size=3)
+TORUS: Game = cellgames.make("torus-v0", size=3)
 pytestmark = pytest.mark.filterwarnings(
     "ignore:.*Overriding environment:UserWarning"
 )  # of every runner after the first
