@@ -50,7 +50,7 @@ class EvaluationOptions(MatchOptions):
 class RoundRobinOptions(RunOptions, MatchOptions):
     """Options of a round robin."""
 
-    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="SPEC")
+    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
     until_certain: bool = option(
         False, "add games where the order of the agents is open; games is then a multiple of twice the chunk"
     )
@@ -70,6 +70,6 @@ class FreeForAllOptions(RunOptions, MatchOptions):
     games: int = option(100, "games; a multiple of the number of agents gives all agents the same seats", low=1)
     opening_plies: int = option(0, "random moves before the agents move, at most", low=0)
     chunk: int = option(25, "games played at the same time, and lost together if the run is stopped", low=1)
-    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="SPEC")
+    anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
 
     per_opening: ClassVar[int] = 1

@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import select
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -302,31 +304,53 @@ def test_a_game_in_which_all_act_at_once(
     assert "The game is over after 3 turns: team_1 (you)" in capsys.readouterr().out
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals of this kind")
-def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
-    """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
+def at_a_terminal(words: Sequence[str], prompt: bytes, keys: Sequence[bytes]) -> str:
+    """Type keys whenever the prompt appears in a pseudo terminal; return what it shows."""
     import pty
 
-    pytest.importorskip("readline")
-    file = tmp_path / "game.jsonl"
-    prompts = (b"a4\x7f1\x01\x04a\r", b"\x1b[A\x7f2\r", b"res\t\r")  # "a1"; Up, then "a2"; "resign"
-    words = [sys.executable, "-m", "cellgames", "play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
     environment = {**os.environ, "PYTHONPATH": path, "TERM": "xterm", "INPUTRC": os.devnull}
     ours, theirs = pty.openpty()
-    process = subprocess.Popen(words, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
+    command = [sys.executable, "-m", "cellgames", *words]
+    process = subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs, close_fds=True)
     os.close(theirs)
-    shown = b""
-    for keys in prompts:
-        while not shown.endswith(b"your move: "):
-            shown += os.read(ours, 4096)
-        os.write(ours, keys)
-        shown += b"\n"
-    assert process.wait(60) == 0
+    shown, left, seen = b"", list(keys), 0
+    while True:
+        assert select.select([ours], [], [], 60)[0], shown
+        try:
+            read = os.read(ours, 4096)
+        except OSError:  # the process has closed its end
+            break
+        if not read:
+            break
+        shown += read
+        if left and shown.endswith(prompt) and len(shown) > seen:
+            seen = len(shown)
+            os.write(ours, left.pop(0))
     os.close(ours)
+    assert process.wait(60) == 0, shown
+    assert not left
+    return shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals of this kind")
+def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
+    """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
+    pytest.importorskip("readline")
+    file = tmp_path / "game.jsonl"
+    words = ["play", *SMALL, "--agents", "arena_bots:Last", "--out", str(file)]
+    keys = (b"a4\x7f1\x01\x04a\r", b"\x1b[A\x7f2\r", b"res\t\r")  # "a1"; Up, then "a2"; "resign"
+    at_a_terminal(words, b"your move: ", keys)
     (record,) = read_records(file).records
     assert record.moves == ("a1", "c3+", "a2", "b3+")
     assert record.result.outcome == ("loss", "win")
+    shown = at_a_terminal(["replay", str(file), "--step"], b" of 4> ", (b"\r", b"2\r", b"\x1b[A\x7f1\r", b"q\r"))
+    assert re.findall(r"^(\d)\. \w+ \((\S+)\) (\S+)$", shown, re.MULTILINE) == [
+        ("1", "human", "a1"),
+        ("2", "arena_bots:Last", "c3+"),
+        ("1", "human", "a1"),
+    ]
+    assert "The game was played again" in shown
 
 
 def test_undo_takes_back_the_answers_too(
@@ -368,6 +392,7 @@ def test_the_end_of_the_input_leaves_politely(tmp_path: Path) -> None:
     ended = python("-m", "cellgames", "play", *SMALL, "--out", str(file), stdin="a1\n")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.endswith("You left the game.\nThe game is not finished, so it is not saved.\n")
+    assert not file.exists()
 
 
 def test_ctrl_c_leaves_politely(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -673,7 +698,7 @@ def test_commands_are_alike(capsys: pytest.CaptureFixture[str]) -> None:
     assert games == {
         *("play", "train", "sweep", "evaluate", "analyse", "round-robin", "free-for-all", "season", "leaderboard")
     }
-    assert metavars["--agents"] == {"SPEC"}
+    assert metavars["--agents"] == {"AGENT"}
 
 
 def test_replay_reports_a_torn_line_and_checks_the_rest(recorded: Path, capsys: pytest.CaptureFixture[str]) -> None:

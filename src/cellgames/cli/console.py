@@ -6,8 +6,10 @@ import argparse
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 
 from cellgames.arena.records.record_lines import RECORDS
 
@@ -22,6 +24,7 @@ __all__ = [
     "recorded",
     "stopped",
     "stopped_games",
+    "thinking",
     "warn",
 ]
 
@@ -51,6 +54,20 @@ def warn(message: str) -> None:
 def forget_warnings() -> None:
     """Begin a command, which prints each warning anew."""
     _said.clear()
+
+
+@contextmanager
+def thinking(who: str, after_s: float = 2.0) -> Iterator[None]:
+    """Say on a terminal that somebody is thinking, if the block takes longer than that."""
+    said = f"{who} is thinking (Ctrl-C ends the game) ..."
+    timer = Timer(after_s, print, (said,), {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def stopped(arguments: argparse.Namespace, kept: str) -> int:

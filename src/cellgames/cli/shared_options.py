@@ -125,7 +125,7 @@ def _add_option(group: Any, option: Option, help: str) -> None:
     elif option.kind in (Strings, Integers):
         several: dict[str, Any] = {"nargs": "+", "action": "extend", "type": str if option.kind == Strings else int}
         group.add_argument(
-            flag, metavar=option.metavar or ("SPEC" if option.kind == Strings else "N"), **several, **shared
+            flag, metavar=option.metavar or ("AGENT" if option.kind == Strings else "N"), **several, **shared
         )
     else:
         metavar = option.metavar or {int: "N", float: "X", str: "TEXT"}[option.kind]

@@ -21,6 +21,7 @@ from cellgames.envs.core.errors import GameError
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.version import __version__
 
+from .console import thinking
 from .line_input import completing, read_line
 
 __all__ = ["HELP", "VERBS", "Table"]
@@ -133,7 +134,8 @@ class Table:
         agent = self._seats[seat]
         assert agent is not None
         players = torch.tensor([seat]) if self._game.info.simultaneous else None
-        chosen = select(agent, self._game, self.state, torch.tensor([0]), self._generators[seat], players)
+        with thinking(self._title(seat)):
+            chosen = select(agent, self._game, self.state, torch.tensor([0]), self._generators[seat], players)
         return self._named(chosen[0])
 
     def _named(self, components: Tensor) -> str:

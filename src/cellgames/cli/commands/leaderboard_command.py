@@ -49,7 +49,7 @@ def add_options(command: argparse.ArgumentParser) -> None:
         "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
     )
     add_agents(command, "count only games among these", required=False)
-    command.add_argument("--anchor", metavar="SPEC", help="agent that is rated 0 (default random, else the mean is 0)")
+    command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
     command.add_argument("--version", metavar="VERSION", help="count only games of this version of cellgames")
     add_out(command, "a folder for pages, plots and data")
     command.add_argument("--export", metavar="FILE", type=Path, help="write all games as a table, .csv or .parquet")

@@ -93,6 +93,9 @@ def _check_record_file(path: Path) -> None:
     """Complain before a game is played that could not be added to the file."""
     from cellgames.arena.records.record_lines import append, read_records
 
-    if path.exists() and (torn := read_records(path).torn):
+    new = not path.exists()
+    if not new and (torn := read_records(path).torn):
         raise UserError(f"{torn}; remove that line first")
     append(path, [])
+    if new:
+        path.unlink()  # there is nothing in it until the game is over
