@@ -16,10 +16,11 @@ import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record
@@ -92,7 +93,8 @@ def play_season(
     """Play the days and the playoffs, keep the games and write the tables; see the module.
 
     Args:
-        teams: with leagues and divisions, as `teams.place` gives them.
+        teams: with leagues and divisions, as `teams.assign_divisions` gives them. Tables and records have the names of
+            agents (`agents.agent_names.split_name`).
         umpire: plays the games.
         options: such as `SeasonOptions(days=21, seed=1)`; None for the defaults.
         out: the folder; created if necessary. This season is continued if the folder holds a part of it.
@@ -111,6 +113,8 @@ def play_season(
     """
     options = options or SeasonOptions()
     check_names(teams)
+    specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
+    teams = [replace(team, agent=split_name(team.agent)[0]) for team in teams]
     seed, progress, say = options.seed, say is not None, say or (lambda message: None)
     leagues, rng = by_league(teams), random.Random(derive(seed, "schedule"))
     schedule = draw_schedule([divisions.values() for divisions in leagues.values()], options.days, options.within, rng)
@@ -122,6 +126,7 @@ def play_season(
         "seed": seed,
         "version": __version__,
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
+        **({"specs": specs} if specs else {}),
     }
     folder = Path(out)
     failed: list[Record] = []
@@ -256,4 +261,5 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings with a field for each team, so that a message on differences is short."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
-    return {**{name: value for name, value in settings.items() if name not in ("teams", "identities")}, **teams}
+    others = {name: value for name, value in settings.items() if name not in ("teams", "identities", "specs")}
+    return {**others, **teams}

@@ -55,7 +55,14 @@ _NOUNS = (
 
 @dataclass(frozen=True)
 class Team:
-    """A team; `league` and `division` are "" until it is placed, `agent` is a spec, "" for a team that is no bot."""
+    """A team.
+
+    Attributes:
+        name: of the team.
+        league: "" until the team is placed.
+        division: "" until the team is placed.
+        agent: a spec or `NAME=SPEC`, as `agents.load` takes it; "" for a team that is no bot.
+    """
 
     name: str
     league: str = ""
@@ -73,7 +80,7 @@ class TeamOptions(Options):
         "league, division",
         metavar="N|FILE",
     )
-    agents: Strings = option((), "agents in turn for the teams that have none")  # noqa: RUF009  # makes a field
+    agents: Strings = option((), "agents in turn for the teams that have none; NAME=SPEC gives a name")  # noqa: RUF009  # makes a field
     league_sizes: Integers = option(  # noqa: RUF009  # makes a field
         (), "teams of the two leagues, or of their four divisions (default: as even as possible)"
     )

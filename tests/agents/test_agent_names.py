@@ -21,6 +21,8 @@ from cellgames.arena.play.work_units import Parcel
 from cellgames.arena.records.record_lines import read_records
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.season.bots import BotUmpire
+from cellgames.arena.season.schedule import SeasonOptions
+from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_agents, assign_divisions, generate_names
 from cellgames.cli.main import main
 from cellgames.envs.registry import REGISTRY
@@ -193,7 +195,7 @@ def test_names_travel_to_workers() -> None:
     assert parcel.identities["c"] == identity("arena_bots:Last")
 
 
-def test_a_season_of_names() -> None:
+def test_a_season_of_names(folder: Path) -> None:
     def teams(*agents: str) -> tuple[Team, ...]:
         return assign_divisions(assign_agents([Team(name) for name in generate_names(8, 0)], agents))
 
@@ -202,6 +204,12 @@ def test_a_season_of_names() -> None:
     elsewhere = umpire.packed()()
     assert isinstance(elsewhere, BotUmpire)
     assert elsewhere.identities == umpire.identities
+    out = play_season(teams("me=greedy", "random"), umpire, SeasonOptions(days=1), out=folder / "season").out
+    assert {name for record in read_records(out / "games.jsonl")[0] for name in record.agents} == {"me", "random"}
+    settings = json.loads((out / "season.json").read_text(encoding="utf-8"))
+    assert {team["agent"] for team in settings["teams"]} == {"me", "random"}
+    assert settings["specs"] == {"me": "greedy"}
+    assert not [path.name for path in out.glob("*.md") if "me=greedy" in path.read_text(encoding="utf-8")]
     with pytest.raises(ValueError, match="expected agents with different names, got me=greedy, me=random"):
         BotUmpire(GAME, teams("me=greedy", "me=random"))
 
