@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import torch
 from torch import Tensor
 
 from .batch_checks import Batch, check_same, fail
-from .core import LOSS, WIN, Game
+from .core import LOSS, WIN, Game, State
 from .core.solo import BatchOfOne
 
 __all__ = ["check_layers"]
@@ -128,12 +129,15 @@ def _check_solo(game: Game, one: Batch) -> None:
             same = np.array_equal(right, wrong) if isinstance(right, np.ndarray) else right == wrong
             if not same:
                 fail(game, f"solo(state).{name} {when} a step", f"{right}, as the batch of one has", f"{wrong}")
-        if not solo.state().equal(state):
-            fail(game, f"solo(state).state() {when} a step", f"{state!r}", f"{solo.state()!r}")
+        check_same(game, f"solo(state).state() {when} a step", _fields(state), _fields(solo.state()))
         if when == "before":
             state = game.step(state, one.actions)
             action = one.actions[0].numpy()
             solo.step(int(action) if action.ndim == 0 else action)
+
+
+def _fields(state: State) -> dict[str, Tensor]:
+    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
 
 
 def _of_solo(solo: Any, name: str) -> Any:

@@ -84,10 +84,14 @@ class State:
         return self.seed.shape[0]
 
     def __repr__(self) -> str:
-        fields = (f"{field.name}: {_described(getattr(self, field.name))}" for field in dataclasses.fields(self))
+        """Return one line: how many games there are, and how many are over. `game.draw_batch(state)` draws them."""
         games = "1 game" if len(self) == 1 else f"{len(self)} games"
-        head = f"{type(self).__name__}: {games}, {int(self.done.sum())} done, on {self.device}"
-        return "\n  ".join([head, *fields])
+        return f"<{type(self).__name__}: {games}, {int(self.done.sum())} done, on {self.device}>"
+
+    def __str__(self) -> str:
+        """Return the line of `repr` and one for each field: dtype, shape, and the numbers if they are few."""
+        fields = (f"{field.name}: {_described(getattr(self, field.name))}" for field in dataclasses.fields(self))
+        return "\n  ".join([repr(self), *fields])
 
     def tensors(self) -> tuple[Tensor, ...]:
         """Return the fields in their order."""

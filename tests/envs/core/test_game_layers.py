@@ -140,12 +140,12 @@ def test_a_board_of_numbers_is_drawn_and_printed() -> None:
 @every_game
 def test_the_repr_of_a_state_says_how_many_games_are_done_and_what_its_fields_are(game: Game) -> None:
     state = type(finished(game, 2)).cat([finished(game, 2), game.init(seeds(0, 3))])
-    head, *fields = repr(state).splitlines()
-    assert head == f"{type(state).__name__}: 5 games, 2 done, on cpu"
+    head, *fields = str(state).splitlines()
+    assert head == repr(state) == f"<{type(state).__name__}: 5 games, 2 done, on cpu>"
     assert [line.split(":")[0].strip() for line in fields][:2] == ["seed", "turn"]
-    assert "  turn: int32 [5] = [" in repr(state)
-    assert max(map(len, repr(state).splitlines())) < 250
-    assert repr(state[4]).startswith(f"{type(state).__name__}: 1 game, 0 done")
+    assert "  turn: int32 [5] = [" in str(state)
+    assert max(map(len, str(state).splitlines())) < 250
+    assert repr(state[4]).startswith(f"<{type(state).__name__}: 1 game, 0 done")
 
 
 @every_game
