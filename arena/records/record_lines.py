@@ -7,7 +7,6 @@ appended and synced, and a torn last line is dropped when the file is read. Read
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -18,6 +17,7 @@ from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
 __all__ = [
+    "MOST_SEATS",
     "RECORDS",
     "Forfeit",
     "JsonFields",
@@ -28,6 +28,7 @@ __all__ = [
     "RecordError",
     "Result",
     "append",
+    "check_names",
     "forfeit_of",
     "plain",
     "read_lines",
@@ -42,6 +43,11 @@ RECORDS = "games.jsonl"
 Outcome = Literal["win", "draw", "loss"]
 T = TypeVar("T")
 
+MOST_SEATS = 256
+"""Most players of a recorded game."""
+
+_MOST_NUMBER = 1e100  # sums of any number of scores are finite
+_MOST_NAME = 1000  # characters; a name may be the path of a file of weights
 _MOST_REASON = 1000  # characters; games keep theirs shorter
 
 
@@ -218,9 +224,18 @@ class Record:
             )
         if result.forfeit is not None and not all(0 <= seat < seats for seat in result.forfeit.seats):
             raise ValueError(f"result.forfeit must be of seats 0 to {seats - 1}, got {list(result.forfeit.seats)}")
-        for name in (self.game, self.version, *self.agents):
-            if not name.isprintable():
-                raise ValueError(f"expected names that can be printed, got {shown(name)}")
+        if seats > MOST_SEATS:
+            raise ValueError(f"expected at most {MOST_SEATS} seats, got {seats}")
+        check_names((self.game, self.version, *self.agents))
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raise a `ValueError` unless all names are short and can be printed."""
+    for name in names:
+        if len(name) > _MOST_NAME or not name.isprintable():
+            raise ValueError(
+                f"expected names that can be printed, of at most {_MOST_NAME} characters, got {shown(name)}"
+            )
 
 
 def to_line(data: Mapping[str, Any]) -> str:
@@ -302,9 +317,9 @@ class JsonFields:
         try:
             found = tuple(map(float, values))
         except OverflowError:
-            raise self._wrong(name, "a list of numbers up to 1e308") from None
-        if not all(map(math.isfinite, found)):
-            raise self._wrong(name, "a list of numbers up to 1e308")
+            raise self._wrong(name, "a list of numbers up to 1e100") from None
+        if not all(abs(number) <= _MOST_NUMBER for number in found):  # not NaN either
+            raise self._wrong(name, "a list of numbers up to 1e100")
         return found
 
     def flag(self, name: str) -> bool:

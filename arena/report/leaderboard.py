@@ -26,7 +26,7 @@ from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Setting, Store
 from cellgames.arena.stats.tables import Standing, Tables, Tally, make_tables
 from cellgames.envs import registry
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
 from cellgames.utils.report.model import Section
 from cellgames.utils.report.text import rounded
 
@@ -40,6 +40,9 @@ if TYPE_CHECKING:
 __all__ = ["ANCHOR", "Leaderboard", "labels", "leaderboards", "matching", "title"]
 
 T = TypeVar("T")
+
+_MANY_AGENTS = 64
+_MOST_AGENTS = 200
 
 ANCHOR = "random"
 """The agent whose rating is 0, if it has played and no other one is asked for."""
@@ -167,14 +170,14 @@ def leaderboards(
         anchor: Name, with or without identity, of the agent whose rating is 0. None is `ANCHOR`; if it has not played,
             the mean of all agents is 0.
         version: Version of the package whose games alone count; None for all.
-        resamples: For the intervals of ratings, see `ratings.rate`.
+        resamples: For the intervals of ratings, see `ratings.rate`; more than 64 agents get fewer.
         seed: Of the resampling.
 
     Returns:
         A leaderboard for each game and set of parameters with games of two agents or more, the most games first.
 
     Raises:
-        ValueError: The anchor took part nowhere.
+        ValueError: The anchor took part nowhere, or more than 200 agents are to be rated.
     """
     boards, seen = [], set[str]()
     for setting in matching(store.settings(), game, parameters):
@@ -196,11 +199,18 @@ def leaderboards(
             records = [record for record in records if wanted.issuperset(record.agents)]
         there = {name for record in records for name in record.agents}
         seen.update(there, (name for (name, _), label in named.items() if label in there))
+        if len(there) > _MOST_AGENTS:
+            raise ValueError(
+                f"{title(setting.game, setting.parameters)}: expected at most {_MOST_AGENTS} agents to rate, got "
+                f"{len(there)}; choose some with --agents"
+            )
         if records:
             zero, note = _anchor(anchor, records)
-            boards.append(_board(setting, records, zero, note, resamples, seed))
+            # Each resample takes time by the square of the agents and more, so many agents get fewer of them.
+            fewer = min(resamples, max(50, resamples * _MANY_AGENTS**2 // max(1, len(there)) ** 2))
+            boards.append(_board(setting, records, zero, note, fewer, seed))
     if anchor is not None and boards and anchor not in seen:
-        raise ValueError(f"anchor must be one of the agents ({', '.join(sorted(seen))}), got {shown(anchor)}")
+        raise ValueError(f"anchor must be one of the agents ({listed(sorted(seen))}), got {shown(anchor)}")
     return sorted(boards, key=lambda board: (-board.tables.games, board.title))
 
 

@@ -1,22 +1,41 @@
-"""The SQLite file of a store: its identification, its tables and its transactions."""
+"""The SQLite file of a store: its identification, its tables and its transactions.
+
+A store may come from somebody else, so nothing in the file is trusted. Its tables must be those of this package, word
+for word, and without triggers. SQLite's limits are low. A statement ends when it takes more steps than a sound file of
+that size can need.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
-from .rows import APPLICATION, SCHEMA, SCHEMA_VERSION
+from .rows import APPLICATION, SCHEMA, SCHEMA_VERSION, VIEWS
 
 __all__ = ["StoreError", "StoreFile"]
 
 _WAIT_S = 60.0  # for other writers, whose transactions take milliseconds
+
+_LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: 1 << 26,  # bytes of a text, a record or a row
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: 1 << 16,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 50,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 5,
+    sqlite3.SQLITE_LIMIT_COLUMN: 100,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+}
+
+_STEPS = 100_000  # of SQLite's machine between looks at how many a statement has taken
+_STEPS_FREE, _STEPS_A_BYTE = 20_000_000, 20  # that a statement may take: the longest reads all games, 100 bytes or more
 
 
 class StoreError(ValueError):
@@ -36,6 +55,7 @@ class StoreFile:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=wait_s, isolation_level=None)
+            self._distrust()
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise StoreError(f"{self.path}: expected a store of games or room for one: {reason}") from None
@@ -45,22 +65,65 @@ class StoreFile:
             self._db.close()
             raise
 
+    def _distrust(self) -> None:
+        """Set the limits of the connection; see the module."""
+        for limit, value in _LIMITS.items():
+            self._db.setlimit(limit, value)
+        self._db.execute("PRAGMA trusted_schema=OFF")
+        self._db.execute("PRAGMA cell_size_check=ON")
+        self._steps = 0
+        self._db.set_progress_handler(self._took_too_long, _STEPS)
+
+    def _took_too_long(self) -> bool:
+        """Return True, which ends the statement, if it has taken more steps than the size of the file explains."""
+        self._steps += _STEPS
+        if self._steps <= _STEPS_FREE:
+            return False
+        size = 0
+        for name in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+            with suppress(OSError):
+                size += name.stat().st_size
+        return self._steps > _STEPS_FREE + _STEPS_A_BYTE * size
+
+    def _asked(self, question: str, values: Sequence[Any] = ()) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows that answer a question.
+
+        Raises:
+            StoreError: The file is damaged, or cannot be read.
+        """
+        try:
+            self._steps = 0
+            for line in self._db.execute(question, values):  # noqa: UP028  # a cursor must not be closed after the file
+                yield line
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise self._damaged(error) from None
+
+    def _damaged(self, reason: object) -> StoreError:
+        """Return the error of a file whose content is not that of a store."""
+        return StoreError(
+            f"{self.path}: the store cannot be read: {clipped(str(reason), 300)}; is the file damaged? "
+            "`cellgames leaderboard --add` makes a new one from the folders of runs"
+        )
+
     def _prepare(self, wait_s: float) -> None:
-        """Check that the file is a store, and make its tables."""
+        """Check that the file is a store, and make its tables and views."""
         try:
             self._check()
             self._patient(wait_s, lambda: self._db.execute("PRAGMA journal_mode=WAL").fetchone())
             self._db.execute("PRAGMA synchronous=NORMAL")
             with self._writing():
                 if not self._check():
-                    for statement in SCHEMA:
+                    for statement in SCHEMA.values():
                         self._db.execute(statement)
                     self._db.execute(f"PRAGMA application_id={APPLICATION}")
                     self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+                self._make_views()
         except sqlite3.OperationalError as error:
-            raise StoreError(f"{self.path}: the store cannot be used: {error}; is it read-only or in use?") from None
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self.path}: expected a store of games, got another kind of file ({error})") from None
+            text = clipped(str(error), 300)
+            raise StoreError(f"{self.path}: the store cannot be used: {text}; is it read-only or in use?") from None
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            text = clipped(str(error), 300)
+            raise StoreError(f"{self.path}: expected a store of games, got another kind of file ({text})") from None
 
     def _check(self) -> bool:
         """Return True if the tables exist.
@@ -69,7 +132,7 @@ class StoreFile:
             StoreError: The file is another program's, or a store of another version.
         """
         application, version, tables = (
-            int(self._db.execute(question).fetchone()[0])
+            self._db.execute(question).fetchone()[0]
             for question in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
         )
         if application == version == tables == 0:
@@ -81,7 +144,30 @@ class StoreFile:
                 f"{self.path}: expected a store of version {SCHEMA_VERSION}, got version {version}; "
                 "was it written by a newer cellgames?"
             )
+        self._check_tables()
         return True
+
+    def _check_tables(self) -> None:
+        """Raise a `StoreError` unless the tables are exactly ours; people may add views and tables of their own."""
+        found: dict[str, str] = {}
+        for kind, name, table, sql in self._db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
+            if name in SCHEMA:
+                found[name] = sql
+            elif kind == "trigger" or (kind == "index" and sql is not None and table in SCHEMA):
+                raise StoreError(f"{self.path}: expected the tables of a store alone, got the {kind} {shown(name)}")
+        for name, sql in SCHEMA.items():
+            if _words(found.get(name)) != _words(sql):
+                raise StoreError(
+                    f"{self.path}: expected {_words(sql)[:60]}... as a store has it, got {shown(found.get(name))}"
+                )
+
+    def _make_views(self) -> None:
+        """Make the views for people; those of another version are made anew."""
+        there = dict(self._db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'view'").fetchall())
+        for name, sql in VIEWS.items():
+            if _words(there.get(name)) != _words(sql):
+                self._db.execute(f"DROP VIEW IF EXISTS {name}")
+                self._db.execute(sql)
 
     @staticmethod
     def _patient(wait_s: float, step: Callable[[], object]) -> None:
@@ -111,6 +197,7 @@ class StoreFile:
     @contextmanager
     def _writing(self) -> Iterator[None]:
         """Hold a transaction that may write from its beginning, so that it never has to give up half way."""
+        self._steps = 0
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -122,4 +209,9 @@ class StoreFile:
 
     def check(self) -> str:
         """Return what SQLite finds wrong with the file; "ok" for nothing."""
-        return "\n".join(line[0] for line in self._db.execute("PRAGMA integrity_check"))
+        return "\n".join(line[0] for line in self._asked("PRAGMA integrity_check"))
+
+
+def _words(sql: object) -> str:
+    """Return SQL without differences of white space."""
+    return " ".join(sql.split()) if isinstance(sql, str) else ""

@@ -9,9 +9,30 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from cellgames.arena.records.record_lines import Pairing, Record, Result, forfeit_of, to_line
+from cellgames.arena.records.record_lines import (
+    MOST_SEATS,
+    JsonFields,
+    Pairing,
+    Record,
+    Result,
+    check_names,
+    forfeit_of,
+    to_line,
+)
+from cellgames.utils.foreign_text import shown
 
-__all__ = ["APPLICATION", "SCHEMA", "SCHEMA_VERSION", "Row", "canonical", "light", "row"]
+__all__ = [
+    "APPLICATION",
+    "SCHEMA",
+    "SCHEMA_VERSION",
+    "VIEWS",
+    "Row",
+    "canonical",
+    "light",
+    "names_of",
+    "row",
+    "setting_of",
+]
 
 APPLICATION = 0x43474D53
 """`PRAGMA application_id` of a store: "CGMS" in ASCII."""
@@ -20,14 +41,14 @@ SCHEMA_VERSION = 1
 """`PRAGMA user_version`; raised whenever an older program could not read the tables."""
 
 # Records lie in a table of their own, so that whatever is counted reads narrow rows and not the moves.
-SCHEMA = (
-    """CREATE TABLE sources (
+SCHEMA = {
+    "sources": """CREATE TABLE sources (
         id INTEGER PRIMARY KEY, kind TEXT NOT NULL, place TEXT NOT NULL, added TEXT NOT NULL, UNIQUE (kind, place))""",
-    """CREATE TABLE settings (
+    "settings": """CREATE TABLE settings (
         id INTEGER PRIMARY KEY, game TEXT NOT NULL, parameters TEXT NOT NULL, UNIQUE (game, parameters))""",
-    """CREATE TABLE lineups (
+    "lineups": """CREATE TABLE lineups (
         id INTEGER PRIMARY KEY, agents TEXT NOT NULL, identities TEXT NOT NULL, UNIQUE (agents, identities))""",
-    """CREATE TABLE games (
+    "games": """CREATE TABLE games (
         id INTEGER PRIMARY KEY,
         hash BLOB NOT NULL,
         setting INTEGER NOT NULL REFERENCES settings,
@@ -45,9 +66,36 @@ SCHEMA = (
         version TEXT NOT NULL,
         added TEXT NOT NULL,
         UNIQUE (hash, lineup))""",
-    "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
-    "CREATE INDEX games_by_setting ON games (setting, version, lineup)",
-)
+    "records": "CREATE TABLE records (game INTEGER PRIMARY KEY REFERENCES games, data BLOB NOT NULL)",
+    "games_by_setting": "CREATE INDEX games_by_setting ON games (setting, version, lineup)",
+}
+"""The tables and the index of a store, by name."""
+
+_JOINS = """games JOIN settings ON settings.id = games.setting JOIN lineups ON lineups.id = games.lineup
+        JOIN sources ON sources.id = games.source"""
+
+VIEWS = {
+    "played_games": f"""CREATE VIEW played_games AS SELECT
+        games.id AS number, settings.game AS game, settings.parameters AS parameters, games.seed AS seed,
+        games.opening AS opening, lineups.agents AS agents, lineups.identities AS identities, games.outcome AS outcome,
+        games.scores AS scores, games.turns AS turns, games.truncated AS truncated, games.forfeit AS forfeit,
+        games.version AS version, sources.kind AS kind, sources.place AS source, games.added AS added
+        FROM {_JOINS}""",
+    "results": f"""CREATE VIEW results AS SELECT
+        games.id AS number, settings.game AS game, settings.parameters AS parameters, seats.key AS seat,
+        seats.value AS agent, json_extract(lineups.identities, '$[' || seats.key || ']') AS identity,
+        json_extract(games.outcome, '$[' || seats.key || ']') AS outcome,
+        CASE json_extract(games.outcome, '$[' || seats.key || ']')
+            WHEN 'win' THEN 1.0 WHEN 'draw' THEN 0.5 ELSE 0.0 END AS result,
+        json_extract(games.scores, '$[' || seats.key || ']') AS score, games.turns AS turns,
+        games.truncated AS truncated, games.forfeit IS NOT NULL AS forfeited, games.version AS version,
+        sources.kind AS kind, games.added AS added
+        FROM {_JOINS}, json_each(lineups.agents) AS seats""",
+}
+"""Views for people, who read a store by other programs: a row per game, and a row per game and seat.
+
+No program of this package reads them, and a store whose views are older gets the new ones when it is opened.
+"""
 
 
 def canonical(values: Mapping[str, Any]) -> str:
@@ -109,12 +157,25 @@ def row(record: Record) -> Row:
 def light(
     setting: tuple[str, Mapping[str, Any]],
     agents: tuple[str, ...],
-    columns: tuple[int, int, str, str, int, int, str | None, str],
-    start: int,
-    course: bytes,
+    columns: tuple[Any, ...],
+    start: Any,
+    course: Any,
 ) -> Record:
-    """Return a record without its moves and summary, for counting; see `store.Store.results`."""
+    """Return a record without its moves and summary, for counting; see `store.Store.results`.
+
+    Raises:
+        ValueError: A column holds something else than `row` wrote.
+    """
     seed, opening, outcome, scores, turns, truncated, forfeit, version = columns
+    for name, value, kind in (
+        *(("seed", seed, int), ("opening", opening, int), ("start", start, int), ("course", course, bytes)),
+        *(("turns", turns, int), ("truncated", truncated, int), ("version", version, str)),
+    ):
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} must be of type {kind.__name__}, got {shown(value)}")
+    result = _result(outcome, scores, turns, truncated, forfeit)
+    if len(result.outcome) != len(agents):
+        raise ValueError(f"expected an outcome for each of {len(agents)} agents, got {len(result.outcome)}")
     return Record(
         game=setting[0],
         version=version,
@@ -123,20 +184,53 @@ def light(
         agents=agents,
         opening=opening,
         moves=(course.hex(),),
-        result=_result(outcome, scores, turns, truncated, forfeit),
+        result=result,
         pairing=Pairing("store", start, tuple(range(len(agents)))),
     )
 
 
 @lru_cache(maxsize=4096)
 def _result(outcome: str, scores: str, turns: int, truncated: int, forfeit: str | None) -> Result:
-    return Result(
-        outcome=tuple(json.loads(outcome)),
-        scores=tuple(map(float, json.loads(scores))),
-        turns=turns,
+    data = {"outcome": parsed(outcome), "scores": parsed(scores), "turns": turns}
+    reader = JsonFields(data, "", needed=data)
+    found = Result(
+        outcome=reader.outcomes("outcome"),
+        scores=reader.numbers("scores"),
+        turns=reader.integer("turns", 0),
         truncated=bool(truncated),
-        forfeit=None if forfeit is None else forfeit_of(json.loads(forfeit)),
+        forfeit=None if forfeit is None else forfeit_of(parsed(forfeit)),
     )
+    seats = len(found.outcome)
+    if len(found.scores) != seats or (found.forfeit is not None and max(found.forfeit.seats) >= seats):
+        raise ValueError(f"expected a score for each of {seats} seats, and forfeits of these, got {shown(data)}")
+    return found
+
+
+def names_of(agents: Any, identities: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the agents of a lineup and their identities, by seat; raise a `ValueError` for anything else."""
+    reader = JsonFields({"agents": parsed(agents), "identities": parsed(identities)}, "", needed=())
+    names, found = reader.texts("agents"), reader.texts("identities")
+    if len(names) != len(found) or len(names) > MOST_SEATS:
+        raise ValueError(f"expected up to {MOST_SEATS} agents with identities, got {shown(names)} and {shown(found)}")
+    check_names((*names, *found))
+    return names, found
+
+
+def setting_of(game: Any, parameters: Any) -> tuple[str, dict[str, Any]]:
+    """Return a game with its parameters; raise a `ValueError` for anything else."""
+    reader = JsonFields({"game": game, "parameters": parsed(parameters)}, "", needed=())
+    check_names((name := reader.text("game"),))
+    return name, reader.mapping("parameters")
+
+
+def parsed(text: Any) -> Any:
+    """Return the value of JSON text from a column; raise a `ValueError` for anything else."""
+    if not isinstance(text, str):
+        raise ValueError(f"expected JSON text, got {shown(text)}")
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError(f"expected JSON text, got {shown(text)}") from None
 
 
 def _digest(text: str, size: int) -> bytes:

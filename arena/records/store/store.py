@@ -23,6 +23,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -30,16 +31,19 @@ from typing import Any
 
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import Record
+from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
 from . import export_table, import_runs
 from .database import StoreError, StoreFile
-from .rows import Row, canonical, light, row
+from .rows import Row, canonical, light, names_of, row, setting_of
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
 DEFAULT_STORE = Path("results") / "store.sqlite"
 """The command line's store, unless the environment variable `CELLGAMES_STORE` names another file."""
+
+_MOST_RECORD = 1 << 26  # bytes of a record's text
 
 _PART = 1000  # games added in one transaction at most, so that others need not wait long
 
@@ -168,7 +172,10 @@ class Store(StoreFile):
             "SELECT games.id, identities FROM games JOIN lineups ON lineup = lineups.id WHERE hash = ?", (one.hash,)
         ).fetchall()
         for number, text in there:
-            before = json.loads(text)
+            with self._trusting_nothing(f"game {number}"):
+                before = list(names_of(text, text)[1])
+                if len(before) != len(versions):
+                    raise ValueError(f"expected {len(versions)} identities, got {shown(before)}")
             if all(a == b or not a or not b for a, b in zip(versions, before, strict=True)):
                 both = [a or b for a, b in zip(versions, before, strict=True)]
                 if both != before:
@@ -213,38 +220,43 @@ class Store(StoreFile):
 
     def __len__(self) -> int:
         """Return the number of games."""
-        return int(self._db.execute("SELECT count(*) FROM games").fetchone()[0])
+        return self._count("SELECT count(*) FROM games")
 
     @property
     def last(self) -> int:
         """The number of the newest game, 0 for none; while it is the same, tables of the store are up to date."""
-        return int(self._db.execute("SELECT coalesce(max(id), 0) FROM games").fetchone()[0])
+        return self._count("SELECT coalesce(max(id), 0) FROM games")
+
+    def _count(self, question: str) -> int:
+        ((found,),) = self._asked(question)
+        return int(found)
 
     def settings(self) -> list[Setting]:
         """Return the games and parameters that were played."""
         found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
-        lines = self._db.execute(
+        lines = self._asked(
             "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "
             "FROM games GROUP BY setting, version, lineup) JOIN settings ON settings.id = setting "
             "JOIN lineups ON lineups.id = lineup ORDER BY game, parameters"
         )
-        for game, parameters, version, agents, identities, games in lines:
-            count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
-            count.append(games)
-            names.update(zip(json.loads(agents), json.loads(identities), strict=True))
-            versions.add(version)
-        return [
-            Setting(game, json.loads(parameters), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
-            for (game, parameters), (count, names, versions) in found.items()
-        ]
+        with self._trusting_nothing():
+            for game, parameters, version, agents, identities, games in lines:
+                count, names, versions = found.setdefault((game, parameters), ([], set(), set()))
+                count.append(games)
+                names.update(zip(*names_of(agents, identities), strict=True))
+                versions.add(clipped(str(version)))
+            return [
+                Setting(*setting_of(*setting), sum(count), tuple(sorted(names)), tuple(sorted(versions)))
+                for setting, (count, names, versions) in found.items()
+            ]
 
     def sources(self) -> list[Source]:
         """Return the origins of games, the first ones first."""
-        lines = self._db.execute(
+        lines = self._asked(
             "SELECT kind, place, sources.added, count(games.id) FROM sources LEFT JOIN games ON source = sources.id "
             "GROUP BY sources.id ORDER BY sources.id"
         )
-        return [Source(*line) for line in lines]
+        return [Source(str(kind), str(place), str(added), games) for kind, place, added, games in lines]
 
     def results(
         self,
@@ -316,14 +328,24 @@ class Store(StoreFile):
         Raises:
             StoreError: There is none.
         """
-        return Record.from_json(self.text(number))
+        text = self.text(number)
+        with self._trusting_nothing(f"game {number}"):
+            return Record.from_json(text)
 
     def text(self, number: int) -> str:
         """Return the text of a record, word for word as it was added; it raises what `record` raises."""
-        found = self._db.execute("SELECT data FROM records WHERE game = ?", (number,)).fetchone()
+        found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
-        return zlib.decompress(found[0]).decode()
+        with self._trusting_nothing(f"game {number}"):
+            unpacker = zlib.decompressobj()
+            try:
+                text = unpacker.decompress(found[0], _MOST_RECORD)
+            except (zlib.error, TypeError) as error:
+                raise ValueError(str(error)) from None
+            if not unpacker.eof:
+                raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
+            return text.decode()
 
     def _entries(
         self,
@@ -340,32 +362,46 @@ class Store(StoreFile):
         where = " AND ".join(f"{name} = ?" for name in given) or "1"
         settings: dict[int, tuple[str, dict[str, Any]]] = {}
         lineups: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        lines = self._db.execute(
+        lines = self._asked(
             "SELECT games.id, setting, lineup, start, course, kind, place, games.added, seed, opening, outcome, "
             "scores, turns, truncated, forfeit, version FROM games JOIN settings ON settings.id = setting "
             f"JOIN sources ON sources.id = source WHERE {where} {tail}",
             (*given.values(),),
         )
+        before = None
         for number, setting, lineup, start, course, kind, place, added, *columns in lines:
-            if setting not in settings:  # looked up when met: others may add some meanwhile
-                settings[setting] = self._setting(setting)
-            if lineup not in lineups:
-                lineups[lineup] = self._names(lineup)
-            names, identities = lineups[lineup]
-            if agents is None or {*names} <= {*agents}:
+            if before is not None and (number <= before) != ("DESC" in tail):  # a tree of pages that has a circle
+                raise self._damaged(f"game {number} comes after game {before}")
+            before = number
+            with self._trusting_nothing(f"game {number}"):
+                if setting not in settings:  # looked up when met: others may add some meanwhile
+                    settings[setting] = setting_of(*self._row("game, parameters", "settings", setting))
+                if lineup not in lineups:
+                    lineups[lineup] = names_of(*self._row("agents, identities", "lineups", lineup))
+                names, identities = lineups[lineup]
                 record = light(settings[setting], names, tuple(columns), start, course)
+                for text in (kind, place, added):
+                    if not isinstance(text, str):
+                        raise ValueError(f"expected texts for the origin, got {shown(text)}")
+            if agents is None or {*names} <= {*agents}:
                 yield number, record, identities, (kind, place), added
 
-    def _setting(self, number: int) -> tuple[str, dict[str, Any]]:
-        """Return game and parameters."""
-        name, values = self._db.execute("SELECT game, parameters FROM settings WHERE id = ?", (number,)).fetchone()
-        return name, json.loads(values)
+    def _row(self, columns: str, table: str, number: Any) -> tuple[Any, ...]:
+        """Return columns of the row of a small table."""
+        found = next(self._asked(f"SELECT {columns} FROM {table} WHERE id = ?", (number,)), None)
+        if found is None:
+            raise ValueError(f"{table} has no row {shown(number)}")
+        return found
 
-    def _names(self, lineup: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return agents and their identities, by seat."""
-        found = self._db.execute("SELECT agents, identities FROM lineups WHERE id = ?", (lineup,)).fetchone()
-        agents, identities = (tuple(json.loads(text)) for text in found)
-        return agents, identities
+    @contextmanager
+    def _trusting_nothing(self, place: str = "") -> Iterator[None]:
+        """Turn the error of a value that no store holds into a `StoreError`."""
+        try:
+            yield
+        except StoreError:
+            raise
+        except (ValueError, OverflowError) as error:
+            raise self._damaged(f"{place}: {error}" if place else error) from None
 
     def export(self, path: PathLike, **which: Any) -> int:
         """Write games to a file `.csv` or `.parquet`; see `export_table.export`."""
