@@ -31,7 +31,10 @@ from cellgames.envs.registry import REGISTRY, make
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 GAMES = sorted(id for id, entry in REGISTRY.items() if entry.entry_point.startswith("cellgames.envs."))
 RUN = {"extending.md", "policies.md"}  # pages whose commands are run, not only parsed
-NEEDS = {"policies.md": ("stable_baselines3", "torchrl", "ray.rllib")}  # libraries without which a page is not run
+NEEDS = {  # libraries without which a page is not run
+    "data.md": ("pandas",),
+    "policies.md": ("stable_baselines3", "torchrl", "ray.rllib"),
+}
 
 HEADINGS = [
     "Rules in brief",

@@ -1,0 +1,167 @@
+"""Files of runs: equal commands write equal files, and the page on data names every file and field."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from arena_runs import die_writing, kill_each, killed_at
+from paths import ROOT
+
+from cellgames.agents.networks.saved import read_about
+from cellgames.arena.records.record_lines import Forfeit, Pairing, Record, Result
+from cellgames.arena.records.store.export_table import COLUMNS
+from cellgames.arena.records.store.store import Store
+from cellgames.cli.main import main
+from cellgames.training.runs.timing import TIMING_METRICS
+from cellgames.utils.report import files as report_files
+from cellgames.utils.run_folders import NOT_COMPARED, compared_files, different_files, write_atomic
+
+PAGE = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+
+_TINY = "--total-steps 100 --num-envs 8 --num-steps 8 --minibatch-size 32 --channels 4 --layers 1 --eval-games 4"
+_TRAIN = f"train torus-v0 --size 2 {_TINY} --eval-opponents random --device cpu --threads 1 --checkpoint-every 2"
+
+COMMANDS = {
+    "ppo": f"{_TRAIN} --quiet",
+    "maskable": f"{_TRAIN} --quiet --algo maskable-ppo",
+    "alphazero": f"{_TRAIN} --quiet --algo alphazero --num-simulations 4",
+    "turns": "train cloth-of-gold-small-v0 --algo turn-values --total-steps 20 --channels 4 --layers 1 --eval-games 2 "
+    "--eval-opponents random --device cpu --threads 1 --num-envs 4 --quiet",
+    "evaluate": "evaluate torus-v0 --size 3 --agents random greedy amaf:4 --games 8 --store STORE --quiet",
+    "many": "evaluate grid-adaptation-small-v0 --agents random greedy --games 4 --store STORE --quiet",
+    "robin": "round-robin torus-v0 --size 3 --agents random greedy --games 8 --store STORE --quiet",
+    "free": "free-for-all grid-adaptation-small-v0 --agents random greedy --games 4 --store STORE --quiet",
+    "season": "season torus-v0 --size 2 --teams 8 --days 1 --agents random greedy --no-store --quiet",
+    "leaderboard": "leaderboard --store STORE",
+    "analyse": "analyse torus-v0 --store STORE",
+}
+"""Commands and the names of their folders; those that take a store take one that both runs share."""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """Two folders with the folders of all commands, run under other names."""
+    root = tmp_path_factory.mktemp("runs")
+    folders = root / "one", root / "the other"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(root)
+        for name, words in COMMANDS.items():
+            for folder in folders:
+                store = f"{folder if '--quiet' in words else folders[0]}.sqlite"
+                given = [store if word == "STORE" else word for word in words.split()]
+                assert main([*given, "--out", str(folder / name)]) == 0, given
+        yield folders
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMMANDS)
+def test_equal_commands_write_equal_files(name: str, runs: tuple[Path, Path]) -> None:
+    assert compared_files(runs[0] / name)
+    assert different_files(runs[0] / name, runs[1] / name) == []
+
+
+@pytest.mark.slow
+def test_a_difference_is_found(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    for name, content in (("a.csv", "1"), ("timing.csv", "2"), ("tensorboard/events", "3"), ("deep/b.csv", "4")):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    assert different_files(tmp_path, runs[0] / "nothing") == ["a.csv", "deep/b.csv"]
+    assert different_files(runs[0] / "robin", runs[0] / "free")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="the processes are forked")
+def test_an_evaluation_that_was_killed_is_repeated_alike(runs: tuple[Path, Path], tmp_path: Path) -> None:
+    moments = ["evaluation.json", "evaluation.md", "games.jsonl"]
+    script = (
+        "import sys; sys.path.append(sys.argv[2]); from test_run_files import evaluate_all as run; run(*sys.argv[1:])"
+    )
+    killed_at([str(Path(__file__).parent), *moments], script, tmp_path)
+    for moment in moments:
+        assert evaluate(tmp_path / moment) == 0
+        assert different_files(tmp_path / moment, runs[0] / "evaluate") == []
+
+
+def evaluate(folder: Path) -> int:
+    """Run the command of the evaluation in another folder, with a store beside it."""
+    words = COMMANDS["evaluate"].replace("STORE", f"{folder}.sqlite").split()
+    return main([*words, "--out", str(folder)])
+
+
+def evaluate_all(root: str, place: str, *moments: str) -> None:
+    """Run evaluations that are killed while they write a file; a process of its own calls this."""
+
+    def run(moment: str, folder: str) -> None:
+        vars(report_files)["write_atomic"] = die_writing(moment, write_atomic)
+        evaluate(Path(folder))
+
+    kill_each(run, root, *moments)
+
+
+# ---------------------------------------------------------------- the page
+
+
+def named(word: str) -> bool:
+    """Return True if the page has the word as code."""
+    return f"`{word}`" in PAGE
+
+
+def test_the_page_names_what_comparisons_leave_out() -> None:
+    assert all(named(name) for name in NOT_COMPARED)
+    (command,) = re.findall(r"^diff -r .*$", PAGE, re.MULTILINE)
+    assert command.startswith("diff -r " + " ".join(f"-x {name}" for name in NOT_COMPARED) + " ")
+
+
+@pytest.mark.parametrize(
+    ("prefix", "kind"),
+    [("", Record), ("result.", Result), ("result.forfeit.", Forfeit), ("pairing.", Pairing)],
+)
+def test_the_page_has_every_field_of_a_record(prefix: str, kind: Any) -> None:
+    assert [f.name for f in dataclasses.fields(kind) if not re.search(rf"^\| `{prefix}{f.name}` \|", PAGE, re.M)] == []
+
+
+def test_the_page_has_every_column_of_the_store_and_of_exports(tmp_path: Path) -> None:
+    Store(tmp_path / "store.sqlite").close()
+    database = sqlite3.connect(tmp_path / "store.sqlite")
+    tables = [line[0] for line in database.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+    assert {"games", "records", "played_games", "results"} <= {*tables}
+    columns = {table: [line[1] for line in database.execute(f"PRAGMA table_info({table})")] for table in tables}
+    database.close()
+    assert [(table, name) for table in tables for name in (table, *columns[table]) if not named(name)] == []
+    assert columns["played_games"] == [name for name in COLUMNS if name != "record"]
+    assert [name for name in COLUMNS if not named(name)] == []
+    _, after = PAGE.split("| column of `results` |")
+    rows = after.split("\n\n")[0]
+    assert [name for name in columns["results"] if f"`{name}`" not in rows] == []
+    _, after = PAGE.split("| table | columns |")
+    for table in {*tables} - {"played_games", "results"}:
+        (row,) = re.findall(rf"^\| `{table}` \|.*$", after, re.MULTILINE)
+        assert [name for name in columns[table] if f"`{name}`" not in row] == []
+
+
+@pytest.mark.slow
+def test_the_page_has_every_file_and_column_that_runs_write(runs: tuple[Path, Path]) -> None:
+    missing = set()
+    for run in ("robin", "free", "evaluate", "many", "leaderboard"):
+        for path in compared_files(runs[0] / run).values():
+            if path.suffix == ".csv":
+                with path.open(encoding="utf-8", newline="") as file:
+                    header = next(csv.reader(file))
+                others = {"random", "greedy"} if path.name == "cross_table.csv" else set()
+                missing |= {(path.name, name) for name in {*header, path.name} - others if not named(name)}
+            elif path.name in ("evaluation.json", "leaderboard.json"):
+                data = json.loads(path.read_text(encoding="utf-8"))
+                (inner,) = [data[name] for name in ("rows", "leaderboards") if name in data]
+                names = {*data, *inner[0]} - {f"as {seat}" for seat in ("white", *map(str, range(9)))}
+                missing |= {(path.name, name) for name in names if not named(name)}
+    assert not missing
+    about = read_about(runs[0] / "ppo" / "agent.safetensors")
+    assert [name for name in (*about, *about["made"], *TIMING_METRICS) if not named(name)] == []
