@@ -1,7 +1,7 @@
 """Many generations of many worlds of Cloth of Gold.
 
-Worlds stand side by side in memory and stay in the cache while they live. A few worlds are quicker as integers, and
-so they are played unless the code for batches is compiled.
+Native code plays them on the CPU. Where it is missing, worlds stand side by side in memory and stay in the cache while
+they live; a few worlds are quicker as integers, and so they are played unless the code for batches is compiled.
 
 Letters: `n` worlds, `S, N` stored rows and words (see `boards.bitboards`), four planes: a, b, neutral, killed.
 """
@@ -15,6 +15,7 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.intboards import IntGrid
 from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
+from cellgames.envs.native import Library, library, pointer
 
 from . import rules
 from .batch_widths import padded, width_for
@@ -23,6 +24,7 @@ __all__ = ["NEUTRAL", "advance", "simulate"]
 
 NEUTRAL = 2  # the plane
 
+_WIDEST = 1600  # columns that native code has room for
 FEW = 12  # so many worlds take as long as integers as in a batch without a compiler; one is quicker than with it
 
 
@@ -40,7 +42,7 @@ def simulate(
         planes: int64 [4, S, N, n]; not changed.
         generations: at least 0.
         births: see `rules.generation`.
-        compile: see `kernels.compiling.kernel`.
+        compile: see `kernels.compiling.kernel`; of no meaning to native code.
 
     Returns:
         int64 [4, S, N, n].
@@ -66,6 +68,8 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
     """Play some generations without looking for worlds that repeat."""
     if planes.shape[-1] == 0 or generations == 0:
         return planes.clone()
+    if (native := library(planes.device)) is not None and grid.cols <= _WIDEST:
+        return _natively(native, grid, planes, generations, births)
     kinds = [0, 1, 3] if not planes[NEUTRAL].any() else [0, 1, 2, 3]  # no neutral cell comes from nothing
     width = width_for(planes.shape[-1], planes.device)
     chunks = planes[kinds].split(width, -1)  # of a copy, which is overwritten
@@ -79,6 +83,25 @@ def advance(grid: Grid, planes: Tensor, generations: int, births: bool = False, 
         now = _run(step, chunk, width, generations)
         for kind, plane in zip(kinds, now, strict=True):
             out[kind] = plane
+    return after
+
+
+def _natively(native: Library, grid: Grid, planes: Tensor, generations: int, births: bool) -> Tensor:
+    """Return the same by `sources/cloth_of_gold.cpp`."""
+    given, after = planes.contiguous(), torch.zeros_like(planes, memory_format=torch.contiguous_format)
+    neutrals = 1 + births if given[NEUTRAL].any() else 0  # none comes from nothing
+    native.cellgames_cloth_of_gold(
+        grid.rows,
+        grid.cols,
+        len(grid.widths),
+        grid.widths[0],
+        planes.shape[-1],
+        generations,
+        neutrals,
+        torch.get_num_threads(),
+        pointer(given, torch.int64),
+        pointer(after, torch.int64),
+    )
     return after
 
 

@@ -19,7 +19,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status"]
 
-INTERFACE = 1
+INTERFACE = 2
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -101,12 +101,13 @@ def _mismatch(loaded: Library) -> str:
 
 
 def _declare(loaded: Library) -> None:
-    """Tell `ctypes` the arguments of each function: whole numbers of 64 bits and addresses."""
+    """Tell `ctypes` the arguments of each function: whole numbers of 64 bits and addresses; and its result."""
     number, address = ctypes.c_int64, ctypes.c_void_p
     functions: dict[str, list[Any]] = {
         "cellgames_native_interface": [],
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
+        "cellgames_cloth_of_gold": [number] * 8 + [address] * 2,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)
