@@ -69,6 +69,7 @@ def _run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{given[0]} is varied, so --{given[0].replace('_', '-')} is not to be given")
     load_ray()  # or say at once that it is not installed
     from cellgames.training.sweeps import sweep as sweeps
+    from cellgames.training.sweeps.sweep_study import TRIALS
 
     if options.stopping and arguments.eval_every is None:
         base = evaluate_in_time(base, space)
@@ -86,7 +87,8 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         found = sweeps.sweep(base, out, options, resume=resume, command=command, report=report, warn=warn)
     except KeyboardInterrupt:
-        return stopped(arguments, f"Runs that ended, and the others up to their last checkpoints, are kept in {out}")
+        kept = f"Runs that ended, and the others up to their last checkpoints, are kept in {out}"
+        return stopped(arguments, kept if (out / TRIALS).is_dir() else "")
     finally:
         line.end()
     _report(found, options)
