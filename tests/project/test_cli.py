@@ -657,13 +657,13 @@ def test_a_video_is_a_video_or_refused(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("play torus-v0 --agent greedy", "there is no --agent; write --agents SPEC ..."),
+        ("play torus-v0 --agent greedy", "there is no --agent; write --agents AGENT ..."),
         ("play torus-v0 --record game.jsonl", "there is no --record; write --out FILE"),
         ("evaluate greedy --game=torus-v0", "there is no --game; write GAME in front of the options"),
         ("evaluate greedy --against random", "there is no --against; write --agents AGENT OPPONENT ..."),
         ("evaluate greedy", "after --agents, such as --agents greedy"),
         ("analyse --record game.jsonl", "expected the number of a game, from 1, got 'game.jsonl'"),
-        ("analyse torus-v0 --agent mcts:9", "there is no --agent; write --agents SPEC"),
+        ("analyse torus-v0 --agent mcts:9", "there is no --agent; write --agents AGENT"),
         ("season --game torus-v0", "there is no --game; write GAME in front of the options"),
         ("replay run --game 3", "there is no --game; write --record N"),
         ("replay run --gif game.gif", "there is no --gif; write --out FILE.gif"),

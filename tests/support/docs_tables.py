@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -12,6 +13,7 @@ from cellgames.agents.agent_specs import AGENTS
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
+from cellgames.cli.main import parser
 from cellgames.envs import registry
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.presets import presets
@@ -24,6 +26,7 @@ from cellgames.utils.run_folders import TIMING
 PAGES = {
     "agents.md": ("shipped weights",),
     "arena.md": ("round robin options", "free-for-all options"),
+    "index.md": ("commands",),
     "season.md": ("season options", "team options"),
     "sweeps.md": ("sweep options",),
     "training.md": ("settings", "presets", "metrics"),
@@ -39,6 +42,7 @@ def tables() -> dict[str, str]:
         "free-for-all options": _options(FreeForAllOptions),
         "season options": _options(SeasonOptions),
         "team options": _options(TeamOptions),
+        "commands": _commands(),
         "sweep options": _options(SweepOptions),
         "settings": _settings(),
         "presets": _presets(),
@@ -55,6 +59,17 @@ def marked(name: str, table: str) -> str:
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     rule = ["---" for _ in head]
     return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
+
+
+def _commands() -> str:
+    """Every command with its usage and the first sentence of its description."""
+    (commands,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    helps = {choice.dest: choice.help or "" for choice in commands._choices_actions}
+    rows = []
+    for name, command in commands.choices.items():
+        usage = (command.usage or "").removeprefix("cellgames ").removesuffix("[options]").strip()
+        rows.append((f"`cellgames {usage}`", helps[name]))
+    return _table(("command", ""), rows)
 
 
 def _options(kind: type[Options]) -> str:

@@ -61,7 +61,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    moved = {"--agent": "--agents SPEC", "--game-number": "--records FILE --record N"}
+    moved = {"--agent": "--agents AGENT", "--game-number": "--records FILE --record N"}
     command = add_command(commands, "analyse", "[GAME] ", _run, _TEXT, _EXAMPLES, moved)
     add_game(command, otherwise="the games of the records")
     add_seed(command)

@@ -49,7 +49,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "free-for-all", "GAME --agents SPEC SPEC ... ", _run, _TEXT, _EXAMPLES)
+    command = add_command(commands, "free-for-all", "GAME --agents AGENT AGENT ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_agents(command)
     add_options(command, FreeForAllOptions.options())

@@ -26,7 +26,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    moved = {"--agent": "--agents SPEC ...", "--record": "--out FILE"}
+    moved = {"--agent": "--agents AGENT ...", "--record": "--out FILE"}
     command = add_command(commands, "play", "GAME ", _run, _TEXT, _EXAMPLES, moved)
     add_game(command)
     add_seed(command)

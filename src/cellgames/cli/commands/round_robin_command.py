@@ -50,7 +50,7 @@ _EXAMPLES = (
 
 def add(commands: Any) -> None:
     """Add the command."""
-    command = add_command(commands, "round-robin", "GAME --agents SPEC SPEC ... ", _run, _TEXT, _EXAMPLES)
+    command = add_command(commands, "round-robin", "GAME --agents AGENT AGENT ... ", _run, _TEXT, _EXAMPLES)
     add_game(command)
     add_agents(command)
     add_options(command, RoundRobinOptions.options())
