@@ -341,7 +341,7 @@ def test_another_game_and_other_files_are_refused(folder: Path, capsys: pytest.C
 
 def test_without_the_library_the_error_names_the_extra(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "stable_baselines3.common.policies", None)
-    with pytest.raises(ImportError, match=r"^ppo.zip is a model of Stable-Baselines3: pip install 'cell"):
+    with pytest.raises(ImportError, match=r"^ppo.zip is a model of Stable-Baselines3: pip install"):
         load("ppo.zip", GAME)
 
 
