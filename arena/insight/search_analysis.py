@@ -23,8 +23,7 @@ from cellgames.agents.loading import load
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.positions import check_unfinished
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.drawing import Picture, to_svg
-from cellgames.envs.core.notes import Notes
+from cellgames.envs.core.drawing import Notes, Picture, to_svg
 from cellgames.envs.core.raster import require_pillow, to_png
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.report.model import Table

@@ -31,8 +31,7 @@ from cellgames.agents.torus.solver import SOLVED_SIZES, solver
 from cellgames.arena.insight.search_analysis import Searcher
 from cellgames.arena.play.match import derive, generator
 from cellgames.envs.core import WIN, seeds
-from cellgames.envs.core.drawing import grid
-from cellgames.envs.core.notes import Notes
+from cellgames.envs.core.drawing import Notes, grid
 from cellgames.envs.core.raster import to_rgb
 from cellgames.envs.torus.filling import winners
 from cellgames.envs.torus.game import Torus

@@ -4,24 +4,23 @@ A game's rendering module turns one state into a `Picture`; this module turns pi
 floats in the picture's own units, x to the right and y downward; at `scale=1` one unit is one pixel. Colours
 are "#rrggbb".
 
-SVG is written as text and needs nothing but Python. `raster` makes RGB arrays and GIFs of pictures.
+`Notes` are an analysis of a position, for games to draw on their boards. SVG is written as text and needs nothing but
+Python. `raster` makes RGB arrays of pictures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 import numpy.typing as npt
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
     "Circle",
     "Inset",
+    "Notes",
     "Picture",
     "Point",
     "Polygon",
@@ -33,6 +32,7 @@ __all__ = [
     "fitted",
     "frame_times",
     "grid",
+    "headed",
     "mix",
     "ruler",
     "to_svg",
@@ -282,3 +282,42 @@ def _svg_shape(shape: Shape) -> str:
 
 def _svg_points(points: Iterable[Point]) -> str:
     return " ".join(f"{_number(x)},{_number(y)}" for x, y in points)
+
+
+# ---------------------------------------------------------------- notes
+
+_HEADER_INK = "#3b362f"
+_HEADER = 34.0
+
+
+@dataclass(frozen=True)
+class Notes:
+    """Shares and numbers by action, and a line of moves to come.
+
+    Attributes:
+        title: a line above the board.
+        shares: by action, how much of a search went there, 0 to 1; an action that is not named got nothing.
+        numbers: by action, what to write there, at most three characters.
+        meaning: of the numbers, such as "win chance of Black in %".
+        line: moves in their order, each an action and the player who makes it.
+        of: what the shares are shares of, in words.
+        most: the share that is drawn as the most; None for the largest one.
+    """
+
+    title: str
+    shares: Mapping[int, float] = field(default_factory=dict)
+    numbers: Mapping[int, str] = field(default_factory=dict)
+    meaning: str = ""
+    line: tuple[tuple[int, int], ...] = ()
+    of: str = "of all visits"
+    most: float | None = None
+
+
+def headed(picture: Picture, title: str) -> Picture:
+    """Return the picture below a line of text."""
+    size = min(17.0, picture.width / (0.56 * max(1, len(title))))  # letters are about half as wide as high
+    line = Text(picture.width / 2, 24, title, size, _HEADER_INK, "middle", bold=True)
+    spoken = f"{title}. {picture.title}" if picture.title else title
+    return Picture(
+        picture.width, picture.height + _HEADER, picture.background, (line, Inset(0, _HEADER, picture)), spoken
+    )

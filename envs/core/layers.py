@@ -17,9 +17,8 @@ from cellgames.utils.foreign_text import shown
 
 from .base_game import BaseGame
 from .chance import seeds
-from .drawing import Picture, draw_board, grid, to_svg
+from .drawing import Notes, Picture, draw_board, grid, headed, to_svg
 from .errors import GameError
-from .notes import Notes, headed
 from .solo import BatchOfOne, Solo
 from .state import S, State
 

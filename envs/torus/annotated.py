@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cellgames.envs.core.drawing import Circle, Inset, Picture, Rectangle, Shape, Text, mix
-from cellgames.envs.core.notes import Notes
+from cellgames.envs.core.drawing import Circle, Inset, Notes, Picture, Rectangle, Shape, Text, mix
 
 from .rendering import View, colour, draw, spot
 

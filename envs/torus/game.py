@@ -22,8 +22,7 @@ from .observation import PLANES, planes
 from .state import TorusState
 
 if TYPE_CHECKING:
-    from cellgames.envs.core.drawing import Picture
-    from cellgames.envs.core.notes import Notes
+    from cellgames.envs.core.drawing import Notes, Picture
 
     from .solo import TorusSolo
 

@@ -317,7 +317,7 @@ def _fork(name: str, scene: Callable[[Path, int], Any], root: Path) -> None:
     if sys.platform == "win32":
         raise OSError("expected a POSIX system")
     # As torchrun does: a store that listens already, because a port that is only free now may be taken in a moment.
-    store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
+    store = distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)  # type: ignore[attr-defined]
     shared = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": store.port, "TORCHELASTIC_USE_AGENT_STORE": True}
     children = []
     for rank in range(WORLD):
