@@ -54,40 +54,60 @@ def check_game(game: Game, *, seed: int = 0, max_steps: int = 10_000) -> None:
             how many steps, and the likely cause.
     """
     with planned("never", 1):  # compiling takes longer than these steps
+        _demand(game, type(game)(**game.parameters) == game, "a game made from its parameters is another one")
+        _demand(game, hash(type(game)(**game.parameters)) == hash(game), "equal games have different hashes")
+        _check_actions(game)
         history, played, batch = _play(game, seed, max_steps)
-        for name, function in _functions(game).items():
+        for name, function in _views(game).items():
             check_function(game, name, function, batch)
         for turn, state in enumerate(history):
-            _check_texts(game, state, f"after {turn} steps")
-            if turn < len(played):
-                _check_alone(game, state, played[turn], history[turn + 1], f"in step {turn + 1}")
+            _check_rules(game, state, f"after {turn} steps")
+        for name, function in _acts(game).items():
+            check_function(game, name, function, batch)
+        _check_history(game, history, played)
         _check_arguments(game, batch)
         _check_restart(game, batch.state)
         check_layers(game, batch)
 
 
 def _play(game: Game, seed: int, max_steps: int) -> tuple[list[Any], list[Tensor], Batch]:
-    """Play games to their ends with checks of every position; return positions, actions, and games of all plies."""
+    """Play games, if possible to their ends; return positions, actions, and a batch of games of all plies.
+
+    Only shapes, dtypes and bounds are checked here, so that a mistake in one function is found by asking that function.
+    """
     generator = torch.Generator().manual_seed(seed)
     state: Any = game.init(seeds(seed, _NUM_ENVS))
-    _demand(game, type(game)(**game.parameters) == game, "a game made from its parameters is another one")
-    _demand(game, hash(type(game)(**game.parameters)) == hash(game), "equal games have different hashes")
-    _check_actions(game)
-    returns = torch.zeros(_NUM_ENVS, game.info.num_players)
     history, played = [state], []
-    for turn in range(min(game.info.max_turns, max_steps) + 1):
-        _check_fields(game, history[0], state, f"after {turn} steps")
-        _check_position(game, state, f"after {turn} steps")
-        if state.done.all():
+    most = min(game.info.max_turns, max_steps)
+    for turn in range(most + 1):
+        when = f"after {turn} steps"
+        _check_fields(game, history[0], state, when)
+        _check_position(game, state, when)
+        if turn == most or state.done.all() or _stuck(game, state) is not None:
             break
-        actions = game.random_actions(state, generator)
-        state = _check_step(game, state, actions, f"in step {turn + 1}")
-        history.append(state)
+        actions, before = game.random_actions(state, generator), state.clone()
+        after = game.step(state, actions)
+        when = f"in step {turn + 1}"
+        _check_fields(game, before, after, when)
+        _demand(game, state.equal(before), f"step changes the state that it is given {when}")
+        _demand(game, after.equal(game.step(state, actions)), f"the same step from the same state differs {when}")
+        history.append(state := after)
         played.append(actions)
-        returns += state.rewards
-    _demand(game, bool(state.done.all()), f"a game goes on after {turn} steps; info.max_turns is {game.info.max_turns}")
-    outcome = game.outcome(state)
+    return history, played, _mixed(game, history, generator)
+
+
+def _check_history(game: Game, history: list[Any], played: list[Tensor]) -> None:
+    """Check what the rules of the core say of games from beginning to end."""
+    for turn, state in enumerate(history):
+        _check_texts(game, state, f"after {turn} steps")
+        if turn < len(played):
+            _check_step(game, state, played[turn], history[turn + 1], f"in step {turn + 1}")
+    state, steps = history[-1], len(played)
+    _demand(
+        game, bool(state.done.all()), f"a game goes on after {steps} steps; info.max_turns is {game.info.max_turns}"
+    )
     if game.info.zero_sum:
+        outcome, returns = game.outcome(state), torch.stack([state.rewards for state in history]).sum(0)
         _demand(game, not outcome.sum(1).any(), f"outcomes of a zero-sum game add up to {outcome.sum(1).tolist()}")
         _demand(
             game, bool((returns.sum(1).abs() < 1e-4).all()), f"rewards of a zero-sum game add up to {returns.sum(1)}"
@@ -95,14 +115,13 @@ def _play(game: Game, seed: int, max_steps: int) -> tuple[list[Any], list[Tensor
     for env_id in range(_NUM_ENVS):
         summary = game.summary(state[env_id])
         _demand(game, json.loads(json.dumps(summary)) == summary, "summary(state) is not what JSON gives back")
-    return history, played, _mixed(game, history, generator)
 
 
 def _mixed(game: Game, history: list[Any], generator: torch.Generator) -> Batch:
     """Return games of all plies, from beginnings to ends, two of each that was played."""
-    ends = [next(ply for ply, state in enumerate(history) if state.done[env_id]) for env_id in range(_NUM_ENVS)]
-    games = []
-    for env_id, end in enumerate(ends):
+    games, last = [], len(history) - 1
+    for env_id in range(_NUM_ENVS):
+        end = next((ply for ply, state in enumerate(history) if state.done[env_id]), last)
         ply = round(end * env_id / (_NUM_ENVS - 1))
         games += [history[ply][env_id], history[min(ply + 1, end)][env_id]]
     state = type(history[0]).cat(games)
@@ -113,18 +132,24 @@ def _mixed(game: Game, history: list[Any], generator: torch.Generator) -> Batch:
     return Batch(state, players[torch.randperm(len(state), generator=generator)], actions, bits)
 
 
-def _functions(game: Game) -> dict[str, Function]:
-    """Return all that can be asked of a game, by what the call looks like."""
-    found: dict[str, Function] = {
+def _acts(game: Game) -> dict[str, Function]:
+    """Return all that begins and steps games, by what the call looks like."""
+    return {
         "init(seeds)": lambda game, batch: _fields(game.init(batch.state.seed)),
+        "step(state, actions)": lambda game, batch: _fields(game.step(batch.state, batch.actions)),
+        "random_actions(state, bits)": _actions_of_unfinished,
+        "_restart(state, done)": lambda game, batch: _fields(game._restart(batch.state.clone(), batch.state.done)),
+    }
+
+
+def _views(game: Game) -> dict[str, Function]:
+    """Return all that a game says of positions, by what the call looks like."""
+    found: dict[str, Function] = {
         "legal_actions(state)": lambda game, batch: {"": game.legal_actions(batch.state)},
         "observe(state, player)": lambda game, batch: {"": game.observe(batch.state, batch.players)},
         "board(state)": lambda game, batch: {"": game.board(batch.state)},
         "outcome(state)": lambda game, batch: {"": game.outcome(batch.state)},
-        "step(state, actions)": lambda game, batch: _fields(game.step(batch.state, batch.actions)),
-        "random_actions(state, bits)": _actions_of_unfinished,
         "is_last_turn(state)": lambda game, batch: {"": game.is_last_turn(batch.state)},
-        "_restart(state, done)": lambda game, batch: _fields(game._restart(batch.state.clone(), batch.state.done)),
         "_legal_again(state, mask)": _legal_again,
     }
     for seat in range(game.info.num_players):
@@ -255,7 +280,7 @@ def _refuses(game: Game, otherwise: str, attempt: Any) -> None:
 
 def _check_position(game: Game, state: Any, when: str) -> None:
     """Check shapes, dtypes and bounds of all that a game says of a position."""
-    info, done = game.info, state.done
+    info = game.info
     for name, ask, space in _shown(game, state):
         _check_space(game, f"{name} {when}", _asked(game, f"{name} {when}", state, ask), space)
     _check_space(
@@ -263,21 +288,31 @@ def _check_position(game: Game, state: Any, when: str) -> None:
     )
     outcome = _asked(game, f"outcome {when}", state, lambda: game.outcome(state))
     _check_space(game, f"outcome {when}", outcome, Space((info.num_players,), torch.int8, -1, 1))
-    _demand(game, not outcome[~done].any(), f"outcome {when}: a game that goes on has one already")
-    _demand(game, not (state.terminated & state.truncated).any(), f"a game is both terminated and truncated {when}")
     mask = _asked(game, f"legal_actions {when}", state, lambda: game.legal_actions(state))
-    _demand(game, not mask[done].any(), f"legal_actions {when}: something is legal in a game that is over")
     seats = (info.num_players,) if info.simultaneous else ()
     _check_space(game, f"legal_actions {when}", mask, Space((*seats, info.num_actions), torch.bool, 0, 1))
-    for component, part in enumerate(mask.split(list(info.action_nvec), dim=-1)):
-        some = part.any(-1).view(len(state), -1)
-        _demand(
-            game, bool(some[~done].all()), f"nothing is legal for someone who must act {when}, component {component}"
-        )
     fields = state.tensors()
     _demand(
         game, len({field.data_ptr() for field in fields}) == len(fields), f"fields of the state share memory {when}"
     )
+
+
+def _stuck(game: Game, state: Any) -> int | None:
+    """Return a component of which somebody who must act has no legal choice; None if there is none."""
+    going = game.legal_actions(state)[~state.done]
+    parts = enumerate(going.split(list(game.info.action_nvec), dim=-1))
+    return next((component for component, part in parts if not part.any(-1).all()), None)
+
+
+def _check_rules(game: Game, state: Any, when: str) -> None:
+    """Check outcomes, ends and masks of a position."""
+    done = state.done
+    _demand(game, not game.outcome(state)[~done].any(), f"outcome {when}: a game that goes on has one already")
+    _demand(game, not (state.terminated & state.truncated).any(), f"a game is both terminated and truncated {when}")
+    legal = game.legal_actions(state)[done]
+    _demand(game, not legal.any(), f"legal_actions {when}: something is legal in a game that is over")
+    stuck = _stuck(game, state)
+    _demand(game, stuck is None, f"nothing is legal for someone who must act {when}, component {stuck}")
 
 
 def _asked(game: Game, what: str, state: Any, ask: Callable[[], Tensor]) -> Tensor:
@@ -334,14 +369,9 @@ def _check_text(game: Game, single: Any, when: str) -> None:
     _demand(game, bool(game.text(single)), f"text is empty {when}")
 
 
-def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
-    """Check a step and return the position after it."""
-    before, done = state.clone(), state.done
-    mask = game.legal_actions(state)
-    after = game.step(state, actions)
-    _check_fields(game, before, after, when)
-    _demand(game, state.equal(before), f"step changes the state that it is given {when}")
-    _demand(game, after.equal(game.step(state, actions)), f"the same step from the same state differs {when}")
+def _check_step(game: Game, before: Any, actions: Tensor, after: Any, when: str) -> None:
+    """Check a step: of finished games, of each game alone, and that illegal actions are refused."""
+    done, mask = before.done, game.legal_actions(before)
     still = before.replace(rewards=torch.zeros_like(before.rewards))
     _demand(game, after[done].equal(still[done]), f"a finished game changes {when}")
     _demand(game, torch.equal(after.turn[~done], before.turn[~done] + 1), f"state.turn does not count the steps {when}")
@@ -353,8 +383,7 @@ def _check_step(game: Game, state: Any, actions: Tensor, when: str) -> Any:
             flat -= game.info.action_nvec[component]
             component += 1
         wrong[(*where, *[component] * (len(game.info.action_nvec) > 1))] = flat
-        _refuses(game, f"an illegal action is taken {when}", lambda: game.step(state, wrong))
-    return after
+        _refuses(game, f"an illegal action is taken {when}", lambda: game.step(before, wrong))
 
 
 def _check_alone(game: Game, state: Any, actions: Tensor, after: Any, when: str) -> None:

@@ -99,7 +99,7 @@ BROKEN: dict[str, tuple[Game, str]] = {
         r"state.turn does not count the steps in step 1",
     ),
     "early": (
-        broken(outcome=lambda self, state: torch.ones(len(state), 2, dtype=torch.int8)),
+        broken(outcome=lambda self, state: torch.ones_like(state.rewards, dtype=torch.int8)),
         r"outcome after 0 steps: a game that goes on has one already",
     ),
     "names": (broken(action_to_string=lambda self, action: "rest"), r"two actions have the same name"),
@@ -187,7 +187,7 @@ def writes_into(self: Race, state: RaceState) -> Tensor:
 
 def goes_on(self: Race, state: RaceState, actions: Tensor, *, checked: bool = True) -> RaceState:
     after = BaseGame.step(self, state, actions, checked=checked)
-    return after.replace(place=after.place + state.done[:, None])
+    return after.replace(scores=after.scores + state.done[:, None])
 
 
 def keeps_choices(self: Race, state: RaceState, done: Tensor) -> RaceState:
