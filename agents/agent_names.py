@@ -20,7 +20,7 @@ from .agent_specs import AGENTS
 if TYPE_CHECKING:
     from .base import AnyAgent
 
-__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "split_name"]
+__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "own_name", "split_name"]
 
 MOST_NAME = 60
 """Characters of a name."""
@@ -47,6 +47,13 @@ def split_name(text: str) -> tuple[str, str]:
     return name, spec
 
 
+def own_name(agent: AnyAgent) -> str:
+    """Return the name of an agent; a `ValueError` if it has none that can be read."""
+    from .containment import name_of  # needs torch
+
+    return name_of(agent)
+
+
 def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
     """Return specs and agents by the names that they have in records, in the given order.
 
@@ -57,10 +64,10 @@ def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
     if isinstance(agents, Mapping):
         pairs = list(agents.items())
         for name, agent in pairs:
-            if name != (agent if isinstance(agent, str) else agent.name):
+            if name != (agent if isinstance(agent, str) else own_name(agent)):
                 _check_name(name, name)
     else:
-        pairs = [split_name(agent) if isinstance(agent, str) else (agent.name, agent) for agent in agents]
+        pairs = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
     names = [name for name, _ in pairs]
     if hidden := [name for name in names if not name.isprintable()]:
         raise ValueError(f"expected agents with names that can be printed, got {listed(hidden)}")

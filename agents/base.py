@@ -21,6 +21,7 @@ from cellgames.utils.foreign_text import shown
 
 __all__ = [
     "Agent",
+    "AnswerError",
     "AnyAgent",
     "BaseAgent",
     "ByGame",
@@ -36,6 +37,10 @@ __all__ = [
 ]
 
 G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
+
+
+class AnswerError(ValueError):
+    """An answer that is no tensor of actions; the message begins with "must" and does not name the agent."""
 
 
 @runtime_checkable

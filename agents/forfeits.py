@@ -11,7 +11,6 @@ Letters: `L` rows that an agent is asked about, `K` components of an action.
 from __future__ import annotations
 
 import asyncio
-import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,17 +20,16 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .base import AnyAgent
+from .base import AnswerError
+from .containment import AgentError, Asked
+from .reasons import reason_of, trace_of
 from .selection import question
 
-__all__ = ["MOST_REASON", "Failure", "Faults", "reason_of", "select_or_fail", "start_or_fail"]
+__all__ = ["Failure", "Faults", "select_or_fail", "start_or_fail"]
 
-MOST_REASON = 200
-"""Characters of a reason."""
-
-# What a bot does wrong, also leaving by sys.exit or out of a coroutine. Ctrl-C is not among them.
-_BOTS_FAULT = (Exception, SystemExit, asyncio.CancelledError)
-_MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)
+# What an agent of the package does wrong; `containment` finds what others do. Ctrl-C is not among them.
+_AGENTS_FAULT = (Exception, SystemExit, asyncio.CancelledError)
+_MACHINES_FAULT = (MemoryError, torch.OutOfMemoryError)  # of the package's agents, which need what they need
 
 
 @dataclass(frozen=True)
@@ -42,48 +40,59 @@ class Failure:
         seats: that failed, all in the same turn; ascending.
         turn: turns played before; 0 also for an agent that failed at the start.
         reason: of the first of them, one line.
+        trace: file, line and source of that agent's calls if it raised an error, several lines.
     """
 
     seats: tuple[int, ...]
     turn: int
     reason: str
+    trace: str = ""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The reason why one call failed.
+
+    Attributes:
+        reason: one line.
+        trace: as in `Failure`.
+    """
+
+    reason: str
+    trace: str = ""
+
+    @classmethod
+    def of(cls, error: BaseException) -> Fault:
+        """Return the fault of an error that an agent has raised."""
+        if isinstance(error, AgentError):
+            return cls(error.reason, error.trace)
+        if isinstance(error, AnswerError):
+            return cls(reason_of(str(error).split(";")[0]))
+        return cls(reason_of(error), trace_of(error))
 
 
 class Faults:
-    """The failures of a turn: by environment, the reason of each seat."""
+    """The failures of a turn: by environment, the fault of each seat."""
 
     def __init__(self) -> None:
-        self._found: dict[int, dict[int, str]] = {}
+        self._found: dict[int, dict[int, Fault]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, env_id: int, seat: int, reason: str) -> None:
-        """Add the reason of a seat, unless it has one."""
-        self._found.setdefault(env_id, {}).setdefault(seat, reason)
+    def add(self, env_id: int, seat: int, fault: Fault) -> None:
+        """Add the fault of a seat, unless it has one."""
+        self._found.setdefault(env_id, {}).setdefault(seat, fault)
 
     def failures(self, turn: int) -> dict[int, Failure]:
         """Return the failures by environment, after so many turns."""
         return {
-            env_id: Failure(tuple(sorted(seats)), turn, seats[min(seats)])
+            env_id: Failure(tuple(sorted(seats)), turn, seats[min(seats)].reason, seats[min(seats)].trace)
             for env_id, seats in sorted(self._found.items())
         }
 
 
-def reason_of(fault: str | BaseException) -> str:
-    """Return one line of at most `MOST_REASON` printable characters, without addresses, which differ by process."""
-    if isinstance(fault, BaseException):
-        try:
-            said = str(fault)
-        except Exception:  # a bot may have errors of its own making
-            said = ""
-        fault = f"{type(fault).__name__}: {said}" if said else type(fault).__name__
-    line = " ".join(re.sub(r"\b0x[0-9a-fA-F]+", "0x...", fault).split())
-    line = "".join(letter if letter.isprintable() else "?" for letter in line)
-    return line if len(line) <= MOST_REASON else line[: MOST_REASON - 3] + "..."
-
-
-def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
+def start_or_fail(agent: Asked, game: Game, players: Tensor, env_ids: Tensor, faults: Faults) -> None:
     """Start an agent; environments in which it fails are added to `faults`.
 
     Args:
@@ -94,20 +103,20 @@ def start_or_fail(agent: AnyAgent, game: Game, players: Tensor, env_ids: Tensor,
         faults: added to.
     """
 
-    def attempt(rows: slice) -> str:
+    def attempt(rows: slice) -> Fault | None:
         try:
             agent.start(game, players[rows].clone(), env_ids[rows].clone())
-        except _MACHINES_FAULT:
-            raise
-        except _BOTS_FAULT as error:
-            return reason_of(error)
-        return ""
+        except _MACHINES_FAULT as error:
+            raise _too_large(agent, error) from error
+        except _AGENTS_FAULT as error:
+            return Fault.of(error)
+        return None
 
     _halving(agent, env_ids, players, attempt, faults)
 
 
 def select_or_fail(
-    agent: AnyAgent,
+    agent: Asked,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -128,50 +137,57 @@ def select_or_fail(
     """
     chosen = torch.full((len(env_ids), *game.info.action_shape[game.info.simultaneous :]), -1, device=env_ids.device)
 
-    def attempt(rows: slice) -> str:
+    def attempt(rows: slice) -> Fault | None:
         saved = generator.get_state()
         asked = question(agent, game, state, env_ids[rows], generator, players[rows])
         try:
             answer = asked.answer(generator)
-            if fault := asked.fault(answer):
-                generator.set_state(saved)
-                return reason_of(fault.split(";")[0])
-            wrong, legal = asked.illegal(answer)
-        except _MACHINES_FAULT:
-            raise
-        except _BOTS_FAULT as error:
+        except _MACHINES_FAULT as error:
+            raise _too_large(agent, error) from error
+        except _AGENTS_FAULT as error:
             generator.set_state(saved)
-            return reason_of(error)
-        chosen[rows] = legal
+            return Fault.of(error)
+        wrong = asked.illegal(answer)
+        chosen[rows] = answer
         if wrong.any():
             places = torch.arange(len(env_ids), device=env_ids.device)[rows]
             for row in wrong.any(1).nonzero().squeeze(1).tolist():
                 action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
                 place = int(places[row])
-                faults.add(int(env_ids[place]), int(players[place]), reason_of(f"illegal action {action}: {why}"))
+                faults.add(
+                    int(env_ids[place]), int(players[place]), Fault(reason_of(f"illegal action {action}: {why}"))
+                )
                 chosen[place] = -1
-        return ""
+        return None
 
     _halving(agent, env_ids, players, attempt, faults)
     return chosen
 
 
-def _halving(agent: AnyAgent, env_ids: Tensor, seats: Tensor, attempt: Callable[[slice], str], faults: Faults) -> None:
+def _too_large(agent: Asked, error: BaseException) -> MemoryError:
+    return MemoryError(
+        f"agent {agent.name!r} ran out of memory ({reason_of(error)}); play fewer games at once (--chunk)"
+    )
+
+
+def _halving(
+    agent: Asked, env_ids: Tensor, seats: Tensor, attempt: Callable[[slice], Fault | None], faults: Faults
+) -> None:
     """Attempt all rows at once, or find the environments in which an attempt fails by itself.
 
     Where all fail this takes less than two attempts per env, where one does, two for each doubling of the envs. Rows
     of one env stay together.
     """
-    if not (reason := attempt(slice(None))):
+    if (fault := attempt(slice(None))) is None:
         return
     counts = env_ids.unique_consecutive(return_counts=True)[1]
     ends = [0, *counts.cumsum(0).tolist()]  # rows of env k are ends[k] to ends[k + 1]
 
-    def blamed(first: int, last: int, reason: str) -> bool:
+    def blamed(first: int, last: int, fault: Fault) -> bool:
         """Return True if some of these environments, which failed together, fails alone."""
         if last - first == 1:
             for row in range(ends[first], ends[last]):
-                faults.add(int(env_ids[row]), int(seats[row]), reason)
+                faults.add(int(env_ids[row]), int(seats[row]), fault)
             return True
         middle = (first + last) // 2
         found = False
@@ -180,10 +196,10 @@ def _halving(agent: AnyAgent, env_ids: Tensor, seats: Tensor, attempt: Callable[
                 found |= blamed(start, end, again)
         return found
 
-    if not blamed(0, len(counts), reason):
+    if not blamed(0, len(counts), fault):
         warnings.warn(
-            f"agent {agent.name!r} failed when it was asked about several games at once ({reason}), but in none of "
-            "them alone: no game is forfeited, but it plays slowly",
+            f"agent {agent.name!r} failed when it was asked about several games at once ({fault.reason}), but in none "
+            "of them alone: no game is forfeited, but it plays slowly",
             RuntimeWarning,
             stacklevel=2,
         )

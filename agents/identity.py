@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.utils.version import __version__
 
-from .agent_names import split_name
+from .agent_names import own_name, split_name
 from .agent_specs import AGENTS, file_of
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def identities(
     if isinstance(agents, Mapping):
         named = list(agents.items())
     else:
-        named = [split_name(agent) if isinstance(agent, str) else (agent.name, agent) for agent in agents]
+        named = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]
     found = {name: _of_spec(agent, game) if isinstance(agent, str) else identity(agent, game) for name, agent in named}
     return dict(sorted(found.items()))
 

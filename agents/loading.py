@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, WEIGHTS_SUFFIX
 from cellgames.envs.registry import plugin_of
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import clipped, shown
 
 from .agent_names import split_name
 from .agent_specs import AGENTS, AgentFile, file_of
@@ -50,10 +50,21 @@ def load(spec: str, game: Game | None = None, *, name: str | None = None) -> Any
         ValueError: unknown or malformed spec, what cannot be imported, an object that is no agent, or not for
             this game; the message says what is missing.
     """
-    from .base import BaseAgent, takes_states
-
     if name is None:
         name, spec = split_name(spec)
+    if spec.partition(":")[0] in AGENTS or file_of(spec) is not None or not _IMPORT_PATH.fullmatch(spec):
+        return _loaded(spec, name, game)
+    from .containment import AgentError, guarded
+
+    try:
+        return guarded(name, "its beginning", lambda: _loaded(spec, name, game))
+    except AgentError as error:
+        raise ValueError(f"agent {shown(spec)}: loading it failed with {error.reason}") from None
+
+
+def _loaded(spec: str, name: str, game: Game | None) -> AnyAgent:
+    from .base import BaseAgent, takes_states
+
     kind, colon, text = spec.partition(":")
     agent: AnyAgent
     if kind in AGENTS:
@@ -105,7 +116,12 @@ def _load_by_path(spec: str, module: str, attribute: str, text: str | None) -> A
         except TypeError as error:
             takes = f"the text {shown(text)}" if arguments else "no arguments"
             raise ValueError(f"agent {shown(spec)}: cannot make {attribute} with {takes}: {error}") from error
-        found = found(*arguments)
+        try:
+            found = found(*arguments)
+        except Exception as error:
+            raise ValueError(
+                f"agent {shown(spec)}: making {attribute} failed with {type(error).__name__}: {clipped(str(error))}"
+            ) from error
     elif text is not None:
         raise ValueError(f"agent {shown(spec)}: only a class takes text after a second colon, {attribute} is none")
     return _as_agent(spec, found)

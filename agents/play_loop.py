@@ -16,7 +16,8 @@ from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 
-from .base import AnyAgent, draw_seeds, takes_states
+from .base import AnyAgent, draw_seeds
+from .containment import contain, kept_streams
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 
@@ -40,6 +41,7 @@ class Played(Generic[S]):
     failures: Mapping[int, Failure] = field(default_factory=dict)
 
 
+@kept_streams()
 def play(
     game: Game[S],
     agents: Sequence[AnyAgent],
@@ -72,6 +74,7 @@ def play(
     Raises:
         ValueError: wrong shapes, an illegal opening, an agent that cannot play this kind of game, or, without
             `forfeits`, one that gives an illegal action.
+        AgentError: without `forfeits`, an agent that is not part of the package fails.
     """
     info, device, batch = game.info, seeds.device, len(seeds)
     seats = seats.to(device)
@@ -80,18 +83,19 @@ def play(
     if opening is not None:
         opening = opening.to(device)
         _check_opening(game, opening, batch, trailing)
+    asked = [contain(agent, game, chance, keep=True) for agent, chance in zip(agents, generators, strict=True)]
     state = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
 
     def start(index: int, players: Tensor, env_ids: Tensor) -> None:
         if faults is None:
-            agents[index].start(game, players, env_ids)
+            asked[index].start(game, players, env_ids)
         else:
-            start_or_fail(agents[index], game, players, env_ids, faults)
+            start_or_fail(asked[index], game, players, env_ids, faults)
 
     def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
-        arguments = (agents[index], game, state, env_ids, generators[index], players)
+        arguments = (asked[index], game, state, env_ids, generators[index], players)
         return select(*arguments) if faults is None else select_or_fail(*arguments, faults)
 
     seating = Seating(game, seats)
@@ -160,8 +164,6 @@ def _check_arguments(
             f"expected {len(agents)} generators, one of its own for each agent, got {len(generators)}"
             f"{' (the same one twice)' if len(generators) == len(agents) else ''}"
         )
-    for agent in agents:
-        takes_states(agent, game)
 
 
 def _check_opening(game: Game, opening: Tensor, batch: int, trailing: tuple[int, ...]) -> None:

@@ -12,9 +12,10 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.envs.core import Game
+from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.utils.foreign_text import shown
 
-from .base import BaseAgent
+from .base import AnswerError, BaseAgent
 
 __all__ = ["Policy", "PolicyAgent"]
 
@@ -42,20 +43,20 @@ class PolicyAgent(BaseAgent):
         self._nvec = game.info.action_nvec
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
-        """Choose actions; a `ValueError` tells the environment in which the policy did not answer with a number."""
+        """Choose actions; an `AnswerError` tells the environment in which the policy did not answer with a number."""
         observations = np.array(observation.numpy(force=True))
         masks = action_mask.numpy(force=True).astype(np.int8)
         several = self._nvec is not None and len(self._nvec) > 1
         bounds = np.cumsum(self._nvec)[:-1] if several and self._nvec is not None else ()
+        shape = (len(self._nvec),) if several and self._nvec is not None else ()
         chosen = []
         for env_id, seen, mask in zip(env_ids.tolist(), observations, masks, strict=True):
             given = tuple(np.split(mask, bounds)) if several else mask
             answer = self._policy({"observation": seen, "action_mask": given})
             try:
-                chosen.append([operator.index(part) for part in answer] if several else operator.index(answer))
-            except TypeError:
+                # Not only numbers: arrays and tensors with a single one count as it.
+                chosen.append(from_numbers(answer if several else operator.index(answer), shape))
+            except (ActionsError, TypeError, ValueError, RuntimeError):
                 wanted = "one whole number for each component" if several else "a whole number"
-                raise ValueError(
-                    f"agent {self.name!r} must give {wanted} as its action, got {shown(answer)} in env {env_id}"
-                ) from None
-        return torch.tensor(chosen, dtype=torch.int64, device=action_mask.device)
+                raise AnswerError(f"must give {wanted} as its action, got {shown(answer)} in env {env_id}") from None
+        return torch.stack(chosen).to(action_mask.device)

@@ -12,15 +12,17 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.envs.kernels.actions import ActionsError, as_actions
 from cellgames.utils.foreign_text import shown
 
-from .base import AnyAgent, acting, draw_seeds, takes_states
+from .base import AnswerError, acting, draw_seeds, takes_states
+from .containment import Asked, Contained, inner
 
 __all__ = ["Question", "question", "select"]
 
 
 def select(
-    agent: AnyAgent,
+    agent: Asked,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -43,12 +45,14 @@ def select(
     Raises:
         ValueError: names agent, env, action and reason if an action is not legal; the agent cannot play this
             kind of game.
+        AgentError: an agent that is contained fails.
     """
     asked = question(agent, game, state, env_ids, generator, players)
-    actions = asked.answer(generator)
-    if fault := asked.fault(actions):
-        raise ValueError(f"agent {shown(asked.agent.name)} {fault}")
-    wrong, actions = asked.illegal(actions)
+    try:
+        actions = asked.answer(generator)
+    except AnswerError as error:
+        raise ValueError(f"agent {shown(asked.agent.name)} {error}") from None
+    wrong = asked.illegal(actions)
     if wrong.any():
         row, component = wrong.nonzero()[0].tolist()
         action, reason = asked.why_illegal(actions, row, component)
@@ -75,7 +79,7 @@ class Question:
         on_state: True if the agent is asked by `act_on_state`.
     """
 
-    agent: AnyAgent
+    agent: Asked
     game: Game
     state: State
     env_ids: Tensor
@@ -84,37 +88,41 @@ class Question:
     seeds: Tensor | None
     on_state: bool
 
-    def answer(self, generator: torch.Generator) -> Any:
-        """Ask the agent, with copies of everything; the answer is not checked."""
+    def answer(self, generator: torch.Generator) -> Tensor:
+        """Ask the agent, with copies of everything.
+
+        Returns:
+            int64 [L], or [L, K], on the games' device; the agent cannot change it any more. Legality is not checked.
+
+        Raises:
+            AnswerError: the answer is something else.
+        """
+        if isinstance(self.agent, Contained):
+            # The answer is looked at within the call: an object of the agent's may run its code then.
+            return self.agent.call(lambda: self._answer(generator).clone())
+        return self._answer(generator)
+
+    def _answer(self, generator: torch.Generator) -> Tensor:
+        agent: Any = inner(self.agent)
         env_ids = self.env_ids.clone()
         if self.on_state:
             state = self.state.clone()
             if self.seeds is not None:
                 state = state.replace(seed=self.seeds)
-            return self.agent.act_on_state(state, env_ids, generator)  # type: ignore[union-attr]  # `on_state` says so
-        observation = self.game.observe(self.state, self.players)
-        return self.agent.act(observation, self.mask.clone(), env_ids, generator)  # type: ignore[union-attr]  # same
-
-    def fault(self, actions: Any) -> str:
-        """Return what is wrong with the answer as a whole; "" if it is one number (or `K`) for each game."""
+            actions = agent.act_on_state(state, env_ids, generator)
+        else:
+            actions = agent.act(self.game.observe(self.state, self.players), self.mask.clone(), env_ids, generator)
         nvec = self.game.info.action_nvec
         shape = (len(self.env_ids),) if len(nvec) == 1 else (len(self.env_ids), len(nvec))
-        if not isinstance(actions, Tensor):
-            return (
-                f"must give a tensor of actions, got {type(actions).__name__}; "
-                "cellgames.agents.PolicyAgent wraps a function of one observation"
-            )
-        if actions.dtype.is_floating_point or actions.dtype.is_complex or actions.dtype == torch.bool:
-            return f"must give whole numbers, got {actions.dtype}"
-        if tuple(actions.shape) != shape:
-            return f"must give one action a game, {list(shape)}, got {list(actions.shape)}"
-        return ""
+        try:
+            return as_actions(actions, shape, self.state.device)
+        except ActionsError as error:
+            raise AnswerError(_wanted(error, shape)) from None
 
-    def illegal(self, actions: Tensor) -> tuple[Tensor, Tensor]:
-        """Return which components are illegal, bool [L, K]; and the actions, int64 on the games' device."""
-        actions = actions.to(self.state.device, torch.int64)
+    def illegal(self, actions: Tensor) -> Tensor:
+        """Return which components of an answer are illegal, bool [L, K]."""
         parts = actions.view(len(self.env_ids), len(self.game.info.action_nvec))
-        return ~self.game.info.admits(self.mask, parts), actions
+        return ~self.game.info.admits(self.mask, parts)
 
     def why_illegal(self, actions: Tensor, row: int, component: int) -> tuple[int, str]:
         """Return an illegal action and the reason."""
@@ -122,8 +130,22 @@ class Question:
         return action, self.game.why_illegal(self.state[row], int(self.players[row]), component, action)
 
 
+def _wanted(error: ActionsError, shape: tuple[int, ...]) -> str:
+    """Return what an answer must be, and what it is."""
+    if error.fault == "type":
+        return (
+            f"must give a tensor of actions, got {error.got}; "
+            "cellgames.agents.PolicyAgent wraps a function of one observation"
+        )
+    if error.fault == "dtype":
+        return f"must give whole numbers, got {error.got}"
+    if error.fault == "shape":
+        return f"must give one action a game, {list(shape)}, got {error.got}"
+    return f"must give a dense tensor with numbers in memory, got {error.got}"
+
+
 def question(
-    agent: AnyAgent,
+    agent: Asked,
     game: Game,
     state: State,
     env_ids: Tensor,
@@ -131,7 +153,8 @@ def question(
     players: Tensor | None = None,
 ) -> Question:
     """Return the question that `select` asks, with the same arguments; seeds of games of chance are drawn here."""
-    info, agent = game.info, acting(agent, game)
+    info = game.info
+    agent = agent if isinstance(agent, Contained) else acting(agent, game)
     part = state[env_ids]  # a copy: what agents do to their arguments stays with them
     mask = game.legal_actions(part)
     if info.simultaneous:
@@ -140,6 +163,6 @@ def question(
         mask = mask[torch.arange(len(env_ids), device=state.device), players]
     else:
         players = part.current_player
-    on_state = takes_states(agent, game)
+    on_state = agent.on_state if isinstance(agent, Contained) else takes_states(agent, game)
     seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
     return Question(agent, game, part, env_ids, players, mask, seeds, on_state)

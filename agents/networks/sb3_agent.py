@@ -29,7 +29,7 @@ from torch import Tensor, nn
 from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
-from cellgames.agents.forfeits import reason_of
+from cellgames.agents.reasons import reason_of
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
 

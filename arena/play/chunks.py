@@ -2,6 +2,7 @@
 
     run.json      the settings, written first
     games.jsonl   one record a game, appended chunk by chunk (`MatchOptions.chunks`)
+    forfeits.log  the errors that agents raised, if any did (`forfeit_log`)
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
 equals a bigger one played at once, and the files are the same, byte for byte. Which chunks there are may also depend on
@@ -19,10 +20,12 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, append, plain, read_records
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
+from cellgames.utils import last_call
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import START_OVER, RunError, differences, opened, refuse_foreign, write_atomic
@@ -149,8 +152,12 @@ class ChunkedRun:
             RunError: the folder holds something else or another run, or another process uses it.
             StoreError: the store is another kind of file, or cannot be created.
         """
-        names = (RUN, RECORDS, *files)
-        with opened(self.folder, names), feeding(store, kind, self.folder, self.settings.identities, self.warn) as keep:
+        names = (RUN, RECORDS, FORFEIT_LOG, *files)
+        with (
+            opened(self.folder, names),
+            last_call.kept_in(self.folder, self.warn),
+            feeding(store, kind, self.folder, self.settings.identities, self.warn) as keep,
+        ):
             self._prepare(names)
             yield keep
 
@@ -184,7 +191,7 @@ class ChunkedRun:
             ClusterError: workers could not play a chunk; all others that were under way are in the file.
         """
         path = self.folder / RECORDS
-        play = self._player(workers)
+        play, log = self._player(workers), ForfeitLog(self.folder)
 
         def chunk_of(key: Key) -> Chunk | None:
             return plan.get(key) or (growth.possible(key) if growth is not None else None)
@@ -208,6 +215,7 @@ class ChunkedRun:
             with show_progress(total, done=total - left, label=label, shown=progress and bool(missing)) as finished:
                 for chunk, records in play([stage[key] for key in missing], finished):
                     kept[chunk.key] = records
+                    log.add(traces_of(records))
                     append(path, records)
                     keep(records)
             played += left
@@ -229,7 +237,9 @@ class ChunkedRun:
             def here(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
                 for chunk in chunks:
                     players = {name: self.players[name] for name in chunk.agents}
-                    yield chunk, play_games(self.game, players, self.options, chunk.pairings, finished)
+                    with last_call.during(str(chunk)):
+                        records = play_games(self.game, players, self.options, chunk.pairings, finished)
+                    yield chunk, records
 
             return here
         parcel = Parcel.pack(self.game, self.agents)

@@ -101,7 +101,7 @@ def free_for_all(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {options.games}"
         )
-    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), Path(out), warn)
+    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), Path(out).absolute(), warn)
     folder = run.folder
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)

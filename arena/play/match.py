@@ -18,7 +18,8 @@ import torch
 
 from cellgames.agents import play_loop as loop
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.agents.base import AnyAgent, takes_states
+from cellgames.agents.base import AnyAgent
+from cellgames.agents.containment import contain
 from cellgames.agents.loading import load
 from cellgames.arena.records.record_lines import Forfeit, Pairing, Record
 from cellgames.arena.records.replays import results
@@ -82,7 +83,7 @@ def load_agents(game: Game, agents: Agents) -> dict[str, AnyAgent]:
         raise ValueError(f"expected at least two agents, got {', '.join(named) or 'none'}")
     loaded = {name: load(agent, game, name=name) if isinstance(agent, str) else agent for name, agent in named.items()}
     for agent in loaded.values():
-        takes_states(agent, game)
+        contain(agent, game)
     return loaded
 
 
@@ -170,7 +171,7 @@ def records_of(
     """Return the records of games that were played or forfeited; the keywords are the records', one per env."""
     env_ids = range(len(played.turns))
     failures = [played.failures.get(env_id) for env_id in env_ids]
-    forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:]) for f in failures]
+    forfeits = [None if f is None else Forfeit(f.seats[0], f.reason, f.seats[1:], f.trace) for f in failures]
     ends = results(game, played.state, forfeits)
     parameters = json.dumps(game.parameters)
     has_summary = type(game).summary is not Game.summary

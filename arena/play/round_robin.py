@@ -143,7 +143,7 @@ def round_robin(
     growth = UntilCertain(names, options, plan) if options.until_certain else None
     budget = None if growth is None else growth.budget
     settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
-    run = ChunkedRun(game, players, agents, options, settings, Path(out), warn)
+    run = ChunkedRun(game, players, agents, options, settings, Path(out).absolute(), warn)
     folder = run.folder
     with run.opened("round robin", (GIF, *ROUND_ROBIN_FILES), store) as keep:
         records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)

@@ -69,11 +69,14 @@ class Forfeit:
         seat: Seat of the agent that failed, the first one if several failed in the same turn.
         reason: What it did, on one line (bounded where games are played).
         also: Other seats that failed in that turn, ascending.
+        trace: The calls of the agent's program that led to its error, in games that were just played; no part of the
+            record's JSON.
     """
 
     seat: int
     reason: str
     also: tuple[int, ...] = ()
+    trace: str = field(default="", compare=False, repr=False)
 
     @property
     def seats(self) -> tuple[int, ...]:
@@ -168,6 +171,7 @@ class Record:
             del result["forfeit"]
         else:
             result["forfeit"] = dict(vars(forfeit))
+            del result["forfeit"]["trace"]
             if not forfeit.also:
                 del result["forfeit"]["also"]
         return data

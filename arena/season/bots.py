@@ -23,9 +23,11 @@ from cellgames.arena.play.match import counter, generator, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.play.work_units import Parcel
+from cellgames.arena.records.forfeit_log import traces_of
 from cellgames.arena.records.record_lines import Record, plain
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.utils import last_call
 from cellgames.utils.run_folders import differences
 
 from .games import Fixture, PackedUmpire, Played
@@ -119,16 +121,17 @@ class BotUmpire:
         seeds = torch.tensor([fixture.derive(seed, "game") for fixture in fixtures])  # [B]
         first = fixtures[0]
         drawn = openings(self.game, seeds, self.opening_plies, generator(first.derive(seed, "openings")))
-        played = loop.play(
-            self.game,
-            [self._agents[name] for name in names],
-            seats,
-            seeds,
-            [generator(first.derive(seed, "agent"), name) for name in names],
-            opening=drawn if self.opening_plies else None,
-            on_turn=None if finished is None else counter(finished),
-            forfeits=True,
-        )
+        with last_call.during(f"{len(fixtures)} games from {first} on"):
+            played = loop.play(
+                self.game,
+                [self._agents[name] for name in names],
+                seats,
+                seeds,
+                [generator(first.derive(seed, "agent"), name) for name in names],
+                opening=drawn if self.opening_plies else None,
+                on_turn=None if finished is None else counter(finished),
+                forfeits=True,
+            )
         agents = [tuple(self._names[team] for team in fixture.teams) for fixture in fixtures]
         records = records_of(self.game, played, seeds=seeds.tolist(), agents=agents, openings=lengths(drawn))
         return [_played(fixture, record) for fixture, record in zip(fixtures, records, strict=True)]
@@ -164,4 +167,5 @@ class _Packed:
 def _played(fixture: Fixture, record: Record) -> Played:
     first, second = record.result.scores
     winners = [seat for seat, outcome in enumerate(record.result.outcome) if outcome == "win"]
-    return Played(fixture, (first, second), winners[0] if len(winners) == 1 else None, record.to_data())
+    winner = winners[0] if len(winners) == 1 else None
+    return Played(fixture, (first, second), winner, record.to_data(), traces_of([record]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from cellgames.arena.play.match import derive
@@ -80,12 +80,14 @@ class Played:
         scores: by seat, the game's own measure.
         winner: 0 or 1, a seat, or None: nobody won.
         data: what the umpire needs to play it again, and how it ended; the rest of its line in games.jsonl.
+        traces: agents that raised errors in it, and where (`forfeit_log`); no part of the line.
     """
 
     fixture: Fixture
     scores: tuple[float, float]
     winner: int | None
     data: Mapping[str, Any]
+    traces: Sequence[tuple[str, str]] = field(default=(), compare=False, repr=False)
 
     def to_json(self) -> str:
         """Return one line, without the newline."""

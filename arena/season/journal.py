@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from cellgames.arena.records.forfeit_log import ForfeitLog
 from cellgames.arena.records.record_lines import append, read_lines
 from cellgames.utils.run_folders import START_OVER, RunError, write_atomic
 
@@ -27,6 +28,7 @@ class Journal:
         seed: the season's.
         warn: gets a line for what is dropped.
         keep: gets every batch when it is in the file, those from before too.
+        log: gets the errors that agents raised.
 
     Raises:
         RecordError: the file has a line that no crash can explain.
@@ -39,8 +41,10 @@ class Journal:
         seed: int,
         warn: Callable[[str], None],
         keep: Callable[[Sequence[Played]], None] = lambda played: None,
+        log: ForfeitLog | None = None,
     ) -> None:
         self.path, self.umpire, self.seed, self.warn, self._keep = path, umpire, seed, warn, keep
+        self._log = log
         self.played = 0
         self.games = 0
         self._waiting: list[bytes] = []
@@ -78,6 +82,8 @@ class Journal:
             return found
         self._cut()
         played = self.umpire.play(fixtures, self.seed, finished)
+        if self._log is not None:
+            self._log.add(trace for game in played for trace in game.traces)
         append(self.path, played)
         self._keep(played)
         self.played += len(played)

@@ -23,10 +23,12 @@ from typing import Any
 from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.arena.stats.tables import forfeits
 from cellgames.cluster.workers import Workers
+from cellgames.utils import last_call
 from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import (
     START_OVER,
@@ -51,7 +53,7 @@ from .teams import Leagues, Team, by_league, check_names
 __all__ = ["Season", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
-_FILES = (SETTINGS, GAMES, *reports.FILES)
+_FILES = (SETTINGS, GAMES, FORFEIT_LOG, *reports.FILES)
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def play_season(
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
         **({"specs": specs} if specs else {}),
     }
-    folder = Path(out)
+    folder = Path(out).absolute()
     failed: list[Record] = []
     batches = list(_batches(schedule, umpire.chunk))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
@@ -136,7 +138,12 @@ def play_season(
         label = f"{options.days} days" if progress else ""
         player = Ahead(umpire, workers, seed, batches, label)
         progress, say = False, beside_bar(say)
-    with opened(folder, _FILES), _feeding(store, folder, umpire, warn, failed) as keep, player as plays:
+    with (
+        opened(folder, _FILES),
+        last_call.kept_in(folder, warn),
+        _feeding(store, folder, umpire, warn, failed) as keep,
+        player as plays,
+    ):
         if not options.resume and (folder / SETTINGS).exists():
             for name in _FILES[1:]:
                 (folder / name).unlink(missing_ok=True)
@@ -144,7 +151,8 @@ def play_season(
             _check_folder(folder, settings)
         write_atomic(folder / SETTINGS, reports.to_text(settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
-        run = _Run(teams, leagues, schedule, seed, Journal(folder / GAMES, plays, seed, warn, keep), progress, say)
+        journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder))
+        run = _Run(teams, leagues, schedule, seed, journal, progress, say)
         table = run.days(batches)
         seeds = seed_teams(table, leagues)
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))

@@ -18,9 +18,10 @@ from pettingzoo.utils.wrappers import (
     TerminateIllegalWrapper,
 )
 
-from cellgames.envs.core.actions import ActionsError, described, from_numbers
 from cellgames.envs.core.game import Game
+from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
+from cellgames.utils.foreign_text import shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 from .pettingzoo_parallel import ParallelGame
@@ -139,7 +140,7 @@ class AECGame(PettingZooGame, AECEnv[str, Observation, Any]):
             return error
         kind = "a whole number" if count == 1 else f"{count} whole numbers"
         return ValueError(
-            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {described(action)}"
+            f"{self.game.id}: expected {kind} as action of player {self.agent_selection}, got {shown(action)}"
         )
 
 

@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 from pettingzoo.utils.env import ParallelEnv
 
-from cellgames.envs.core.actions import ActionsError, described, from_numbers
 from cellgames.envs.core.game import Game
+from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
+from cellgames.utils.foreign_text import shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 
@@ -120,7 +121,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
             numbers: list[int] = from_numbers(action, (count,) if count > 1 else ()).reshape(-1).tolist()
         except ActionsError:
             kind = "a whole number" if count == 1 else f"{count} whole numbers"
-            message = f"{self.game.id}: expected {kind} as action of player {agent}, got {described(action)}"
+            message = f"{self.game.id}: expected {kind} as action of player {agent}, got {shown(action)}"
             raise ValueError(message) from None
         return numbers
 

@@ -15,7 +15,6 @@ import torch
 from gymnasium import spaces
 from torch import Tensor
 
-from cellgames.envs.core.actions import described
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State
 from cellgames.envs.registry import REGISTRY, GameSpec, make, on_register
@@ -110,7 +109,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
         """Let those who observed act; "__all__" in the ends says whether the game is over."""
         for agent, action in action_dict.items():
             if agent not in self.action_spaces or not _contains(self.action_spaces[agent], action):
-                what = f"{described(action)} of {described(agent)}"
+                what = f"{shown(action)} of {shown(agent)}"
                 raise ValueError(f"{self.game.id}: {what} is no action of {self.action_space}")
         env = self._env
         if isinstance(env, ParallelGame):

@@ -14,8 +14,9 @@ from typing import Any, ClassVar, Generic
 import torch
 from torch import Tensor
 
+from cellgames.envs.kernels.actions import ActionsError, as_actions
+
 from . import sampling
-from .actions import ActionsError, as_actions
 from .chance import next_seed
 from .errors import IllegalActionError
 from .info import Compilation, GameInfo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import torch
 from killing import KILL
@@ -46,7 +47,7 @@ class Impatient(RandomAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         Impatient.asked += 1
         if Impatient.asked == int(os.environ.get("IMPATIENT", "0")):
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return super().act(observation, action_mask, env_ids, generator)
 
 

@@ -37,6 +37,7 @@ from cellgames.training.distributed import joined_group, mean_over, pack, unpack
 from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
+from cellgames.utils import last_call
 from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened
 
 from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
@@ -124,7 +125,7 @@ def train(
         ImportError: a package that the run needs is missing.
     """
     check_installed()
-    folder = Path(out)
+    folder = Path(out).absolute()
     game = registry.make(arguments.game, **arguments.parameters)
     with joined_group(arguments.device) as (group, device), ExitStack() as ends:
         ends.enter_context(isolated(derive(arguments.seed, Purpose.NETWORK), arguments.threads, device))
@@ -147,10 +148,11 @@ def train(
             learner.start()
             if group.first:
                 ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE, TIMING)))
+                ends.enter_context(last_call.kept_in(folder, warn))
                 prepare(folder, arguments, resume=resume, processes=group.world)
         run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
         try:
-            return run.to_the_end(report, Path(out))
+            return run.to_the_end(report, folder)
         finally:
             run.close()
 

@@ -5,6 +5,7 @@ Letters: `B` games, `P` seats.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -60,8 +61,11 @@ def compare(
         seed: of all randomness in the games.
         device: of the games.
 
+    The other agent forfeits games in which it fails; its seats that failed are then behind.
+
     Raises:
         ValueError: an odd number of games; an agent that cannot play the game.
+        RuntimeError: the learner fails.
     """
     if games < 2 or games % 2:
         raise ValueError(f"expected an even number of games, got {games}")
@@ -72,9 +76,21 @@ def compare(
         opening = random_openings(game, games // 2, OPENING_PLIES, chance).repeat_interleave(2, 0)
     seeds = draw_seeds(games // 2, chance).repeat_interleave(2).to(device)
     seats = seatings(games, info.num_players, chance)
-    played = play(game, [learner, other], seats.to(device), seeds, generators, opening=opening)
+    played = play(game, [learner, other], seats.to(device), seeds, generators, opening=opening, forfeits=True)
     scores = played.state.scores.cpu().double()
     rank = game.outcome(played.state).cpu().double() if info.num_players == 2 else scores
+    for env_id, failure in played.failures.items():
+        if (seats[env_id, list(failure.seats)] == 0).any():
+            raise RuntimeError(f"the learner failed in its evaluation: {failure.reason}\n{failure.trace}")
+        rank[env_id] = 0.0
+        rank[env_id, list(failure.seats)] = -1.0
+    if played.failures:
+        reason = next(iter(played.failures.values())).reason
+        warnings.warn(
+            f"{other.name!r} forfeited {len(played.failures)} of {games} games of an evaluation: {reason}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
     return _comparison(rank, scores, seats == 0)
 
 

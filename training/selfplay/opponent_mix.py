@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import torch
 
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.containment import Asked, contain
 from cellgames.agents.loading import load
 from cellgames.envs.core import Game
 from cellgames.utils.foreign_text import shown
@@ -59,6 +60,7 @@ class Opponents:
         self.mix, self.pool, self.device = dict(mix), pool, device
         self.agents: list[AnyAgent] = [load(name, game) for name in mix if name not in (SELF, POOL)]
         self._fixed = len(self.agents)
+        self._game, self._asked = game, dict[int, tuple[AnyAgent, Asked]]()
         self._members: list[Member | None] = [None] * self._fixed
         self._active: list[int] = []
 
@@ -79,6 +81,13 @@ class Opponents:
             self._active[int(lot * len(self._active))] if number[names[kind]] == -2 else number[names[kind]]
             for kind, lot in zip(kinds, lots[1].tolist(), strict=True)
         ]
+
+    def asked(self, number: int) -> Asked:
+        """Return an opponent as it is started and asked (`containment`)."""
+        agent = self.agents[number]
+        if number not in self._asked or self._asked[number][0] is not agent:
+            self._asked[number] = agent, contain(agent, self._game)
+        return self._asked[number][1]
 
     def record(self, number: int, score: float, games: int) -> None:
         """Record the learner's score in games that ended."""

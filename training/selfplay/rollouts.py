@@ -199,7 +199,7 @@ class SelfPlay:
         return views.flatten(0, 1), self.vector.legal_actions.flatten(0, 1), player
 
     def _pick(self, number: int, env_ids: Tensor, seats: Tensor) -> Tensor:
-        return select(self.opponents.agents[number], self.game, self.vector.state, env_ids, self._draws, seats)
+        return select(self.opponents.asked(number), self.game, self.vector.state, env_ids, self._draws, seats)
 
     def _count(self, reward: Tensor, done: Tensor) -> None:
         """Record the results, and begin the games that stand where others ended."""
@@ -236,5 +236,5 @@ class SelfPlay:
         order = torch.rand((len(env_ids), players), generator=self._draws).argsort(1)
         kept = order < max(1, players // 2)  # the seats that the learner keeps
         seats = torch.where(kept, -1, rivals[:, None]).to(self.device)
-        agents = self.opponents.agents
-        self._seating.deal(env_ids, seats, lambda number, *where: agents[number].start(self.game, *where))
+        asked = self.opponents.asked
+        self._seating.deal(env_ids, seats, lambda number, *where: asked(number).start(self.game, *where))

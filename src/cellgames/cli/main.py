@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import logging
 import os
 import sys
 import traceback
@@ -114,6 +115,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(given)
     arguments.command_line = given
     forget_warnings()
+    if arguments.debug:
+        _log_to_screen()
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
@@ -128,6 +131,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         return _complain(error)
     return code
+
+
+def _log_to_screen() -> None:
+    """Show what the package logs, such as the tracebacks of agents that forfeit games, on standard error."""
+    logger = logging.getLogger("cellgames")
+    logger.setLevel(logging.DEBUG)
+    if not logger.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("cellgames: %(message)s"))
+        logger.addHandler(handler)
 
 
 @contextmanager

@@ -86,7 +86,9 @@ def add_command(
         moved=moved,
     )
     command.set_defaults(run=run)
-    command.add_argument("--debug", action="store_true", help="show the traceback of an error")
+    command.add_argument(
+        "--debug", action="store_true", help="show the tracebacks of errors, also those of agents that forfeit games"
+    )
     return command
 
 

@@ -8,7 +8,9 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.forfeits import Faults, reason_of, select_or_fail, start_or_fail
+from cellgames.agents.containment import contain
+from cellgames.agents.forfeits import Faults, select_or_fail, start_or_fail
+from cellgames.agents.reasons import reason_of
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
@@ -32,8 +34,10 @@ class AgentSeats:
     ) -> None:
         names = list(dict.fromkeys(spec for spec in specs if spec is not None))
         self._game = game
-        self._agents = [load_agent(name) for name in names]
         self._generators = [generator(seed, "web", name) for name in names]
+        self._agents = [
+            contain(load_agent(name), game, chance) for name, chance in zip(names, self._generators, strict=True)
+        ]
         self._seats = torch.tensor([[-1 if spec is None else names.index(spec) for spec in specs]])
         self._seating = Seating(game, self._seats)
 
@@ -83,4 +87,4 @@ def _forfeit(faults: Faults) -> Forfeit | None:
     if not faults:
         return None
     failure = faults.failures(0)[0]
-    return Forfeit(failure.seats[0], failure.reason, failure.seats[1:])
+    return Forfeit(failure.seats[0], failure.reason, failure.seats[1:], failure.trace)

@@ -19,7 +19,7 @@ from cellgames.envs.adapters.pettingzoo_aec import AECGame
 from cellgames.envs.adapters.pettingzoo_parallel import ParallelGame
 from cellgames.envs.adapters.seats import SeatVector
 from cellgames.envs.core import Game, IllegalActionError
-from cellgames.envs.core.actions import as_actions
+from cellgames.envs.kernels.actions import as_actions
 
 TORUS = cellgames.make("torus-v0", size=3)
 UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)

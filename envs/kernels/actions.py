@@ -11,7 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["ActionsError", "as_actions", "described", "from_numbers", "short"]
+from cellgames.utils.foreign_text import shown
+
+__all__ = ["ActionsError", "as_actions", "from_numbers"]
 
 _INTEGERS = frozenset(
     (
@@ -19,7 +21,6 @@ _INTEGERS = frozenset(
         *(torch.uint8, torch.uint16, torch.uint32, torch.uint64),
     )
 )
-_MOST = 80  # characters that describe a value
 
 
 class ActionsError(ValueError):
@@ -60,7 +61,7 @@ def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | 
         ActionsError: it is something else.
     """
     if not isinstance(given, Tensor):
-        raise ActionsError("type", described(type(given)))
+        raise ActionsError("type", type(given).__name__)
     if type(given) is not Tensor:
         given = _plain(given)
     if given.is_nested or given.layout != torch.strided:
@@ -68,7 +69,7 @@ def as_actions(given: Any, shape: tuple[int, ...], device: torch.device | str | 
     if given.dtype not in _INTEGERS:
         raise ActionsError("dtype", str(given.dtype))
     if tuple(given.shape) != shape:
-        raise ActionsError("shape", short(list(given.shape)))
+        raise ActionsError("shape", shown(list(given.shape)))
     if device is not None and given.is_meta:
         raise ActionsError("layout", "a meta tensor")
     actions: Tensor = given.to(device, torch.int64)
@@ -90,7 +91,7 @@ def _plain(given: Tensor) -> Tensor:
     except Exception:  # whatever a subclass raises
         plain = given
     if type(plain) is not Tensor:
-        raise ActionsError("layout", described(type(given)))
+        raise ActionsError("layout", type(given).__name__)
     return plain
 
 
@@ -106,7 +107,7 @@ def from_numbers(given: Any, shape: tuple[int, ...]) -> Tensor:
         except ActionsError:
             raise
         except Exception as error:  # whatever an object's own methods raise, and numpy for lists of many lengths
-            raise ActionsError("dtype", f"{described(type(given))} ({type(error).__name__})") from None
+            raise ActionsError("dtype", f"{type(given).__name__} ({type(error).__name__})") from None
     return as_actions(given, shape, "cpu")
 
 
@@ -115,9 +116,9 @@ def _from_array(given: Any, shape: tuple[int, ...]) -> Tensor:
         given = _limited(given, shape)
     array = np.asarray(given)
     if array.dtype.kind not in "iu":
-        raise ActionsError("dtype", f"{array.dtype}: {described(given)}")
+        raise ActionsError("dtype", f"{array.dtype}: {shown(given)}")
     if array.shape != shape:
-        raise ActionsError("shape", short(list(array.shape)))
+        raise ActionsError("shape", shown(list(array.shape)))
     if array.dtype == np.uint64:
         array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
     return torch.from_numpy(array.astype(np.int64))
@@ -130,21 +131,4 @@ def _limited(given: Any, shape: tuple[int, ...]) -> Any:
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and shape:
         parts = islice(given, shape[0] + 1)
         return [part if hasattr(part, "__array__") else _limited(part, shape[1:]) for part in parts]
-    raise ActionsError("dtype", described(given))
-
-
-def described(value: Any) -> str:
-    """Return a short text on a value, or on a type; one that cannot describe itself is named by its type."""
-    if isinstance(value, type):
-        return short(type.__dict__["__name__"].__get__(value))
-    try:
-        text = repr(value)
-        return short(text)
-    except Exception:
-        return described(type(value))
-
-
-def short(value: Any) -> str:
-    """Return the text of a value, cut to a length that an error message can hold."""
-    text = str(value)
-    return text if len(text) <= _MOST else f"{text[: _MOST - 3]}..."
+    raise ActionsError("dtype", shown(given))
