@@ -114,6 +114,26 @@ def named(word: str) -> bool:
     return f"`{word}`" in PAGE
 
 
+BY_NAME = ("parameters", "identities", "forfeits", "fairness", "seeds")
+"""Objects whose fields are names of parameters, agents or leagues."""
+
+INSIDE = ("data", "pairs", "cycles", "components", "notes", "agents")
+"""Parts whose fields are those of tables."""
+
+
+def fields(data: Any) -> Iterator[str]:
+    """Yield the names of all fields of JSON, but for names that are data themselves."""
+    if isinstance(data, list):
+        for item in data:
+            yield from fields(item)
+    elif isinstance(data, dict):
+        for name, value in data.items():
+            if not name.startswith("as "):  # followed by the name of a seat
+                yield name
+            if name not in (*BY_NAME, *INSIDE) and not (name == "seats" and isinstance(value, dict)):
+                yield from fields(value)
+
+
 def test_the_page_names_what_comparisons_leave_out() -> None:
     assert all(named(name) for name in NOT_COMPARED)
     (command,) = re.findall(r"^diff -r .*$", PAGE, re.MULTILINE)
@@ -151,18 +171,15 @@ def test_the_page_has_every_column_of_the_store_and_of_exports(tmp_path: Path) -
 @pytest.mark.slow
 def test_the_page_has_every_file_and_column_that_runs_write(runs: tuple[Path, Path]) -> None:
     missing = set()
-    for run in ("robin", "free", "evaluate", "many", "leaderboard"):
+    for run in ("robin", "free", "evaluate", "many", "leaderboard", "season", "analyse"):
         for path in compared_files(runs[0] / run).values():
+            found: set[str] = set()
             if path.suffix == ".csv":
                 with path.open(encoding="utf-8", newline="") as file:
-                    header = next(csv.reader(file))
-                others = {"random", "greedy"} if path.name == "cross_table.csv" else set()
-                missing |= {(path.name, name) for name in {*header, path.name} - others if not named(name)}
-            elif path.name in ("evaluation.json", "leaderboard.json"):
-                data = json.loads(path.read_text(encoding="utf-8"))
-                (inner,) = [data[name] for name in ("rows", "leaderboards") if name in data]
-                names = {*data, *inner[0]} - {f"as {seat}" for seat in ("white", *map(str, range(9)))}
-                missing |= {(path.name, name) for name in names if not named(name)}
+                    found = {path.name, *next(csv.reader(file))} - {"random", "greedy"}
+            elif path.suffix == ".json" and path.name not in ("ratings.json", "run.json"):
+                found = {path.name, *fields(json.loads(path.read_text(encoding="utf-8")))}
+            missing |= {(path.name, name) for name in found if not named(name)}
     assert not missing
     about = read_about(runs[0] / "ppo" / "agent.safetensors")
     assert [name for name in (*about, *about["made"], *TIMING_METRICS) if not named(name)] == []
