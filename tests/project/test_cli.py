@@ -306,6 +306,8 @@ def test_a_game_in_which_all_act_at_once(
 
 def at_a_terminal(words: Sequence[str], prompt: bytes, keys: Sequence[bytes]) -> str:
     """Type keys whenever the prompt appears in a pseudo terminal; return what it shows."""
+    if sys.platform == "win32":
+        pytest.skip("Windows has no pseudo terminals of this kind")
     import pty
 
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests" / "support")])
@@ -333,7 +335,6 @@ def at_a_terminal(words: Sequence[str], prompt: bytes, keys: Sequence[bytes]) ->
     return shown.decode().replace("\r\n", "\n")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo terminals of this kind")
 def test_lines_are_edited_and_recalled_at_a_terminal(tmp_path: Path) -> None:
     """Keys as a person presses them: a letter is deleted, Home jumps back, Up recalls, Tab completes."""
     pytest.importorskip("readline")

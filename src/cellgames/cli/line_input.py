@@ -23,9 +23,12 @@ def read_line(prompt: str) -> str:
 @contextlib.contextmanager
 def completing(words: Callable[[], Sequence[str]]) -> Iterator[None]:
     """Complete words of a line by the Tab key, out of those that the function returns when it is pressed."""
+    if sys.platform == "win32":  # which has no readline
+        yield
+        return
     try:
         import readline
-    except ImportError:
+    except ImportError:  # a Python that was built without it
         yield
         return
 
