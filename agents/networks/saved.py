@@ -13,7 +13,7 @@ import torch
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.version import __version__
 
@@ -117,11 +117,15 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from error
     try:
-        network.load_state_dict(_safetensors().torch.load_file(path))
+        weights = _safetensors().torch.load_file(path)
+        network.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(
-            f"{path}: the weights do not fit this version's network for {about['game']}: {error}"
+            f"{path}: the weights do not fit this version's network for {about['game']}: {clipped(str(error))}"
         ) from error
+    for name, value in network.state_dict().items():
+        if weights[name].is_complex() or not value.isfinite().all():
+            raise ValueError(f"{path}: expected weights that are finite real numbers, got others in {shown(name)}")
     return Saved(network.eval(), about)
 
 

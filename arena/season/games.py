@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Record, to_line
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import clipped, shown
 
 from .standings import SIDES, Die, GameResult, roll_off
 
@@ -60,8 +60,9 @@ class Fixture:
             season = json.loads(line)["season"]
             first, second = map(str, season["teams"])
             return cls(str(season["stage"]), int(season["game"]), (first, second), int(season["attempt"]))
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"expected a game of a season, got {shown(line)}: {error!r}") from None
+        except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            why = f"{type(error).__name__}: {clipped(str(error))}"
+            raise ValueError(f"expected a game of a season, got {shown(line)} ({why})") from None
 
     @property
     def occasion(self) -> str:

@@ -15,7 +15,7 @@ from pettingzoo.utils.env import ParallelEnv
 from cellgames.envs.core.game import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
 
 from .pettingzoo_common import Observation, PettingZooGame
 
@@ -63,8 +63,9 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
         players, solo = self.possible_agents, self._solo
         if not self.agents:
             return {}, {}, {}, {}, {}
-        if set(actions) != set(players):
-            raise ValueError(f"{self.game.id}: expected actions of {players}, got those of {list(actions)}")
+        if not isinstance(actions, Mapping) or set(actions) != set(players):
+            got = f"those of {listed(list(actions))}" if isinstance(actions, Mapping) else shown(actions)
+            raise ValueError(f"{self.game.id}: expected actions of {players}, got {got}")
         chosen, faults = self._chosen(actions)
         solo.step(chosen if len(self._components) > 1 else chosen[:, 0])
         self._legal = solo.legal_actions()
@@ -113,7 +114,7 @@ class ParallelGame(PettingZooGame, ParallelEnv[str, Observation, Any]):
     def _whole_numbers(self, agent: str, action: Any) -> list[int]:
         """Return the components of an action."""
         count = len(self._components)
-        if isinstance(action, np.ndarray | np.generic):  # what spaces sample; other things take longer
+        if type(action) is np.ndarray or isinstance(action, np.generic):  # what spaces sample; other things take longer
             shape = (count,) if count > 1 else ()
             if action.dtype.kind in "iu" and action.shape == shape:
                 return action.reshape(-1).tolist()

@@ -18,7 +18,7 @@ from torch import Tensor
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.state import State
 from cellgames.envs.registry import REGISTRY, GameSpec, make, on_register
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
 
 from .pettingzoo_aec import AECGame
 from .pettingzoo_common import Observation
@@ -107,6 +107,8 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
 
     def step(self, action_dict: Mapping[str, Any]) -> Returns:
         """Let those who observed act; "__all__" in the ends says whether the game is over."""
+        if not isinstance(action_dict, Mapping):
+            raise ValueError(f"{self.game.id}: expected actions by agent, got {shown(action_dict)}")
         for agent, action in action_dict.items():
             if agent not in self.action_spaces or not _contains(self.action_spaces[agent], action):
                 what = f"{shown(action)} of {shown(agent)}"
@@ -119,7 +121,7 @@ class RLlibGame(MultiAgentEnv):  # type: ignore[misc]  # ray is untyped here
             mover = env.agent_selection
             if list(action_dict) != [mover]:
                 raise ValueError(
-                    f"{self.game.id}: expected an action of {shown(mover)}, got those of {list(action_dict)}"
+                    f"{self.game.id}: expected an action of {shown(mover)}, got those of {listed(list(action_dict))}"
                 )
             rewards, terminated, truncated, infos = self._turn(env, mover, action_dict[mover])
             done = terminated[mover] or truncated[mover]

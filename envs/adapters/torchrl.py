@@ -174,7 +174,10 @@ class TorchRLGame(EnvBase):  # type: ignore[misc]  # torchrl is untyped
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
         """Step every env, or those of `_step`, bool [B] or [B, 1]; the others are left as they are."""
         game, state = self.game, self._state
-        actions = tensordict.get(self.action_key).clone()  # states may keep them
+        actions = tensordict.get(self.action_key)
+        if not isinstance(actions, Tensor):
+            raise ValueError(f"{game.id}: actions must be a tensor, got {type(actions).__name__}")
+        actions = actions.clone()  # states may keep them
         chosen = tensordict.get("_step", None)
         if chosen is None:
             self._state = game.step(state, actions, checked=self.checked)

@@ -115,6 +115,8 @@ def _from_array(given: Any, shape: tuple[int, ...]) -> Tensor:
     if not hasattr(given, "__array__"):
         given = _limited(given, shape)
     array = np.asarray(given)
+    if np.ma.is_masked(given):
+        raise ActionsError("dtype", f"a masked array: {shown(given)}")
     if array.dtype.kind not in "iu":
         raise ActionsError("dtype", f"{array.dtype}: {shown(given)}")
     if array.shape != shape:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
 
 __all__ = ["position_to_string", "string_to_position"]
 
@@ -28,5 +28,5 @@ def string_to_position(text: str, size: int) -> tuple[list[int], int]:
         raise ValueError(f"expected a position of size {size} such as {shown(example, 150)}, got {shown(text)}")
     marks = (parts[0] + parts[1]).replace("/", "")
     if strange := set(marks) - set(_STONES):
-        raise ValueError(f"expected cells {', '.join(_STONES)}, got {', '.join(sorted(strange))} in {shown(text)}")
+        raise ValueError(f"expected cells {', '.join(_STONES)}, got {listed(sorted(strange))} in {shown(text)}")
     return [_STONES.index(mark) for mark in marks], _MOVERS.index(parts[2])

@@ -118,17 +118,26 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
         found = data["format"]
     except Exception as error:  # unpickling fails in many ways
         raise RunError(f"{path} cannot be read ({type(error).__name__}); {START_OVER}") from error
-    if found != FORMAT:
+    if type(found) is not int or found != FORMAT:
         raise RunError(
             f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "
             f"{clipped(str(data.get('cellgames')), 40)}; continue it with that version, or {START_OVER}"
         )
-    _check_same(path, data["arguments"], arguments, processes)
-    at = data["at"]
-    for line in (at, *at["history"]):  # times, which older versions kept here
-        for name in TIMING_METRICS:
-            line.pop(name, None)
-    return SavedRun(Checkpoint(**at), data["learner"], data.get("others", []))
+    _check_same(path, data.get("arguments"), arguments, processes)
+    try:
+        at = data["at"]
+        for line in (at, *at["history"]):  # times, which older versions kept here
+            for name in TIMING_METRICS:
+                line.pop(name, None)
+        saved = SavedRun(Checkpoint(**at), dict(data["learner"]), list(data.get("others", [])))
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise RunError(f"{path} is damaged ({type(error).__name__}: {clipped(str(error))}); {START_OVER}") from error
+    counters = {name: value for name, value in vars(saved.at).items() if name != "history"}
+    if wrong := [name for name, value in counters.items() if type(value) is not int or value < 0]:
+        raise RunError(
+            f"{path} is damaged: expected a number as {wrong[0]}, got {shown(counters[wrong[0]])}; {START_OVER}"
+        )
+    return saved
 
 
 def unshared(value: Any, words: dict[str, str] | None = None) -> Any:
@@ -187,7 +196,7 @@ def _asked(path: Path) -> dict[str, Any]:
     """Read the file of arguments; raise a `RunError` if it belongs to something else."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise RunError(f"{path} cannot be read ({error}); choose another folder, or delete this one") from None
     if isinstance(found, dict) and str(found.get("algorithm")) in ALGORITHMS and {"game", GROWS} <= found.keys():
         return found
@@ -197,9 +206,13 @@ def _asked(path: Path) -> dict[str, Any]:
     )
 
 
-def _check_same(path: Path, found: Mapping[str, Any], arguments: Arguments, processes: int) -> None:
+def _check_same(path: Path, found: Any, arguments: Arguments, processes: int) -> None:
     """Raise a `RunError` unless `found` are the arguments of this run, or of the same run with fewer steps."""
+    if not isinstance(found, Mapping):
+        raise RunError(f"{path} is damaged: expected the arguments of a run, got {shown(found)}; {START_OVER}")
     asked, before = arguments.to_data(), found.get(PROCESSES, 1)
+    if type(before) is not int or type(found.get(GROWS)) is not int:
+        raise RunError(f"{path} is damaged: expected numbers as {PROCESSES} and {GROWS}; {START_OVER}")
     if before != processes:
         how = f"them by torchrun --nproc-per-node={before}" if before > 1 else "it without torchrun"
         raise RunError(

@@ -61,7 +61,7 @@ class RunError(ValueError):
 def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     """Return a text on the fields of `expected` that `got` has otherwise, "" for none."""
     differ = [
-        f"{name}: expected {_shown(value)}, got {_shown(got.get(name))}"
+        f"{_shown(name)}: expected {_shown(value)}, got {_shown(got.get(name))}"
         for name, value in expected.items()
         if got.get(name) != value
     ]

@@ -1,0 +1,143 @@
+"""Inputs that the properties of this folder have found, each of which once ended in a traceback or a bad message."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from training_runs import network_for, tiny
+
+import cellgames
+from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.arena.season.games import Fixture
+from cellgames.envs.adapters import ParallelGame, SeatEnv
+from cellgames.training.runs import checkpoints
+from cellgames.utils.run_folders import RunError, differences
+
+TORUS = cellgames.make("torus-v0", size=2)
+GRID = cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_weights_that_are_no_finite_numbers_are_refused(tmp_path: Path, value: float) -> None:
+    path = tmp_path / "bot.safetensors"
+    save_network(path, network_for(TORUS))
+    tensors = load_file(path)
+    name = next(name for name, tensor in tensors.items() if tensor.is_floating_point())
+    tensors[name].view(-1)[0] = value
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as file:
+        about = file.metadata()
+    save_file(tensors, path, metadata=about)
+    with pytest.raises(ValueError, match=rf"bot\.safetensors: expected weights that are finite .*'{name}'"):
+        load_network(path, TORUS)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"arguments": None},
+        {"arguments": {**tiny().to_data(), "total_steps": None}},
+        {"at": None},
+        {"at": {"planned": 1, "another": 2, "history": []}},
+        {"at": {"planned": "1", "history": []}},
+        {"learner": 3},
+        {"format": torch.zeros(2)},
+    ],
+)
+def test_damaged_checkpoints_are_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    data = {
+        **{"format": checkpoints.FORMAT, "cellgames": "0.1.0", "arguments": tiny().to_data(), "learner": {}},
+        "at": {"planned": 1, "history": []},
+    }
+    torch.save(data, tmp_path / checkpoints.CHECKPOINT)
+    assert checkpoints.read(tmp_path, tiny(), torch.device("cpu")) is not None
+    torch.save({**data, **changes}, tmp_path / checkpoints.CHECKPOINT)
+    with pytest.raises(RunError, match=r"checkpoint\.pt"):
+        checkpoints.read(tmp_path, tiny(), torch.device("cpu"))
+
+
+def test_arguments_that_are_no_arguments_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / checkpoints.ARGUMENTS
+    for text in ("[" * 100_000, '{"algorithm": "ppo", "game": "torus-v0", "total_steps": null}'):
+        path.write_text(text)
+        with pytest.raises(RunError, match=r"arguments\.json"):
+            checkpoints.prepare(tmp_path, tiny(), resume=True)
+        assert path.read_text() == text
+
+
+def test_names_that_differ_are_printable() -> None:
+    assert differences({"eval\0\x1b[2J": 1}, {}).isprintable()
+
+
+def test_actions_that_are_no_mapping_are_refused() -> None:
+    env = ParallelGame(GRID)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match=r"expected actions of .*, got \[\[1\]\]"):
+        env.step([[1]])  # type: ignore[arg-type]  # on purpose
+
+
+def test_numbers_that_are_masked_are_refused() -> None:
+    env = ParallelGame(GRID)
+    seen, _ = env.reset(seed=1)
+    masks = {agent: view["action_mask"] for agent, view in seen.items()}
+    actions = {agent: np.array([int(part.argmax()) for part in parts]) for agent, parts in masks.items()}
+    hidden = np.ma.masked_array(actions["player_0"], mask=True)
+    with pytest.raises(ValueError, match="expected 7 whole numbers as action of player player_0"):
+        env.step({**actions, "player_0": hidden})
+    learner = SeatEnv(TORUS)
+    learner.reset(seed=1)
+    with pytest.raises(ValueError, match="masked array"):
+        learner.step(np.ma.masked_array(0, mask=True))
+
+
+def test_actions_that_are_no_mapping_are_refused_for_rllib() -> None:
+    adapter = pytest.importorskip("cellgames.envs.adapters.rllib")
+    env = adapter.RLlibGame({"game": TORUS})
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="expected actions by agent, got 3"):
+        env.step(3)
+
+
+def test_actions_that_are_no_tensor_are_refused_for_torchrl() -> None:
+    adapter = pytest.importorskip("cellgames.envs.adapters.torchrl")
+    env = adapter.TorchRLGame(TORUS, 2)
+    data = env.reset()
+    data["action"] = (number for number in range(2))
+    with pytest.raises(ValueError, match="actions must be a tensor"):
+        env.step(data)
+
+
+def test_values_with_control_characters_are_described_on_one_line() -> None:
+    class Wordy:
+        def __repr__(self) -> str:
+            return "wordy\x1b[2J\n" * 4000
+
+    env = ParallelGame(GRID)
+    env.reset(seed=1)
+    with pytest.raises(ValueError, match="whole numbers") as refused:
+        env.step(dict.fromkeys(env.agents, Wordy()))
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 300
+
+
+def test_cells_of_positions_are_shown_in_printable_characters() -> None:
+    with pytest.raises(ValueError, match="expected cells") as refused:
+        TORUS.string_to_state("\0./.. ../.. b")
+    assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "line", [b"\0" + b"9" * 5000, b'{"season": {"teams": ["a", "b"], "stage": "", "game": 1e999}}']
+)
+def test_lines_that_are_no_game_of_a_season_are_refused_briefly(line: bytes) -> None:
+    with pytest.raises(ValueError, match="expected a game of a season") as refused:
+        Fixture.from_json(line)
+    assert len(str(refused.value)) < 600
+    assert str(refused.value).isprintable()
