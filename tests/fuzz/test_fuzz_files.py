@@ -1,0 +1,294 @@
+"""Mutated stores, weights and checkpoints, and hostile ones: read as they are or refused, and never written half."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import pickle
+import sqlite3
+from contextlib import closing
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from fuzzing import Inputs, documented, fuzz
+from hypothesis import strategies as st
+from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text
+from store_games import chunk
+from store_mutations import mutated
+from training_runs import network_for, tiny
+
+import cellgames
+from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.arena.records.store.store import Store, StoreError
+from cellgames.arena.report.leaderboard import leaderboards
+from cellgames.training.runs import checkpoints
+from cellgames.utils.run_folders import RunError
+
+GAME = cellgames.make("torus-v0", size=2)
+CPU = torch.device("cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for the files of this process."""
+    return tmp_path_factory.mktemp("fuzz")
+
+
+# ---------------------------------------------------------------- stores
+
+
+@cache
+def store_bytes(folder: Path) -> bytes:
+    """A store of some games."""
+    path = folder / "whole.sqlite"
+    with Store(path) as store:
+        store.add(chunk(0), source=("file", "games.jsonl"))
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+    return path.read_bytes()
+
+
+def read_all(path: Path) -> None:
+    """All that commands read of a store."""
+    with Store(path, create=False) as store:
+        store.check()
+        assert len(store) >= 0
+        store.settings()
+        store.sources()
+        for entry in store.entries(limit=5):
+            store.record(entry.number).to_json()
+        list(store.results())
+        list(store.rows())
+        leaderboards(store, resamples=3)
+
+
+@fuzz(Inputs(short=25, share=2), made=st.one_of(edits(6), st.integers(0, 1 << 32)))
+def test_bytes_of_stores(folder: Path, made: Any) -> None:
+    path, content = folder / "mutated.sqlite", store_bytes(folder)
+    path.write_bytes(mutated(content, made) if isinstance(made, int) else applied(content, made))
+    for suffix in ("-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    with documented(StoreError):
+        read_all(path)
+
+
+def columns_of(path: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(path)) as database:
+        tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        return [(table, row[1]) for table in tables for row in database.execute(f"PRAGMA table_info({table})")]
+
+
+@fuzz(
+    Inputs(short=25, share=2),
+    places=st.lists(st.tuples(st.integers(0, 100), st.integers(0, 30)), min_size=1, max_size=3),
+    value=st.one_of(
+        st.none(),
+        st.integers(-(1 << 63), (1 << 63) - 1),
+        st.floats(),
+        st.binary(max_size=40),
+        hostile_text().map(lambda text: text.encode(errors="replace").decode()),
+        hostile_json().map(json.dumps),
+    ),
+)
+def test_values_of_stores(folder: Path, places: list[tuple[int, int]], value: Any) -> None:
+    path = folder / "values.sqlite"
+    path.write_bytes(store_bytes(folder))
+    columns = columns_of(path)
+    with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        for place, row in places:
+            table, column = columns[place % len(columns)]
+            try:
+                database.execute(f"UPDATE {table} SET {column} = ? WHERE rowid % 4 = ?", (value, row % 4))
+            except sqlite3.Error:  # not of that type, or twice the same key
+                continue
+    with documented(StoreError):
+        read_all(path)
+
+
+# ---------------------------------------------------------------- weights
+
+
+@cache
+def weights_bytes(folder: Path) -> bytes:
+    path = folder / "whole.safetensors"
+    save_network(path, network_for(GAME))
+    return path.read_bytes()
+
+
+def load_and_play(path: Path) -> None:
+    """Load a network, and let it play a game."""
+    network, about = load_network(path, GAME)
+    agent = network.agent("mutated", sample=about["sample"])
+    played = agent.act_on_state if hasattr(agent, "act_on_state") else agent.act
+    assert callable(played)
+    for value in network.state_dict().values():
+        assert not value.is_floating_point() or bool(value.isfinite().all()), "weights are finite numbers"
+
+
+@fuzz(Inputs(short=40, share=3), made=edits(3))
+def test_bytes_of_weights(folder: Path, made: tuple[Edit, ...]) -> None:
+    path = folder / "mutated.safetensors"
+    path.write_bytes(applied(weights_bytes(folder), made))
+    with documented(ValueError):
+        load_and_play(path)
+
+
+@fuzz(Inputs(short=30, share=2), made=changes())
+def test_words_beside_weights(folder: Path, made: tuple[Change, ...]) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import load, save
+
+    whole = folder / "whole.safetensors"
+    tensors = load(weights_bytes(folder))
+    with safe_open(whole, "pt") as file:
+        about = json.loads(file.metadata()["about"])
+    about = changed(about, made)
+    sizes = about.get("size") if isinstance(about, dict) else None
+    if isinstance(sizes, dict) and any(isinstance(size, int | float) and size > 40 for size in sizes.values()):
+        return  # a network that does not fit into the memory
+    path = folder / "words.safetensors"
+    path.write_bytes(save(tensors, metadata={"about": json.dumps(about)}))
+    with documented(ValueError):
+        load_and_play(path)
+
+
+@fuzz(
+    Inputs(short=20, share=1),
+    place=st.integers(0, 50),
+    kind=st.sampled_from(["nan", "inf", "shape", "dtype", "missing", "more", "empty"]),
+)
+def test_tensors_of_weights(folder: Path, place: int, kind: str) -> None:
+    from safetensors import safe_open
+    from safetensors.torch import load, save
+
+    tensors = load(weights_bytes(folder))
+    with safe_open(folder / "whole.safetensors", "pt") as file:
+        about = file.metadata()
+    name = list(tensors)[place % len(tensors)]
+    value = tensors[name].clone()
+    if kind in ("nan", "inf"):
+        if not value.is_floating_point() or not value.numel():
+            return
+        value.view(-1)[0] = math.nan if kind == "nan" else math.inf
+    elif kind == "shape":
+        value = value[None].repeat(2, *(1 for _ in value.shape))
+    elif kind == "dtype":
+        value = value.to(torch.complex64)
+    elif kind == "empty":
+        value = value.reshape(-1)[:0]
+    tensors[name] = value
+    if kind == "missing":
+        del tensors[name]
+    elif kind == "more":
+        tensors["another"] = torch.zeros(3)
+    path = folder / "tensors.safetensors"
+    path.write_bytes(save(tensors, metadata=about))
+    with pytest.raises(ValueError, match=r"tensors\.safetensors") as refused:
+        load_and_play(path)
+    with documented(ValueError):
+        raise refused.value
+
+
+# ---------------------------------------------------------------- checkpoints
+
+
+class Hostile:
+    """What a pickle can do: it runs a command when it is read."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+
+    def __reduce__(self) -> tuple[Any, tuple[str, str]]:
+        return Path.write_text, (self.target, "owned")  # type: ignore[return-value]  # as pickle calls it
+
+
+@cache
+def checkpoint_data() -> dict[str, Any]:
+    """A checkpoint's content."""
+    buffer = io.BytesIO()
+
+    class Folder:
+        """Stands for a folder."""
+
+    return {
+        "format": checkpoints.FORMAT,
+        "cellgames": "0.1.0",
+        "arguments": tiny().to_data(),
+        "at": vars(checkpoints.Checkpoint(planned=100, history=[{"steps": 1.0}])),
+        "learner": {"network": {"weight": torch.zeros(2)}, "iteration": 1},
+        "buffer": len(buffer.getvalue()),
+        "folder": Folder.__name__,
+    }
+
+
+def read_checkpoint(folder: Path, content: bytes) -> None:
+    """Read it as a run that continues does; nothing in the folder changes."""
+    run = folder / "run"
+    run.mkdir(exist_ok=True)
+    (run / checkpoints.CHECKPOINT).write_bytes(content)
+    before = sorted(run.iterdir())
+    with documented(RunError):
+        saved = checkpoints.read(run, tiny(), CPU)
+        assert saved is not None
+        assert isinstance(saved.learner, dict)
+        assert isinstance(saved.at.iteration, int)
+    assert sorted(run.iterdir()) == before
+    assert (run / checkpoints.CHECKPOINT).read_bytes() == content
+
+
+@fuzz(Inputs(short=30, share=3), made=edits(3))
+def test_bytes_of_checkpoints(folder: Path, made: tuple[Edit, ...]) -> None:
+    buffer = io.BytesIO()
+    torch.save(checkpoint_data(), buffer)
+    read_checkpoint(folder, applied(buffer.getvalue(), made))
+
+
+@fuzz(Inputs(short=30, share=2), made=changes())
+def test_values_of_checkpoints(folder: Path, made: tuple[Change, ...]) -> None:
+    buffer = io.BytesIO()
+    torch.save(changed(checkpoint_data(), made), buffer)
+    read_checkpoint(folder, buffer.getvalue())
+
+
+@fuzz(
+    Inputs(short=10, share=1),
+    place=st.sampled_from(["whole", "at", "learner", "format", "arguments"]),
+    plain=st.booleans(),
+    protocol=st.integers(0, 5),
+)
+def test_hostile_checkpoints_run_nothing(folder: Path, place: str, plain: bool, protocol: int) -> None:
+    target = folder / "owned"
+    hostile = Hostile(target)
+    data: Any = hostile if place == "whole" else {**checkpoint_data(), place: hostile}
+    buffer = io.BytesIO()
+    if plain:
+        pickle.dump(data, buffer, protocol)
+    else:
+        torch.save(data, buffer, pickle_protocol=max(2, protocol))
+    read_checkpoint(folder, buffer.getvalue())
+    assert not target.exists(), "reading a checkpoint ran its code"
+
+
+@fuzz(Inputs(short=20, share=1), made=st.one_of(changes(), edits()))
+def test_arguments_of_runs(folder: Path, made: tuple[Any, ...]) -> None:
+    run = folder / "arguments"
+    run.mkdir(exist_ok=True)
+    for left in run.iterdir():
+        left.unlink()
+    text = json.dumps(tiny().to_data())
+    content = (
+        applied(text.encode(), made)
+        if isinstance(made[0], Edit)
+        else json.dumps(changed(json.loads(text), made)).encode()
+    )
+    path = run / checkpoints.ARGUMENTS
+    path.write_bytes(content)
+    with documented(RunError):
+        checkpoints.prepare(run, tiny(), resume=True)
+        return
+    assert path.read_bytes() == content, "a refused run is left as it is"
+    assert [entry.name for entry in run.iterdir()] == [path.name]

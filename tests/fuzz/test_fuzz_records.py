@@ -1,0 +1,175 @@
+"""Mutated records, positions, moves, names and lists of teams: read as they are, or refused in a sentence or two."""
+
+from __future__ import annotations
+
+import json
+import math
+from functools import cache
+from typing import Any
+
+import pytest
+import torch
+from fuzzing import Inputs, documented, fuzz
+from hypothesis import strategies as st
+from mutations import Change, Edit, applied, changed, changes, edits, hostile_json, hostile_text, line_of
+
+import cellgames
+from cellgames.agents.loading import load
+from cellgames.agents.play_loop import parse_move, play
+from cellgames.arena.play.match import generator, records_of
+from cellgames.arena.records.record_lines import Record, RecordError, append, read_records
+from cellgames.arena.records.replays import replay
+from cellgames.arena.season.cup_replays import CupRecord
+from cellgames.arena.season.teams import read_teams
+from cellgames.envs.core import Game, seeds
+
+GAMES: dict[str, Game] = {
+    "torus": cellgames.make("torus-v0", size=2),
+    "cloth": cellgames.make("cloth-of-gold-v0", height=8, width=9, generations=2, max_units=2, max_rounds=2, radius=3),
+    "grid": cellgames.make("grid-adaptation-v0", size=5, players=3, rounds=3, flip_rounds=(2,)),
+    "cup": cellgames.make("toroidal-cup-small-v0", max_generations=20),
+}
+any_game = st.sampled_from(list(GAMES))
+
+CUP_LINE = {
+    "season": {"stage": "day 1", "match": 1, "game": 1, "attempt": 0, "teams": ["a", "b"]},
+    **{"pattern": "x", "seed": 1, "max_generations": 10, "survivors": "all", "scores": [1, 2]},
+    **{"generations": 3, "winner": 1, "truncated": False},
+}
+
+
+@cache
+def record(name: str) -> Record:
+    """A finished game of random players."""
+    game = GAMES[name]
+    seats = torch.zeros((1, game.info.num_players), dtype=torch.int64)
+    done = play(game, [load("random", game)], seats, torch.tensor([3]), [generator(3)])
+    agents = ("random",) * game.info.num_players
+    return records_of(game, done, seeds=[3], agents=[agents], openings=[0])[0]
+
+
+def tame(data: Any) -> bool:
+    """Whether no parameter asks for a board that takes long or does not fit into the memory."""
+    parameters = data.get("parameters") if isinstance(data, dict) else None
+    values = parameters.values() if isinstance(parameters, dict) else ()
+    return not any(isinstance(value, int | float) and 40 < value < 10**9 for value in values)
+
+
+@fuzz(Inputs(short=80, share=6), name=any_game, made=st.one_of(changes(), edits()))
+def test_lines_of_records(name: str, made: tuple[Change, ...] | tuple[Edit, ...]) -> None:
+    line = record(name).to_json().encode()
+    with documented(ValueError):
+        read = Record.from_json(mutated(line, made))
+        again = read.to_json()
+        assert Record.from_json(again) == read, "what is accepted comes back"
+        assert Record.from_json(again).to_json() == again
+
+
+def mutated(line: bytes, made: tuple[Any, ...]) -> bytes:
+    if isinstance(made[0], Edit):
+        return applied(line, made)
+    return line_of(changed(json.loads(line), made)).encode()
+
+
+@fuzz(Inputs(short=40, share=3), name=any_game, made=changes())
+def test_replays_of_records(name: str, made: tuple[Change, ...]) -> None:
+    data = changed(json.loads(record(name).to_json()), made)
+    if not tame(data):
+        return
+    with documented(ValueError):
+        read = Record.from_json(line_of(data))
+        if len(read.moves) < 1000:
+            states = replay(read)
+            assert len(states) == len(read.moves) + 1
+
+
+@fuzz(Inputs(short=30, share=2), made=edits())
+def test_files_of_records(tmp_path_factory: pytest.TempPathFactory, made: tuple[Edit, ...]) -> None:
+    path = tmp_path_factory.getbasetemp() / "games.jsonl"
+    whole = [record("torus"), record("grid")]
+    content = applied("".join(f"{one.to_json()}\n" for one in whole).encode(), made)
+    path.write_bytes(content)
+    with documented(RecordError):
+        found = read_records(path)
+        before = path.read_bytes()
+        assert before == content
+        if not found.torn and content.endswith(b"\n"):
+            append(path, whole)
+            assert read_records(path).records == [*found.records, *whole]
+    if not content.endswith(b"\n") and content:
+        with pytest.raises(RecordError):
+            append(path, whole)
+        assert path.read_bytes() == content, "nothing is written after a torn line"
+    assert sorted(path.parent.glob("*.part")) == []
+
+
+@fuzz(Inputs(short=30, share=1), made=st.one_of(changes(), edits()))
+def test_lines_of_the_cup(made: tuple[Any, ...]) -> None:
+    with documented(ValueError):
+        CupRecord.from_json(mutated(line_of(CUP_LINE).encode(), made))
+
+
+@fuzz(
+    Inputs(short=30, share=1),
+    content=st.one_of(
+        st.binary(max_size=80),
+        hostile_text().map(lambda text: f"name,agent\n{text},random\n".encode(errors="surrogatepass")),
+    ),
+)
+def test_files_of_teams(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    path = tmp_path_factory.getbasetemp() / "teams.csv"
+    path.write_bytes(content)
+    with documented(ValueError):
+        for team in read_teams(path):
+            assert team.name
+            assert team.name.isprintable()
+
+
+# ---------------------------------------------------------------- texts
+
+
+@fuzz(Inputs(short=40, share=3), name=any_game, made=edits(2), text=st.none() | hostile_text(), seed=st.integers(0, 9))
+def test_lines_of_positions(name: str, made: tuple[Edit, ...], text: str | None, seed: int) -> None:
+    game = GAMES[name]
+    line = game.state_to_string(game.init(seeds(seed, 1)))
+    given = applied(line.encode(), made).decode(errors="replace") if text is None else text
+    with documented(ValueError):
+        state = game.string_to_state(given, seed)
+        again = game.state_to_string(state)
+        assert game.state_to_string(game.string_to_state(again, seed)) == again
+
+
+@fuzz(Inputs(short=40, share=3), name=any_game, move=st.integers(0, 5), made=edits(2), text=st.none() | hostile_text())
+def test_words_of_moves(name: str, move: int, made: tuple[Edit, ...], text: str | None) -> None:
+    game, moves = GAMES[name], record(name).moves
+    word = moves[move % len(moves)]
+    given = applied(word.encode(), made).decode(errors="replace") if text is None else text
+    with documented(ValueError):
+        action = parse_move(game, given)
+        assert action.dtype == torch.int64
+        assert tuple(action.shape) == game.info.action_shape
+
+
+@fuzz(
+    Inputs(short=40, share=2),
+    name=any_game,
+    agent=st.sampled_from(
+        ["random", "greedy", "rollout:", "mcts:", "gumbel:", "flat:", "trained", "x.safetensors", "module:Class", ""]
+    ),
+    text=hostile_text(),
+)
+def test_names_of_agents(name: str, agent: str, text: str) -> None:
+    with documented(ValueError, ImportError):
+        load(agent + text, GAMES[name])
+
+
+@fuzz(Inputs(short=40, share=2), id=st.sampled_from(list(cellgames.games())), data=st.data())
+def test_parameters_of_games(id: str, data: Any) -> None:
+    names = [*cellgames.make(id).parameters, "nothing", ""]
+    values = hostile_json().filter(lambda value: not isinstance(value, int | float) or not 40 < value < 10**9)
+    parameters = data.draw(st.dictionaries(st.sampled_from(names), values, min_size=1, max_size=3))
+    with documented(ValueError, TypeError):
+        game = cellgames.make(id, **parameters)
+        if math.prod(game.info.board.shape) < 10**5:
+            assert cellgames.make(id, **game.parameters) == game
+            game.init(seeds(0, 1))
