@@ -31,7 +31,7 @@ def _measurement(name: str, batch: int, work: tuple[int, float]) -> Measurement:
     return Measurement(name, "cellgames", f"{cellgames.__version__} (torch {version('torch')})", batch, "rounds", *work)
 
 
-def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False, reuse: bool = True) -> Measurement:
+def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False) -> Measurement:
     """`Vector.step_random`, and what may be done next: free spaces, bool [B, N], or all masks, bool [B, P, A]."""
     import torch
 
@@ -40,7 +40,7 @@ def batched(seconds: float, *, name: str, compile: Compile, masks: bool = False,
 
     game = cellgames.make("grid-adaptation-v0")
     assert isinstance(game, GridAdaptation)
-    vector = game.vector(NUM_ENVS, seed=0, compile=compile, reuse_buffers=reuse)
+    vector = game.vector(NUM_ENVS, seed=0, compile=compile, reuse_buffers=True)
     generator = torch.Generator().manual_seed(0)
 
     def play(steps: int = 10) -> int:
@@ -133,7 +133,6 @@ def _named(
 GRID: dict[str, Callable[[float], Measurement]] = {
     **_named(batched, "grid_4096", compile="auto"),
     **_named(batched, "grid_4096_masks", compile="auto", masks=True),
-    **_named(batched, "grid_4096_masks_copies", compile="auto", masks=True, reuse=False),
     **_named(batched, "grid_4096_eager", compile="never"),
     **_named(plain, "grid_4096_plain"),
     **_named(parallel, "grid_parallel"),

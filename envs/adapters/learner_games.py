@@ -19,7 +19,7 @@ from torch import Tensor
 from cellgames.envs.core import Game
 from cellgames.envs.kernels.actions import ActionsError, from_numbers
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
 
 from .pettingzoo_common import action_space_of, box_of
 from .seats import Ended, Opponents, SeatVector
@@ -168,5 +168,5 @@ def position_of(game: Game, options: Mapping[str, Any] | None) -> Any:
     """
     options = options or {}
     if unknown := [name for name in options if name != "position"]:
-        raise ValueError(f"{game.id}: reset knows the option 'position', got {', '.join(map(repr, unknown))}")
+        raise ValueError(f"{game.id}: reset knows the option 'position', got {listed(list(map(shown, unknown)))}")
     return options.get("position")

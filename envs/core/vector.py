@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import ENDLESS, Compile, check_compile, compiler_found, is_compile_error, planned
+from cellgames.utils.foreign_text import shown
 
 from .chance import draw, next_seed, seeds, uniform_int
 from .errors import GameError
@@ -159,19 +160,12 @@ def to_positions(game: Game[S], positions: Given) -> S:
         raise GameError(
             game.id,
             "expected a position as a line of text, as game.state_to_string writes it, several of them, or a state; "
-            f"got {_kind(positions)}",
+            f"got {shown(positions)}",
         )
     if len(over := state.done.nonzero()):
         line = game.state_to_string(state[int(over[0])])
         raise GameError(game.id, f"expected a position to play on from, got a game that is over: {line!r}")
     return state
-
-
-def _kind(value: object) -> str:
-    """Return what a value is, in a few words."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"{type(value).__name__} of {len(value)}: {', '.join(sorted({type(one).__name__ for one in value}))}"
-    return type(value).__name__
 
 
 def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tensor, S] | None:
@@ -190,7 +184,7 @@ def positions_by_env(game: Game[S], position: Any, num_envs: int) -> tuple[Tenso
         raise GameError(
             game.id,
             "expected a position as a line of text, as game.state_to_string writes it, or one for each of "
-            f"{num_envs} envs; got {_kind(position)}",
+            f"{num_envs} envs; got {shown(position)}",
         )
     env_ids = [env_id for env_id, line in enumerate(lines) if line is not None]
     if not env_ids:

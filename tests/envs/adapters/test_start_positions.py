@@ -243,7 +243,7 @@ def test_a_saved_seat_vector_goes_on_with_its_sampler() -> None:
 def test_bad_positions_are_refused() -> None:
     small = cellgames.make("torus-v0", size=3)
     for positions, words in (
-        ([], "expected a position as a line of text, .* or a state; got list of 0"),
+        ([], r"expected a position as a line of text, .* or a state; got \[\]"),
         (["x"], "expected a position of size 2"),
         ([3], "expected a position as a line of text"),
         (small.init(seeds(0, 1)), "expected games of Torus"),
