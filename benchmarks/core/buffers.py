@@ -19,7 +19,7 @@ import torch
 import cellgames
 from benchmarks.pages import head, write_page
 from cellgames.utils.hardware import cpu_model
-from cellgames.utils.report.model import Table
+from cellgames.utils.report.model import Part, Table
 
 __all__ = ["measure"]
 
@@ -94,7 +94,10 @@ def main() -> int:
         )
         for row in rows
     ]
-    parts = ["\n".join(f"- {key}: {text}" for key, text in numbers.items()), Table("", columns, cells, text=("game",))]
+    parts: list[Part] = [
+        "\n".join(f"- {key}: {text}" for key, text in numbers.items()),
+        Table("", columns, cells, text=("game",)),
+    ]
     write_page(OUT, "States and masks that last, and reused buffers", parts, numbers | {"prices": rows})
     return 0
 
