@@ -167,12 +167,10 @@ def light(
         ValueError: A column holds something else than `row` wrote.
     """
     seed, opening, outcome, scores, turns, truncated, forfeit, version = columns
-    for name, value, kind in (
-        *(("seed", seed, int), ("opening", opening, int), ("start", start, int), ("course", course, bytes)),
-        *(("turns", turns, int), ("truncated", truncated, int), ("version", version, str)),
-    ):
-        if not isinstance(value, kind):
-            raise ValueError(f"{name} must be of type {kind.__name__}, got {shown(value)}")
+    whole = type(seed) is type(opening) is type(start) is type(turns) is type(truncated) is int
+    if not (whole and type(course) is bytes and type(version) is str):
+        values = (seed, opening, start, turns, truncated, course, version)
+        raise ValueError(f"expected five whole numbers, a hash and a version, got {shown(values)}")
     result = _result(outcome, scores, turns, truncated, forfeit)
     if len(result.outcome) != len(agents):
         raise ValueError(f"expected an outcome for each of {len(agents)} agents, got {len(result.outcome)}")

@@ -329,23 +329,24 @@ class Store(StoreFile):
             StoreError: There is none.
         """
         text = self.text(number)
-        with self._trusting_nothing(f"game {number}"):
+        try:
             return Record.from_json(text)
+        except ValueError as error:
+            raise self._damaged(f"game {number}: {error}") from None
 
     def text(self, number: int) -> str:
         """Return the text of a record, word for word as it was added; it raises what `record` raises."""
         found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
-        with self._trusting_nothing(f"game {number}"):
+        try:
             unpacker = zlib.decompressobj()
-            try:
-                text = unpacker.decompress(found[0], _MOST_RECORD)
-            except (zlib.error, TypeError) as error:
-                raise ValueError(str(error)) from None
+            text = unpacker.decompress(found[0], _MOST_RECORD)
             if not unpacker.eof:
                 raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
             return text.decode()
+        except (zlib.error, TypeError, ValueError) as error:
+            raise self._damaged(f"game {number}: {error}") from None
 
     def _entries(
         self,
@@ -373,16 +374,19 @@ class Store(StoreFile):
             if before is not None and (number <= before) != ("DESC" in tail):  # a tree of pages that has a circle
                 raise self._damaged(f"game {number} comes after game {before}")
             before = number
-            with self._trusting_nothing(f"game {number}"):
+            try:
                 if setting not in settings:  # looked up when met: others may add some meanwhile
                     settings[setting] = setting_of(*self._row("game, parameters", "settings", setting))
                 if lineup not in lineups:
                     lineups[lineup] = names_of(*self._row("agents, identities", "lineups", lineup))
                 names, identities = lineups[lineup]
                 record = light(settings[setting], names, tuple(columns), start, course)
-                for text in (kind, place, added):
-                    if not isinstance(text, str):
-                        raise ValueError(f"expected texts for the origin, got {shown(text)}")
+                if not type(kind) is type(place) is type(added) is str:
+                    raise ValueError(f"expected texts for the origin, got {shown((kind, place, added))}")
+            except StoreError:
+                raise
+            except (ValueError, OverflowError) as error:  # without a context manager, which takes longer
+                raise self._damaged(f"game {number}: {error}") from None
             if agents is None or {*names} <= {*agents}:
                 yield number, record, identities, (kind, place), added
 
