@@ -109,7 +109,7 @@ def free_for_all(
         files = [folder / RUN, folder / RECORDS]
         report = run_report(tables, run.settings.to_data(), game.info.players)
         files += write_report(folder, report, warn, outdated=FILES)
-    return FreeForAll(folder, tables, records, played, tuple(files))
+    return FreeForAll(Path(out), tables, records, played, tuple(files))
 
 
 def seatings(agents: int, seats: int, games: int, seed: int) -> list[tuple[int, ...]]:

@@ -161,7 +161,7 @@ def round_robin(
                 files.append(folder / GIF)
             except ImportError as error:
                 warn(no_pictures(error))
-    return RoundRobin(folder, tables, records, played, tuple(files), order or ())
+    return RoundRobin(Path(out), tables, records, played, tuple(files), order or ())
 
 
 def top_game(tables: Tables, records: Sequence[Record]) -> Record:

@@ -162,7 +162,7 @@ def play_season(
         files = reports.write_season(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
     paths = (folder / SETTINGS, folder / GAMES, *files)
-    return Season(folder, summary.teams, schedule, summary.table, playoffs, games, played, paths)
+    return Season(Path(out), summary.teams, schedule, summary.table, playoffs, games, played, paths)
 
 
 @contextmanager

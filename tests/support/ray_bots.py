@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -58,10 +59,15 @@ class Homebody(RandomAgent):
 
 
 class Hungry(BaseAgent):
-    """Needs more memory than there is, which is not the bot's fault."""
+    """Needs more memory than there is, which ends a run for an agent of the package. It passes for one."""
+
+    __module__ = "cellgames.agents.hungry"
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         raise MemoryError("all of it")
+
+
+sys.modules[Hungry.__module__] = sys.modules[__name__]
 
 
 class Cautious(RandomAgent):

@@ -152,7 +152,7 @@ def train(
                 prepare(folder, arguments, resume=resume, processes=group.world)
         run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
         try:
-            return run.to_the_end(report, folder)
+            return run.to_the_end(report, Path(out))
         finally:
             run.close()
 
