@@ -120,13 +120,12 @@ class SeatEnv(LearnerGames, Rendered, gymnasium.Env[npt.NDArray[Any], Any]):
 
 def make_env(
     *,
-    id: str,
+    game: str,
     opponents: Opponents = None,
     weights: Sequence[float] | None = None,
     seat: int | str = "random",
     render_mode: RenderMode | None = None,
     **parameters: Any,
 ) -> SeatEnv:
-    """Make the environment of the game called `id` (entry point of Gymnasium's registry)."""
-    game = make(id, **parameters)
-    return SeatEnv(game, opponents, weights=weights, seat=seat, render_mode=render_mode)
+    """Make the environment of the game whose id is `game` (entry point of Gymnasium's registry)."""
+    return SeatEnv(make(game, **parameters), opponents, weights=weights, seat=seat, render_mode=render_mode)

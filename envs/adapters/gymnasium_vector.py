@@ -117,7 +117,7 @@ class SeatVectorEnv(LearnerGames, VectorEnv[Array, Array, Array]):
 
 def make_vector_env(
     *,
-    id: str,
+    game: str,
     num_envs: int,
     opponents: Opponents = None,
     weights: Sequence[float] | None = None,
@@ -126,6 +126,13 @@ def make_vector_env(
     device: torch.device | str = "cpu",
     **parameters: Any,
 ) -> SeatVectorEnv:
-    """Make the environments of the game called `id` (entry point of Gymnasium's registry)."""
-    game = make(id, **parameters)
-    return SeatVectorEnv(game, num_envs, opponents, weights=weights, seat=seat, render_mode=render_mode, device=device)
+    """Make the environments of the game whose id is `game` (entry point of Gymnasium's registry)."""
+    return SeatVectorEnv(
+        make(game, **parameters),
+        num_envs,
+        opponents,
+        weights=weights,
+        seat=seat,
+        render_mode=render_mode,
+        device=device,
+    )

@@ -58,7 +58,7 @@ def _add_to_gymnasium(entry: GameSpec) -> None:
 
     id = f"{NAMESPACE}/{entry.id}"
     if id not in gymnasium.registry:
-        gymnasium.register(id, _SINGLE, vector_entry_point=_VECTOR, kwargs={"id": entry.id})
+        gymnasium.register(id, _SINGLE, vector_entry_point=_VECTOR, kwargs={"game": entry.id})  # "id" is make's own
 
 
 def _add_to_pettingzoo(entry: GameSpec) -> None:

@@ -76,6 +76,14 @@ def test_ids_may_name_the_package_that_registers_them() -> None:
     assert env.unwrapped.vector.opponents[0].name == envs.vector.opponents[0].name == "greedy"
 
 
+def test_gymnasium_makes_a_vector_of_single_environments() -> None:
+    """Its `make_vec` hands the arguments of the specification to `make`, which has an argument `id` of its own."""
+    envs = gymnasium.make_vec("cellgames/torus-v0", num_envs=2, vectorization_mode="sync", opponents="greedy", size=3)
+    assert isinstance(envs, SyncVectorEnv)
+    _, infos = envs.reset(seed=1)
+    assert infos["action_mask"].shape == (2, 18)
+
+
 @every_game
 def test_a_game_gives_what_the_seat_vector_gives_and_its_masks_sample(game: Game) -> None:
     env: Any = SeatEnv(game)

@@ -339,3 +339,13 @@ def test_a_broken_promise_is_named(name: str) -> None:
     game, message = BROKEN[name]
     with pytest.raises(ValueError, match=rf"^{game.id}: .*{message}"):
         check_game(game)
+
+
+def moves_what_it_makes(self: Race, state: RaceState, player: Tensor | int) -> Tensor:
+    zeros = torch.zeros(5, dtype=torch.float32).to(state.device)
+    order = torch.arange(5)  # an index may lie on the CPU
+    return (Race.observe(self, state, player) + zeros)[:, order] * torch.tensor(1)
+
+
+def test_tensors_that_are_moved_to_the_device_are_no_mistake() -> None:
+    check_game(broken(observe=moves_what_it_makes))
