@@ -8,6 +8,8 @@ from setuptools import Extension, setup
 SOURCES = Path("envs/native/sources")
 # Sums and products are rounded one by one, as torch does, so that results are equal in every bit.
 UNIX = ["-std=c++17", "-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+if sys.platform == "linux":
+    UNIX.append("-Wno-psabi")  # vectors are passed between inlined functions only
 
 setup(
     ext_modules=[

@@ -86,7 +86,7 @@ class Grid:
         return self.rows + (not self.wrap), len(self.widths)
 
     @functools.cached_property
-    def _width(self) -> int | None:
+    def equal_width(self) -> int | None:
         """The columns of every word, if all words have as many, else None."""
         return self.widths[0] if len(set(self.widths)) == 1 else None
 
@@ -173,7 +173,7 @@ class Grid:
     def _east(self, x: Tensor, n: int) -> Tensor:
         """Roll columns by `n` to the right, towards higher bits; `n` is less than a word's columns."""
         before = x.roll(1, -2) if len(self.widths) > 1 else x
-        width = self._width
+        width = self.equal_width
         moved = x << n
         if width is None:
             widths, full = _parts(self, x.device)
@@ -191,7 +191,7 @@ class Grid:
     def _west(self, x: Tensor, n: int) -> Tensor:
         """Roll columns by `n` to the left."""
         after = x.roll(-1, -2) if len(self.widths) > 1 else x
-        width = self._width
+        width = self.equal_width
         moved = x >> n
         if width is None or width == WORD:
             moved.bitwise_and_(_low(WORD - n))

@@ -19,7 +19,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status"]
 
-INTERFACE = 2
+INTERFACE = 3
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
@@ -108,6 +108,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
         "cellgames_cloth_of_gold": [number] * 8 + [address] * 2,
+        "cellgames_toroidal_cup": [number] * 6 + [address] * 3,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)

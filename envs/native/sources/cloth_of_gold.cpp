@@ -67,36 +67,6 @@ struct Tile {
     }
 };
 
-// The cells of one plane in three rows, by columns of three: above a row, in it and below.
-struct Rows {
-    Across above, here, below;
-    CELLGAMES_INLINE_MEMBER void next() { above = here, here = below; }
-};
-
-// Live cells of nine, the cell with its neighbours, as far as rules ask.
-struct Nine {
-    Words ones, odd_twos, fours, carry;
-    CELLGAMES_INLINE_MEMBER explicit Nine(const Rows& rows)
-        : ones(odd(rows.above.ones, rows.here.ones, rows.below.ones)),
-          fours(two_of(rows.above.twos, rows.here.twos, rows.below.twos)),
-          carry(two_of(rows.above.ones, rows.here.ones, rows.below.ones)) {
-        odd_twos = carry ^ odd(rows.above.twos, rows.here.twos, rows.below.twos);
-    }
-    CELLGAMES_INLINE_MEMBER Words two() const { return ~ones & odd_twos & ~fours; }
-    CELLGAMES_INLINE_MEMBER Words three() const { return ones & odd_twos & ~fours; }
-    CELLGAMES_INLINE_MEMBER Words four() const { return ~(ones | odd_twos) & (fours ^ carry); }
-};
-
-// Neighbours without the cell itself, modulo 4: `Grid.neighbour_counts` with two planes.
-struct Neighbours {
-    Words ones, twos;
-    CELLGAMES_INLINE_MEMBER Neighbours(const Rows& rows, Words cell) {
-        const Nine nine(rows);
-        ones = nine.ones ^ cell;
-        twos = nine.odd_twos ^ (cell & ~nine.ones);
-    }
-};
-
 // `rules.two_sided_generation`, in words of one column.
 CELLGAMES_INLINE void play_column(const Tile<3>& tile, int word, int generations, Words edge, bool) {
     const Words none = every(0);
@@ -163,20 +133,6 @@ CELLGAMES_INLINE void play_column(const Tile<4>& tile, int word, int generations
             b = b_below;
         }
     }
-}
-
-CELLGAMES_INLINE Words load_some(const uint64_t* from, int64_t lanes) {
-    if (lanes == kLanes) return load(from);
-    uint64_t words[kLanes] = {};
-    for (int64_t lane = 0; lane < lanes; ++lane) words[lane] = from[lane];
-    return load(words);
-}
-
-CELLGAMES_INLINE void store_some(uint64_t* to, Words words, int64_t lanes) {
-    if (lanes == kLanes) return store(to, words);
-    uint64_t all[kLanes];
-    store(all, words);
-    for (int64_t lane = 0; lane < lanes; ++lane) to[lane] = all[lane];
 }
 
 // Play eight worlds at a time. Planes in memory: a's, b's, neutral and killed cells.

@@ -14,7 +14,7 @@ from life_reference import Board, Game, board_of, boards_tensor, drawn, history,
 from torch import Tensor
 
 from cellgames.envs.kernels import compiling
-from cellgames.envs.toroidal_cup import Result, simulate, simulator
+from cellgames.envs.toroidal_cup import Result, colours, simulate, simulator
 from cellgames.envs.toroidal_cup.running_games import Slots
 from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
 
@@ -208,6 +208,7 @@ def test_games_do_not_move_to_slots_that_would_run_eagerly(monkeypatch: pytest.M
         widths.append(examples[0].shape[-1])
         return lambda arguments: function(*arguments)
 
+    monkeypatch.setattr(colours, "library", lambda device: None)  # native code is not compiled
     monkeypatch.setattr(compiling, "_compile", compile)
     monkeypatch.setattr(compiling, "_COMPILED", {})
     monkeypatch.setattr(compiling, "_EAGER_CALLS", Counter())
