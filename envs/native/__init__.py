@@ -1,7 +1,9 @@
 """Kernels in C++ for the CPU: the same results as the torch code beside them, several times as fast.
 
-`library` loads them; where there is no built library the torch code runs.
+`status` says whether they are used; where there is no built library the torch code runs.
 """
+
+from __future__ import annotations
 
 from .native_library import Library, NativeStatus, library, pointer, status
 

@@ -26,6 +26,7 @@ SWITCH = "CELLGAMES_NATIVE"
 """The environment variable that turns the library off if it is `0`, or names the file of another one."""
 
 Library: TypeAlias = ctypes.CDLL
+"""The loaded library, whose functions take whole numbers and addresses."""
 
 
 @dataclass(frozen=True)

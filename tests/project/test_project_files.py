@@ -75,12 +75,14 @@ def test_workflows_install_extras_and_files_that_exist(name: str) -> None:
 def test_publishing_needs_the_tests_and_stores_no_token() -> None:
     found = jobs("release")
     assert load(".github/workflows/release.yml")[True]["push"] == {"tags": ["v*"]}  # YAML reads `on` as true
-    assert found["publish"]["needs"] == "tests"
+    assert found["publish"]["needs"] == ["tests", "wheels"]
     assert found["tests"]["uses"] == "./.github/workflows/tests.yml"
     assert found["publish"]["permissions"] == {"id-token": "write"}
     assert "secrets." not in (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
     uploads = [step["with"]["name"] for job in jobs("tests").values() for step in job["steps"] if "upload" in str(step)]
-    assert found["publish"]["steps"][0]["with"]["name"] in uploads
+    downloads = [step["with"] for step in found["publish"]["steps"] if "download" in str(step)]
+    assert downloads[0]["name"] in uploads
+    assert found["wheels"]["steps"][-1]["with"]["name"].startswith(downloads[1]["pattern"].removesuffix("*"))
 
 
 # ---------------------------------------------------------------- hooks

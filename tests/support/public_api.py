@@ -16,6 +16,7 @@ PACKAGES = (
     "cellgames.envs.boards",
     "cellgames.envs.cloth_of_gold",
     "cellgames.envs.grid_adaptation",
+    "cellgames.envs.native",
     "cellgames.envs.toroidal_cup",
     "cellgames.envs.torus",
     "cellgames.agents",
