@@ -139,6 +139,12 @@ class ChunkedRun:
     folder: Path
     warn: Callable[[str], None]
 
+    @property
+    def files(self) -> list[Path]:
+        """Return the files of the run itself, without those that are made from its games."""
+        log = self.folder / FORFEIT_LOG
+        return [self.folder / RUN, self.folder / RECORDS, *([log] if log.exists() else [])]
+
     @contextmanager
     def opened(self, kind: str, files: Iterable[str], store: AnyStore) -> Iterator[Keep]:
         """Lock the folder, check what it holds, and open the store; yields what adds games to the store.

@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.arena.records.record_lines import RECORDS, Pairing, Record
+from cellgames.arena.records.record_lines import Pairing, Record
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import FREE_FOR_ALL_FILES as FILES
 from cellgames.arena.report.run_report import run_report
@@ -30,7 +30,7 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
 from .chunk_work import Chunk, Key
-from .chunks import RUN, ChunkedRun, Settings, check_anchor
+from .chunks import ChunkedRun, Settings, check_anchor
 from .match import derive, generator, load_agents
 from .match_options import FreeForAllOptions, MatchOptions
 
@@ -106,7 +106,7 @@ def free_for_all(
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
         tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))
-        files = [folder / RUN, folder / RECORDS]
+        files = run.files
         report = run_report(tables, run.settings.to_data(), game.info.players)
         files += write_report(folder, report, warn, outdated=FILES)
     return FreeForAll(Path(out), tables, records, played, tuple(files))

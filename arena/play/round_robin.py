@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cellgames.agents.agent_names import Agents, by_name
-from cellgames.arena.records.record_lines import RECORDS, Record
+from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.replays import animate
 from cellgames.arena.records.store.feed import AnyStore
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES, run_report
@@ -32,7 +32,7 @@ from cellgames.utils.run_folders import PathLike
 
 from . import chunks
 from .chunk_work import Chunk, Key
-from .chunks import RUN, ChunkedRun, check_anchor
+from .chunks import ChunkedRun, check_anchor
 from .match import both_seats, derive, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
 from .until_certain import UntilCertain
@@ -152,7 +152,7 @@ def round_robin(
         report = run_report(
             tables, settings.to_data(), game.info.players, simultaneous=game.info.simultaneous, order=order
         )
-        files = [folder / RUN, folder / RECORDS]
+        files = run.files
         files += write_report(folder, report, warn, outdated=ROUND_ROBIN_FILES)
         if options.gif:
             try:

@@ -101,7 +101,7 @@ game = cellgames.make("torus-small-v0", size=2)
 hostile = [Hostile(name, BOTS[name]) for name in sys.argv[2:]]
 options = RoundRobinOptions(games=2, opening_plies=0, gif=False)
 done = round_robin(game, ["random", "greedy", *hostile], options, out=sys.argv[1])
-print("done", len(done.records))
+print("done", len(done.records), *(path.name for path in done.files if path.suffix == ".log"))
 print("also here", file=sys.stderr)
 """
 
@@ -121,7 +121,11 @@ def test_a_round_robin_with_all_of_them_plays_every_other_game_as_without_them(t
         timeout=300,
     )
     count = len(bots) + 2
-    assert run.stdout.split() == ["done", str(count * (count - 1))]  # by one process, though two bots forked
+    assert run.stdout.split() == [
+        "done",
+        str(count * (count - 1)),
+        "forfeits.log",
+    ]  # by one process, though two bots forked
     assert "also here" in run.stderr
     alone = round_robin(
         cellgames.make("torus-small-v0", size=2),

@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 import torch
 from every_game import generator
+from hostile_bots import BOTS, Hostile
 from torch import Tensor
 from toy_games import Race
 
@@ -112,3 +113,11 @@ def test_where_turns_are_several_actions_no_opening_is_drawn() -> None:
 def test_an_odd_number_of_games_is_refused(games: int) -> None:
     with pytest.raises(ValueError, match=rf"expected an even number of games, got {games}"):
         compare(TORUS, load("random"), load("random"), games, 0)
+
+
+def test_an_opponent_that_fails_forfeits_its_games_and_the_learner_does_not() -> None:
+    learner, bad = load("random", TORUS), Hostile("bad", BOTS["sys.exit"])
+    with pytest.warns(RuntimeWarning, match=r"'bad' forfeited 8 of 8 games of an evaluation: SystemExit: 3"):
+        assert compare(TORUS, learner, bad, 8, 0).ahead == 1.0
+    with pytest.raises(RuntimeError, match="the learner failed in its evaluation: SystemExit: 3"):
+        compare(TORUS, bad, learner, 8, 0)
