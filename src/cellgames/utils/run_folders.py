@@ -60,11 +60,13 @@ class RunError(ValueError):
 
 def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     """Return a text on the fields of `expected` that `got` has otherwise, "" for none."""
-    differ = [
-        f"{_shown(name)}: expected {_shown(value)}, got {_shown(got.get(name))}"
-        for name, value in expected.items()
-        if got.get(name) != value
-    ]
+    differ = []
+    for name, value in expected.items():
+        found = got.get(name)
+        if isinstance(value, Mapping) and isinstance(found, Mapping) and value.keys() == found.keys():
+            differ += [f"{_shown(name)}, {inner}" for inner in filter(None, [differences(value, found)])]
+        elif found != value:
+            differ.append(f"{_shown(name)}: expected {_shown(value)}, got {_shown(found)}")
     return "; ".join([*differ[:_MOST], *([f"{len(differ) - _MOST} more differ"] if len(differ) > _MOST else [])])
 
 

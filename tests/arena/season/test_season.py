@@ -399,7 +399,7 @@ def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) 
         (lambda: run(whole, Coin(30, chunk=11)), "chunk: expected 10, got 11; "),
         (
             lambda: play_season(teams, Coin(30), SeasonOptions(days=5), out=whole),
-            f"team 10: expected None, got {teams[9].name}, Beacon League, Odd Division, ",
+            f"team 10: expected None, got {teams[9].name}, Beacon League, Odd Division,",
         ),
     ]
     for call, said in cases:
