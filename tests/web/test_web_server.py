@@ -32,6 +32,7 @@ from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
+from cellgames.web import live_game
 from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
@@ -299,9 +300,18 @@ class Waiting(BaseAgent):
         return action_mask.int().argmax(1)
 
 
+OWN_S = live_game._OWN_S
+
+
+@pytest.fixture(autouse=True)
+def _own_steps_are_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a machine that is busy with other tests, too."""
+    monkeypatch.setattr(live_game, "_OWN_S", 100.0)
+
+
 def settled(session: Session) -> None:
     """Wait for agents."""
-    end = time.monotonic() + 20
+    end = time.monotonic() + 100
     while session.thinking:
         assert time.monotonic() < end
         time.sleep(0.002)
@@ -355,13 +365,14 @@ def test_an_own_step_that_takes_long_is_not_waited_for(monkeypatch: pytest.Monke
         assert go.wait(30)
         return step_frames(*arguments, **named)
 
-    monkeypatch.setattr("cellgames.web.live_game.step_frames", slow)
+    monkeypatch.setattr(live_game, "_OWN_S", OWN_S)
+    monkeypatch.setattr(live_game, "step_frames", slow)
     game = cellgames.make("torus-v0", size=3)
     session = Session(game, [None, "random"], lambda spec: load(spec, game))
     began = time.monotonic()
     session.move([5], 0)
     view = session.view()
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25
     assert (view["thinking"], view["yours"], view["turn"]) == (True, False, 0)
     with pytest.raises(BusyError):
         session.move([6], 0)
@@ -912,11 +923,11 @@ if sys.platform != "win32":
                 assert opened.post("/api/play", json=wish).json()["view"]["thinking"]
                 process.send_signal(signal.SIGINT)
                 began = time.monotonic()
-                out, err = process.communicate(timeout=20)
+                out, err = process.communicate(timeout=100)
         finally:
             process.kill()
         assert (process.returncode, out.strip(), err) == (0, "Stopped.", "")
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 60
 
     def test_a_file_that_is_no_plain_file_is_not_opened(tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "pipe.jsonl")
