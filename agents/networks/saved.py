@@ -115,7 +115,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     try:
         network = _new(about, game)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{path}: {clipped(str(error))}") from error
     try:
         weights = _safetensors().torch.load_file(path)
         network.load_state_dict(weights)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from safetensors.torch import load_file, save_file
 from training_runs import network_for, tiny
 
 import cellgames
-from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.agents.networks.saved import load_network, read_about, save_network
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.adapters import ParallelGame, SeatEnv
 from cellgames.training.runs import checkpoints
@@ -37,6 +38,16 @@ def test_weights_that_are_no_finite_numbers_are_refused(tmp_path: Path, value: f
     save_file(tensors, path, metadata=about)
     with pytest.raises(ValueError, match=rf"bot\.safetensors: expected weights that are finite .*'{name}'"):
         load_network(path, TORUS)
+
+
+def test_sizes_of_weights_are_named_in_printable_characters(tmp_path: Path) -> None:
+    path = tmp_path / "bot.safetensors"
+    save_network(path, network_for(TORUS))
+    about = {**read_about(path), "size": {"\x1b[2J": 1}}
+    save_file(load_file(path), path, metadata={"about": json.dumps(about)})
+    with pytest.raises(ValueError, match=r"bot\.safetensors: .*unexpected") as refused:
+        load_network(path, TORUS)
+    assert str(refused.value).isprintable()
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def fuzz(kind: Inputs, /, **strategies: st.SearchStrategy[Any]) -> Callable[[Cal
             def tried(**values: Any) -> None:
                 nonlocal done, last
                 if time.time() > fuzzing.until:
-                    return  # what is left is not tried, and not counted
+                    raise _TimeUpError  # what is left is not tried, and not counted
                 with _limited(values):
                     check(**fixtures, **values)
                 done += 1
@@ -119,7 +119,8 @@ def fuzz(kind: Inputs, /, **strategies: st.SearchStrategy[Any]) -> Callable[[Cal
                 told = f"{fuzzing.seed} {name}".encode()
                 run = seed(int.from_bytes(hashlib.sha256(told).digest()[:8], "big"))(run)
             try:
-                run()
+                with suppress(_TimeUpError):
+                    run()
             finally:
                 faulthandler.cancel_dump_traceback_later()
                 if fuzzing.counts is not None:
@@ -131,6 +132,10 @@ def fuzz(kind: Inputs, /, **strategies: st.SearchStrategy[Any]) -> Callable[[Cal
         return test
 
     return decorate
+
+
+class _TimeUpError(BaseException):
+    """The end of a long run's time; no `Exception`, so that Hypothesis takes it for no failure."""
 
 
 class HangError(BaseException):
