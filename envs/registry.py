@@ -201,15 +201,60 @@ def load_plugins() -> None:
     """
     from importlib.metadata import entry_points
 
-    named = [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
-    if named and os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.append(os.getcwd())  # as `python -m` would find them
+    named = _named_modules()
+    if named:
+        _find_modules_here()
     for module in [*(point.module for point in entry_points(group=ENTRY_POINTS)), *named]:
         try:
             importlib.import_module(module)
         except Exception as error:
             text = f"the games of {module!r} are missing: importing it failed with {type(error).__name__}: {error}"
             warnings.warn(text, stacklevel=2)
+
+
+def import_games(id: str) -> str:
+    """Import the module in front of an id, such as `my_games:strip-v0` (Gymnasium's syntax); return the id alone.
+
+    The processes that this one starts import the module, too. Only what a user typed may go in here: an id that a
+    record or a file of weights names imports nothing.
+
+    Raises:
+        ValueError: the module cannot be imported, or does not register the id.
+    """
+    module, colon, name = id.partition(":")
+    if not colon:
+        return id
+    _find_modules_here()
+    try:
+        importlib.import_module(module)
+    except Exception as error:
+        hint = ""
+        if "/" in module or module.endswith(".py"):
+            dotted = module.removesuffix(".py").strip("./").replace("/", ".")
+            hint = f"; name the module as Python does: {dotted}:{name or 'ID'}"
+        raise ValueError(
+            f"{shown(id)}: importing {shown(module)} failed with {type(error).__name__}: {error}{hint}"
+        ) from error
+    games = [id for id, entry in REGISTRY.items() if entry.entry_point.startswith((f"{module}:", f"{module}."))]
+    if name not in REGISTRY:
+        raise ValueError(
+            f"{shown(id)}: expected an id that {module} registers ({', '.join(games) or 'it registers none'}), got "
+            f"{shown(name)}"
+        )
+    if module not in _named_modules():
+        os.environ[VARIABLE] = ",".join([*_named_modules(), module])
+    return name
+
+
+def _named_modules() -> list[str]:
+    """Return the modules that the environment variable names."""
+    return [name.strip() for name in os.environ.get(VARIABLE, "").split(",") if name.strip()]
+
+
+def _find_modules_here() -> None:
+    """Let modules of the current folder be found, as `python -m` does."""
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.append(os.getcwd())
 
 
 for _plugin in SUITE:

@@ -47,12 +47,14 @@ def make(id: str, **parameters: Any) -> Game: ...
 def make(id: str, **parameters: Any) -> Game:
     """Return the game called `id` (see `games`), with its default parameters changed as given.
 
+    A module in front of the id, as in `my_games:strip-v0`, is imported first, so that it can register the game.
+
     Raises:
         ValueError: for an unknown id, an unknown parameter or a bad value; the message says what is known.
     """
     from .envs import registry
 
-    return registry.make(id, **parameters)
+    return registry.make(registry.import_games(id), **parameters)
 
 
 def games() -> list[str]:

@@ -83,6 +83,7 @@ def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     before = [dict(table) for table in tables]
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.setenv(registry.VARIABLE, "")  # a command with a module in front of the game's id names it there
     yield
     for table, old in zip(tables[:-1], before[:-1], strict=True):
         table.clear()
@@ -120,9 +121,9 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def accepted(words: list[str]) -> bool:
-    """Whether the command line takes these words."""
+    """Whether the command line takes these words; modules in front of games, which only pages have, are left out."""
     try:
-        cli.parser().parse_args(words)
+        cli.parser().parse_args([re.sub(r"^\w+:(?=[a-z0-9-]+-v\d)", "", word) for word in words])
     except SystemExit as end:
         return end.code == 0
     return True

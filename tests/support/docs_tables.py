@@ -1,4 +1,4 @@
-"""Tables of the documentation that are made from the code; `python tests/support/docs_tables.py` writes them anew."""
+"""Parts of the documentation that are made from the code; `python tests/support/docs_tables.py` writes them anew."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.teams import TeamOptions
 from cellgames.cli.main import parser
 from cellgames.envs import registry
-from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.presets import presets
 from cellgames.training.runs.logs import RUN_METRICS, eval_metrics
 from cellgames.training.runs.timing import TIMING_METRICS
@@ -25,6 +25,7 @@ from cellgames.utils.run_folders import TIMING
 
 PAGES = {
     "agents.md": ("shipped weights",),
+    "extending.md": ("treblecross.py",),
     "arena.md": ("round robin options", "free-for-all options"),
     "index.md": ("commands",),
     "season.md": ("season options", "team options"),
@@ -36,7 +37,7 @@ PAGES = {
 
 @cache
 def tables() -> dict[str, str]:
-    """Return all tables by name, in Markdown."""
+    """Return all tables and files by name, in Markdown."""
     return {
         "round robin options": _options(RoundRobinOptions),
         "free-for-all options": _options(FreeForAllOptions),
@@ -47,6 +48,7 @@ def tables() -> dict[str, str]:
         "settings": _settings(),
         "presets": _presets(),
         "metrics": _metrics(),
+        "treblecross.py": _file("treblecross.py"),
         "shipped weights": _weights(),
     }
 
@@ -54,6 +56,12 @@ def tables() -> dict[str, str]:
 def marked(name: str, table: str) -> str:
     """Return a table as it stands on the page, between its marks."""
     return f"<!-- {name} -->\n\n{table}\n\n<!-- end of {name} -->"
+
+
+def _file(name: str) -> str:
+    """Return an example game as a block of code, which the test of the page writes into a file of that name."""
+    text = (ROOT / "examples" / "games" / name).read_text(encoding="utf-8")
+    return f'```python title="{name}"\n{text}```'
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -83,14 +91,14 @@ def _row(option: Option, help: str) -> tuple[str, str, str]:
 
 def _settings() -> str:
     """Every setting once, in the order of the algorithms."""
-    known: dict[str, Option] = {}
-    users: dict[str, list[str]] = {}
-    for name, algorithm in ALGORITHMS.items():
-        for option in algorithm.arguments.options():
-            known.setdefault(option.name, option)
-            users.setdefault(option.name, []).append(name)
-    only = {name: "" if len(some) == len(ALGORITHMS) else f" (only {', '.join(some)})" for name, some in users.items()}
-    return _table(("option", "default", ""), [_row(known[name], known[name].help + only[name]) for name in known])
+    rows = []
+    for users in all_options().values():
+        first = next(iter(users.values()))
+        only = "" if len(users) == len(ALGORITHMS) else f" (only {', '.join(users)})"
+        name, default, help = _row(first, first.help + only)
+        others = [f"{user} `{other.default}`" for user, other in users.items() if other.default != first.default]
+        rows.append((name, ", ".join((default, *others)), help))
+    return _table(("option", "default", ""), rows)
 
 
 def _presets() -> str:

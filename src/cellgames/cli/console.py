@@ -122,4 +122,4 @@ def print_leaderboard(arguments: argparse.Namespace) -> None:
     """Print the command that shows the store, if the games were added to it."""
     if not arguments.no_store:
         store = "" if arguments.store is None else f" --store {shlex.quote(str(arguments.store))}"
-        print(f"  {program()} leaderboard {arguments.game}{store}   all games in the store")
+        print(f"  {program()} leaderboard {arguments.game.typed}{store}   all games in the store")

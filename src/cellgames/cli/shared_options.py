@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "WHERE_STORE",
+    "GameId",
     "add_agents",
     "add_command",
     "add_folder",
@@ -143,13 +144,32 @@ def default_text(option: Option) -> str:
 # ---------------------------------------------------------------- game and seed
 
 
+class GameId(str):
+    """The id of a game on the command line; making it imports the module in front of it, if there is one.
+
+    Attributes:
+        typed: the id with its module, for commands to type next.
+    """
+
+    typed: str
+
+    def __new__(cls, typed: str) -> GameId:
+        """Return the id; an `argparse.ArgumentTypeError` says what is wrong with the module."""
+        try:
+            made = super().__new__(cls, registry.import_games(typed))
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+        made.typed = typed
+        return made
+
+
 def add_game(command: argparse.ArgumentParser, otherwise: str = "") -> None:
     """Add the game and its parameters; `otherwise` says what a command does that may go without a game."""
-    text = "an id that `cellgames list` shows"
+    text = "an id that `cellgames list` shows, or MODULE:ID for a game of your own"
     if otherwise:
-        command.add_argument("game", metavar="GAME", nargs="?", help=f"{text} (default: {otherwise})")
+        command.add_argument("game", metavar="GAME", nargs="?", type=GameId, help=f"{text} (default: {otherwise})")
     else:
-        command.add_argument("game", metavar="GAME", help=text)
+        command.add_argument("game", metavar="GAME", type=GameId, help=text)
     command.add_argument(
         "--param",
         metavar="NAME=VALUE",

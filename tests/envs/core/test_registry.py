@@ -252,6 +252,37 @@ def restored() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("folder")
+def test_a_module_in_front_of_an_id_is_imported() -> None:
+    """In Gymnasium's syntax; processes that are started later know the module, too."""
+    code = """
+import os, subprocess
+game = cellgames.make("my_games:sprint-small-v0", limit=5)
+assert game.parameters == {"goal": 3, "limit": 5} and type(game).__module__ == "my_games"
+assert cellgames.make("my_games:sprint-v0") == cellgames.make("sprint-v0")
+assert os.environ["CELLGAMES_GAMES"] == "my_games"
+code = f"import sys; sys.path.append({sys.path[0]!r}); import cellgames; print(cellgames.make('sprint-v0').id)"
+print(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip())
+for wrong in ("no_such_module:sprint-v0", "my_games:sprint", "my_games:", "./my_games.py:sprint-v0"):
+    try:
+        cellgames.make(wrong)
+    except ValueError as error:
+        print(error)
+from cellgames.envs.registry import make
+try:
+    make("os:sprint-v0")
+except ValueError as error:
+    print(str(error).split(";")[0])
+"""
+    lines = python(_FOREIGN + code).splitlines()
+    assert lines[0] == "sprint-v0"
+    assert lines[1].startswith("'no_such_module:sprint-v0': importing 'no_such_module' failed with ModuleNotFoundError")
+    assert lines[2].endswith("expected an id that my_games registers (sprint-v0, sprint-small-v0), got 'sprint'")
+    assert lines[3].endswith("got ''")
+    assert lines[4].endswith("name the module as Python does: my_games:sprint-v0")
+    assert lines[5].startswith("unknown game 'os:sprint-v0'")  # an id from a record or a file imports nothing
+
+
+@pytest.mark.usefixtures("folder")
 def test_a_game_that_a_module_registers_is_known_everywhere() -> None:
     code = """
 import my_games

@@ -1,0 +1,266 @@
+"""The games of examples/games: the contract, a second implementation, and published counts and results."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+from typing import Any
+
+import example_games_reference as ref
+import pytest
+import torch
+from example_games import ConnectFour, Othello, Treblecross
+from torch import Tensor
+
+from cellgames.envs import check_game, seeds
+from cellgames.envs.core import Game, State
+from cellgames.envs.core.sampling import random_bits
+
+GAMES: tuple[Game, ...] = (
+    ConnectFour(rows=5, columns=5),
+    ConnectFour(rows=3, columns=4, line=3),
+    Othello(6),
+    Othello(4),
+    Treblecross(9),
+)
+every_game = pytest.mark.parametrize("game", GAMES, ids=repr)
+
+
+@every_game
+def test_the_game_keeps_the_contract(game: Game) -> None:
+    check_game(game)
+
+
+@pytest.mark.parametrize("game", [Othello(4), ConnectFour(rows=3, columns=4, line=3)], ids=repr)
+def test_symmetries_keep_the_game(game: Game) -> None:
+    """A position and its image have images of each other's legal moves, each transform is a permutation."""
+    state = _random_positions(game, 4, 8)[-1]
+    observation, mask = game.observe(state, state.current_player), game.legal_actions(state)
+    names = torch.arange(game.info.num_actions).expand(len(state), 1, -1)
+    images = set()
+    for number in range(game.symmetries):
+        which = torch.full((len(state),), number)
+        seen, both = game.transform(observation, torch.cat((mask[:, None].long(), names), 1), which)
+        images.add(tuple(both[0, 1].tolist()))
+        assert both[0, 1].unique().numel() == game.info.num_actions
+        if isinstance(game, Othello):
+            discs, player = seen.flatten(2).bool(), torch.zeros_like(state.current_player)
+            assert torch.equal(game._moves(discs, player), both[:, 0] > 0)
+        else:
+            assert torch.equal(~seen.bool().any(1)[:, 0], both[:, 0] > 0)
+    assert len(images) == game.symmetries
+
+
+def _random_positions(game: Game, turns: int, games: int) -> list[Any]:
+    """The positions of random games, the first ones included."""
+    generator, found = torch.Generator().manual_seed(1), [game.init(seeds(0, games))]
+    for _ in range(turns):
+        actions = game.random_actions(found[-1], random_bits(games, generator, torch.device("cpu")))
+        found.append(game.step(found[-1], actions))
+    return found
+
+
+def _board(game: Game, state: State) -> tuple[ref.Board, str]:
+    """The reference's board, and who moves."""
+    rows, _, mover = game.state_to_string(state).partition(" ")
+    return tuple(rows.split("/")), mover
+
+
+# ---------------------------------------------------------------- beside the reference
+
+
+@pytest.mark.parametrize("size", [(5, 5, 4), (6, 7, 4), (4, 3, 3), (2, 6, 5)])
+def test_connect_four_beside_the_reference(size: tuple[int, int, int]) -> None:
+    game = ConnectFour(*size)
+    positions = _random_positions(game, game.info.max_turns, 12)
+    ends = set()
+    for before, after in pairwise(positions):
+        for env_id in range(len(before)):
+            board, disc = _board(game, before[env_id])
+            legal = game.legal_actions(before[env_id])[0].nonzero().squeeze(1).tolist()
+            if bool(before.done[env_id]):
+                assert legal == []
+                continue
+            assert legal == ref.free_columns(board)
+            now, _ = _board(game, after[env_id])
+            assert now in [ref.drop(board, column, disc) for column in legal]
+            won = ref.connected(now, disc, game.line)
+            over = won or not ref.free_columns(now)
+            assert bool(after.terminated[env_id]) == over
+            sign = 1 if disc == "x" else -1
+            assert after.rewards[env_id].tolist() == ([sign, -sign] if won else [0, 0])
+            assert game.outcome(after[env_id])[0].tolist() == ([sign, -sign] if won else [0, 0])
+            ends |= {won} if over else set()
+    assert True in ends or size == (2, 6, 5)
+
+
+@pytest.mark.parametrize("size", [4, 6, 8])
+def test_othello_beside_the_reference(size: int) -> None:
+    game, passed = Othello(size), 0
+    positions = _random_positions(game, game.info.max_turns, 8)
+    for before, after in pairwise(positions):
+        for env_id in range(len(before)):
+            if bool(before.done[env_id]):
+                continue
+            board, disc = _board(game, before[env_id])
+            legal = game.legal_actions(before[env_id])[0].nonzero().squeeze(1).tolist()
+            cells = [divmod(action, size) for action in legal]
+            assert cells == ref.placements(board, disc)
+            now, mover = _board(game, after[env_id])
+            assert now in [ref.placed(board, row, column, disc) for row, column in cells]
+            other = ref.OTHER[disc]
+            can, must = ref.placements(now, other), ref.placements(now, disc)
+            assert bool(after.terminated[env_id]) == (not can and not must)
+            counts = ["".join(now).count(colour) for colour in "xo"]
+            assert after.scores[env_id].tolist() == counts
+            if can or must:
+                assert mover == (other if can else disc)
+                passed += not can
+            else:
+                ahead = (counts[0] > counts[1]) - (counts[0] < counts[1])
+                assert game.outcome(after[env_id])[0].tolist() == after.rewards[env_id].tolist() == [ahead, -ahead]
+    assert bool(positions[-1].done.all())
+    assert passed > 0, "no game in which somebody is passed over"
+
+
+@pytest.mark.parametrize("cells", [5, 6, 7, 8])
+def test_treblecross_beside_the_reference(cells: int) -> None:
+    """Who wins from the start and after each first cross, on the rules and by the reference."""
+    game = Treblecross(cells)
+    start = game.init(seeds(0, 1))
+    assert _value(game, start) == (1 if ref.wins("." * cells) else -1)
+    for cell in range(cells):
+        after = game.step(start, torch.tensor([cell]))
+        assert _value(game, after) == (1 if ref.wins(f"{'.' * cell}x{'.' * (cells - 1 - cell)}") else -1)
+
+
+# ---------------------------------------------------------------- what others have published
+
+
+def _expanded(game: Game, states: Any) -> Any:
+    """All positions that one move leads to from those that go on, as often as they are reached."""
+    env_ids, actions = game.legal_actions(states).nonzero().unbind(1)
+    return game.step(states[env_ids], actions, checked=False)
+
+
+def test_othello_has_as_many_lines_of_moves_as_others_count() -> None:
+    """Perft of Othello 8 x 8 from the start; nobody is passed over in so few moves."""
+    game, counts = Othello(8), []
+    states: Any = game.init(seeds(0, 1))
+    for _ in range(5):
+        states = _expanded(game, states)
+        counts.append(len(states))
+    assert counts == [4, 12, 56, 244, 1396]
+
+
+def test_connect_four_has_as_many_positions_as_others_count() -> None:
+    """OEIS A212693 (John Tromp): positions of 7 x 6 after n moves; and all 161,029 of 4 x 4."""
+    assert _positions_by_ply(ConnectFour(), 7) == [1, 7, 49, 238, 1120, 4263, 16422]
+    assert sum(_positions_by_ply(ConnectFour(rows=4, columns=4), 17)) == 161_029
+
+
+def _distinct(game: Game, states: State) -> tuple[Tensor, Tensor]:
+    """The first of all equal boards, and the place of each state among those."""
+    cells = game.board(states).flatten(1)
+    keys = (cells * 3 ** torch.arange(cells.shape[1])).sum(1)  # may wrap around; different boards stay different
+    _, place = keys.unique(return_inverse=True)
+    first = torch.full((int(place.max()) + 1,), len(keys)).scatter_reduce(0, place, torch.arange(len(keys)), "amin")
+    return first, place
+
+
+def _positions_by_ply(game: ConnectFour, plies: int) -> list[int]:
+    """Distinct positions after each number of moves."""
+    states: Any = game.init(seeds(0, 1))
+    counts = []
+    for _ in range(plies):
+        states = states[_distinct(game, states)[0]]
+        counts.append(len(states))
+        if bool(states.done.all()):
+            break
+        states = _expanded(game, states[~states.done])
+    return counts
+
+
+@pytest.mark.slow
+def test_othello_of_size_4_is_won_by_white() -> None:
+    """Known since Feinstein (1993) solved 6 x 6: on 4 x 4 White wins by 8 discs."""
+    board, disc = _board(Othello(4), Othello(4).init(seeds(0, 1)))
+    assert ref.lead(board, disc) == -8
+
+
+def test_connect_four_of_4_x_4_is_a_draw() -> None:
+    """Tromp's table of solved boards: nobody can force a line on 4 x 4. Solved backwards, ply by ply, on the rules."""
+    game = ConnectFour(rows=4, columns=4)
+    assert _value(game, game.init(seeds(0, 1))) == 0
+    assert _value(game, game.string_to_state("..../..../..../xx.. x")) == 0
+    assert _value(game, game.string_to_state("..../xo../xo../xo.. x")) == 1
+
+
+def _value(game: Game, start: State) -> int:
+    """The result for the player to move with best play: the levels of the tree without duplicates, from the last."""
+    states, links = start, []
+    levels = [start]
+    while not bool(states.done.all()):
+        env_ids, actions = (game.legal_actions(states)).nonzero().unbind(1)
+        after = game.step(states[env_ids], actions, checked=False)
+        first, place = _distinct(game, after)
+        links.append((env_ids, place))
+        states = after[first]
+        levels.append(states)
+    values = torch.where(states.done, game.outcome(states)[:, 0], 0)
+    for states, (parents, places) in zip(reversed(levels[:-1]), reversed(links), strict=True):
+        first = states.current_player == 0
+        signed = values[places] * torch.where(first[parents], 1, -1)
+        best = torch.full((len(states),), -1, dtype=values.dtype).scatter_reduce(
+            0, parents, signed.to(values.dtype), "amax"
+        )
+        values = torch.where(states.done, game.outcome(states)[:, 0], best * torch.where(first, 1, -1))
+    return int(values[0]) * (1 if int(start.current_player) == 0 else -1)
+
+
+# ---------------------------------------------------------------- refusals and texts
+
+
+@pytest.mark.parametrize(
+    ("game", "text", "action"),
+    [(ConnectFour(), "3", 2), (Othello(6), "c4", 20), (Treblecross(7), "7", 6)],
+    ids=str,
+)
+def test_names_of_moves(game: Game, text: str, action: int) -> None:
+    assert game.string_to_action(text) == action
+    assert game.action_to_string(action) == text
+    with pytest.raises(ValueError, match="expected a c"):
+        game.string_to_action("99")
+
+
+def test_what_makes_no_sense_is_refused() -> None:
+    with pytest.raises(ValueError, match="'line' must be a whole number from 2 to 20"):
+        ConnectFour(line=1)
+    with pytest.raises(ValueError, match="size must be even, got 5"):
+        Othello(5)
+    for game in (ConnectFour(), Othello(4)):
+        for text in ("", "x", "..../..../..../.... z", "....... x"):
+            with pytest.raises(ValueError, match="expected a position such as"):
+                game.string_to_state(text)
+    full = ConnectFour(rows=1, columns=3).string_to_state(".x. o")
+    with pytest.raises(ValueError, match="column 2 is full"):
+        ConnectFour(rows=1, columns=3).step(full, torch.tensor([1]))
+    start = Othello(4).init(seeds(0, 1))
+    with pytest.raises(ValueError, match="a1 turns no disc"):
+        Othello(4).step(start, torch.tensor([0]))
+    with pytest.raises(ValueError, match="b2 has a disc"):
+        Othello(4).step(start, torch.tensor([5]))
+
+
+def test_pictures_and_texts_show_every_disc() -> None:
+    for game in GAMES[:4]:
+        state = _random_positions(game, 3, 1)[-1]
+        discs = int((game.board(state) > 0).sum())
+        assert sum(game.text(state).count(disc) for disc in "xo") == discs
+        assert len(game.draw(state).shapes) >= discs
+
+
+def test_most_openings_of_treblecross_are_won_against_random_moves() -> None:
+    """The best score against `random` from two random crosses, of both seats: what training can reach."""
+    openings = ["".join("x" if i in pair else "." for i in range(12)) for pair in combinations(range(12), 2)]
+    chances = [ref.chance_against_random(strip, random) for strip in openings for random in (False, True)]
+    assert sum(chances) / len(chances) == pytest.approx(0.9698, abs=1e-4)
