@@ -98,6 +98,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.arena.page_speed
 	$(BIN)/python -m benchmarks.core.roofline
 	$(BIN)/python -m benchmarks.training.scaling
+	$(BIN)/python -m benchmarks.training.defaults
 
 strength: setup
 	$(BIN)/python -m benchmarks.agents.strength

@@ -28,8 +28,10 @@ _IMPORT_PATH = re.compile(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)(?::(.*))?", re.DOTA
 
 
 def default_opponents(game: Game) -> list[str]:
-    """Return the agents that a game is measured against if nothing else is asked for."""
-    return ["random", *(["greedy"] if "greedy" in plugin_of(game).agents else [])]
+    """Return the agents that a game is measured against if nothing else is asked for: a weak one and a better one."""
+    if "greedy" in plugin_of(game).agents:
+        return ["random", "greedy"]
+    return ["random", *([] if game.info.search_obstacles else ["rollout:16"])]
 
 
 def load(spec: str, game: Game | None = None, *, name: str | None = None) -> AnyAgent:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
+from cellgames.utils.options import Option
+
 if TYPE_CHECKING:
     from cellgames.training.selfplay.learner import Learner
 
     from .arguments import Arguments
 
-__all__ = ["ALGORITHMS", "Algorithm"]
+__all__ = ["ALGORITHMS", "Algorithm", "all_options"]
 
 
 @dataclass(frozen=True)
@@ -63,5 +65,13 @@ ALGORITHMS: dict[str, Algorithm] = {
         "cellgames.training.turn_values.turn_values:TurnLearner",
     ),
 }
-"""The algorithms that `train` and the command line know by name."""
 """Algorithms by the name that `--algo` takes; an entry here adds one."""
+
+
+def all_options() -> dict[str, dict[str, Option]]:
+    """Return each option of any algorithm by name, as each algorithm that has it describes it."""
+    found: dict[str, dict[str, Option]] = {}
+    for name, algorithm in ALGORITHMS.items():
+        for option in algorithm.arguments.options():
+            found.setdefault(option.name, {})[name] = option
+    return found

@@ -64,11 +64,11 @@ class Arguments(Options):
 
     seed: int = option(0, "seed of all random numbers", low=-(2**63), high=2**63 - 1)
     total_steps: int = option(2_000_000, "actions to learn from; may be more when a run is continued", low=1)
-    num_envs: int = option(256, "games played at the same time", low=1)
-    num_steps: int = option(64, "steps of every game in an iteration", low=1)
-    num_epochs: int = option(1, "passes over the actions of an iteration", low=1)
-    minibatch_size: int = option(2048, "actions in a step of the optimizer, about", low=2)
-    learning_rate: float = option(7e-4, "learning rate of Adam; falls linearly to a tenth", above=0, high=1)
+    num_envs: int = option(128, "games played at the same time", low=1)
+    num_steps: int = option(32, "steps of every game in an iteration", low=1)
+    num_epochs: int = option(4, "passes over the actions of an iteration", low=1)
+    minibatch_size: int = option(512, "actions in a step of the optimizer, about", low=2)
+    learning_rate: float = option(2.5e-3, "learning rate of Adam; falls linearly to a tenth", above=0, high=1)
     gamma: float = option(1.0, "discount factor of rewards", low=0, high=1)
     gae_lambda: float = option(0.95, "lambda of generalized advantage estimation", low=0, high=1)
     max_grad_norm: float = option(0.5, "largest norm of the gradient; longer gradients are clipped", above=0)
@@ -85,13 +85,14 @@ class Arguments(Options):
     pool_limit: int = option(20, "maximum number of snapshots in the pool", low=1)
     snapshot_every: int = option(20, "iterations between snapshots for the pool", low=1)
 
-    eval_every: int = option(5, "iterations between two evaluations", low=1)
+    eval_every: int = option(20, "iterations between two evaluations", low=1)
     eval_games: int = option(100, "games against each opponent in an evaluation, even", low=2)
     eval_opponents: Strings = option(  # noqa: RUF009  # makes a field
-        (), "opponents in evaluations, NAME=SPEC gives a name (default random, and greedy where there is one)"
+        (),
+        "opponents in evaluations, NAME=SPEC gives a name (default random, and greedy or else rollout:16)",
     )
 
-    checkpoint_every: int = option(20, "iterations between two checkpoints; games start over at each", low=1)
+    checkpoint_every: int = option(40, "iterations between two checkpoints; games start over at each", low=1)
     device: str = option("auto", "cpu, cuda or cuda:N; auto is cuda where there is one")
     threads: int = option(0, "threads of torch on the CPU; 0 leaves the choice to torch", low=0, high=1024)
 
@@ -137,7 +138,7 @@ class PolicyArguments(Arguments):
     clip_range: float = option(
         0.2, "largest change of an action's probability in an iteration, as a factor", above=0, high=1
     )
-    ent_coef: float = option(0.01, "weight of the policy's entropy", low=0)
+    ent_coef: float = option(0.1, "weight of the policy's entropy", low=0)
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
     sample: bool = option(False, "let the trained agent sample its actions; otherwise it takes the most likely one")
 

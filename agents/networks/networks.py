@@ -1,4 +1,4 @@
-"""Networks of policy and value, the flat one that serves every game, and the agent that plays by one.
+"""Networks of policy and value, the two that serve every game, and the agent that plays by one.
 
 Letters: `L` rows (games that wait), `C` channels, `H, W` board, `A` actions (mask width).
 """
@@ -14,6 +14,7 @@ from typing import ClassVar, Generic, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from typing_extensions import TypeVar, override
 
 from cellgames.agents.base import AnyAgent, BaseAgent
@@ -22,11 +23,14 @@ from cellgames.envs.registry import plugin_of, plugins
 from cellgames.plugins import resolve
 from cellgames.utils.foreign_text import shown
 
-from .blocks import initialized
+from .blocks import Trunk, initialized, pooled
 from .choices import Choices, Relation
 from .shipped_weights import serves
 
-__all__ = ["FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
+__all__ = ["BoardNetwork", "FlatNetwork", "Network", "NetworkAgent", "PolicyAndValue", "Size", "make_network"]
+
+_REDUCED = 4
+"""Channels of the board that `BoardNetwork` reads as a whole."""
 
 G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
 
@@ -129,6 +133,43 @@ class FlatNetwork(Network):
         return self.policy(seen), self.value(seen).squeeze(1), None
 
 
+class BoardNetwork(Network):
+    """A network for any game whose observation is planes of a board, [C, H, W]: convolutions of 3 x 3.
+
+    What lies beyond the edges counts as zero, and a plane of ones shows where they are; if rows and columns go on
+    (`Game.wraps`), the convolutions do, too. All actions are read off the whole board, because an action may stand
+    for any place, such as a column. If there are as many actions as cells, those are also read off their own cells, in
+    the order of the board.
+    """
+
+    def __init__(self, game: Game, size: Size) -> None:
+        super().__init__(game, size)
+        info, width = game.info, 4 * size.channels
+        planes, rows, cols = info.observation.shape
+        self.scale = 1.0 / max(1.0, abs(info.observation.low), abs(info.observation.high))
+        self.trunk = Trunk(planes if game.wraps else planes + 1, size, wrap=game.wraps)
+        self.reduced = initialized(nn.Conv2d(size.channels, _REDUCED, 1))
+        self.whole = initialized(nn.Linear(_REDUCED * rows * cols + 2 * size.channels, width))
+        self.policy = initialized(nn.Linear(width, info.num_actions), 0.01)
+        self.value = initialized(nn.Linear(width, 1), 1.0)
+        a_cell = info.num_actions // (rows * cols)
+        self.cells = initialized(nn.Conv2d(size.channels, a_cell, 1), 0.01) if a_cell else None
+
+    @override
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor, Relation | None]:
+        planes = observation.float() * self.scale
+        if not self.trunk.wrap:
+            planes = torch.cat((planes, torch.ones_like(planes[:, :1])), 1)
+        seen = self.trunk(planes)
+        summary = torch.cat((functional.relu(self.reduced(seen)).flatten(1), pooled(seen)), 1)
+        whole = functional.relu(self.whole(summary))
+        logits = self.policy(whole)
+        if self.cells is not None:
+            cells = self.cells(seen).flatten(1)
+            logits = logits + functional.pad(cells, (0, logits.shape[1] - cells.shape[1]))
+        return logits, self.value(whole).squeeze(1), None
+
+
 class NetworkAgent(BaseAgent):
     """An agent that plays by a network, on the network's device.
 
@@ -164,7 +205,9 @@ class NetworkAgent(BaseAgent):
 
 
 def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> Network:
-    """Return a new network of the game's plugin; its weights come from torch's global generator.
+    """Return a new network of the game's plugin, else `BoardNetwork` or `FlatNetwork` by the shape of the observation.
+
+    Its weights come from torch's global generator.
 
     Raises:
         ValueError: the game has none of this kind.
@@ -175,5 +218,6 @@ def make_network(game: Game, size: Size | None = None, kind: str = "policy") -> 
         raise ValueError(
             f"expected a game with a network of kind {shown(kind)}, got {game.id}; games with one: {having}"
         )
-    network: Network = resolve(kinds.get(kind, FlatNetwork))(game, size if size is not None else Size())
+    general = BoardNetwork if len(game.info.observation.shape) == 3 else FlatNetwork
+    network: Network = resolve(kinds.get(kind, general))(game, size if size is not None else Size())
     return network

@@ -33,6 +33,9 @@ class BaseGame(ABC, Generic[S]):
     compilation: ClassVar[Compilation] = "whole"
     """How much of a step a `Vector` can compile: see `Compilation`."""
 
+    wraps: ClassVar[bool] = False
+    """True if rows and columns of the observation, its last two axes, go on beyond the edges as on a torus."""
+
     # --- what a game must have --------------------------------------------------------------------------------
 
     @property

@@ -64,6 +64,7 @@ class ToroidalCup(Game[CupState]):
     max_generations: int = MAX_GENERATIONS
 
     id: ClassVar[str] = "toroidal-cup-v0"
+    wraps: ClassVar[bool] = True
     compilation: ClassVar[Compilation] = "none"  # Life runs as long as it takes; the simulator compiles what it repeats
 
     def __post_init__(self) -> None:

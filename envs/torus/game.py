@@ -43,6 +43,7 @@ class Torus(Game[TorusState]):
     size: int = 8
 
     id: ClassVar[str] = "torus-v0"
+    wraps: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_int(self, "size", MIN_SIZE, MAX_SIZE)

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 import torch
 from every_game import GAMES, every_game, generator, midway
+from example_games import ConnectFour, Othello, Treblecross
 from torch import Tensor
 
 import cellgames
-from cellgames.agents.networks.networks import FlatNetwork, Network, Size, make_network
+from cellgames.agents.networks.networks import BoardNetwork, FlatNetwork, Network, Size, make_network
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.core import Game, seeds
 from cellgames.envs.core.info import WIN
@@ -98,6 +99,60 @@ def test_a_game_without_a_network_of_its_own_gets_a_flat_one() -> None:
     assert isinstance(make_network(game), FlatNetwork)
     with pytest.raises(ValueError, match="kind 'turns'"):
         make_network(game, kind="turns")
+
+
+def test_planes_of_a_board_get_convolutions_without_being_asked_for() -> None:
+    """By the shape of the observation: [C, H, W] or something else."""
+    for game in (ConnectFour(rows=4, columns=5), Othello(4)):
+        assert isinstance(make_network(game, SMALL), BoardNetwork)
+    assert isinstance(make_network(Treblecross(7), SMALL), FlatNetwork)
+
+
+class WrappedOthello(Othello):
+    """Othello, whose board is said to be a torus."""
+
+    wraps = True
+
+
+@pytest.mark.parametrize("game", [Othello(6), WrappedOthello(6)], ids=["edges", "torus"])
+def test_convolutions_go_on_beyond_the_edges_only_if_the_game_says_so(game: Othello) -> None:
+    """A disc in a corner is seen in the opposite corner of a torus, and nowhere near it on a board with edges."""
+    torch.manual_seed(0)
+    made = make_network(game, Size(channels=8, layers=1))
+    assert isinstance(made, BoardNetwork)
+    empty = torch.zeros(1, made.trunk.first.in_channels, 6, 6)
+    corner = empty.clone()
+    corner[0, 0, 0, 0] = 1
+    differs = (made.trunk(corner) != made.trunk(empty)).any(1)[0]
+    assert differs[:2, :2].any()
+    assert differs[4:, 4:].any() == game.wraps
+    moved = made.trunk(corner.roll((2, 3), (2, 3)))
+    assert torch.allclose(moved, made.trunk(corner).roll((2, 3), (2, 3)), atol=1e-6) == game.wraps
+
+
+def test_a_board_without_wrapping_shows_the_network_its_edges() -> None:
+    """An empty board looks different at the edge from the middle; on a torus all cells are alike."""
+    torch.manual_seed(0)
+    for game in (Othello(6), WrappedOthello(6)):
+        made = make_network(game, Size(channels=8, layers=1))
+        assert isinstance(made, BoardNetwork)
+        inputs: list[Tensor] = []
+        made.trunk.register_forward_pre_hook(lambda module, given, inputs=inputs: inputs.extend(given))
+        made(torch.zeros(1, 2, 6, 6))
+        seen = made.trunk(inputs[0])
+        assert torch.allclose(seen, seen[:, :, :1, :1].expand_as(seen), atol=1e-6) == game.wraps
+
+
+@pytest.mark.parametrize("game", [ConnectFour(rows=4, columns=5), ConnectFour(rows=2, columns=1), Othello(4)], ids=repr)
+def test_the_general_network_of_boards_learns_every_action(game: Game) -> None:
+    """Logits for as many actions, from columns or from cells; all weights get gradients."""
+    made = make_network(game, SMALL)
+    state = game.init(seeds(0, 5))
+    logits, value, relation = made(game.observe(state, 0))
+    assert (logits.shape, value.shape, relation) == ((5, game.info.num_actions), (5,), None)
+    (logits.square().sum() + value.sum()).backward()
+    missing = [name for name, parameter in made.named_parameters() if parameter.grad is None]
+    assert missing == []
 
 
 @pytest.mark.parametrize("field", ["channels", "layers"])

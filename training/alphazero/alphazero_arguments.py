@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellgames.training.arguments import ActorArguments
-from cellgames.utils.options import option
+from cellgames.utils.options import option, redefault
 
 __all__ = ["AlphaZeroArguments"]
 
@@ -17,11 +17,18 @@ class AlphaZeroArguments(ActorArguments):
 
     algorithm: ClassVar[str] = "alphazero"
 
+    num_steps: int = redefault(ActorArguments, "num_steps", 16)
+    num_epochs: int = redefault(ActorArguments, "num_epochs", 8)
+    learning_rate: float = redefault(ActorArguments, "learning_rate", 2e-3)
+    opponents: str = redefault(ActorArguments, "opponents", "self")
+    snapshot_every: int = redefault(ActorArguments, "snapshot_every", 40)
+    checkpoint_every: int = redefault(ActorArguments, "checkpoint_every", 20)
+
     vf_coef: float = option(0.5, "weight of the value loss", low=0)
     mixed_precision: bool = option(False, "use bfloat16 in the network while it learns, where possible; for GPUs")
     num_simulations: int = option(16, "simulations of the search for each move", low=2)
     max_num_considered_actions: int = option(8, "moves that a search considers at its root, at most", low=2)
     value_scale: float = option(1.0, "weight of results in a search, beside the policy (c_scale)", above=0)
-    random_plies: int = option(2, "random turns at the start of a game, at most; drawn for each game", low=0)
+    random_plies: int = option(4, "random turns at the start of a game, at most; drawn for each game", low=0)
     buffer_size: int = option(100_000, "latest positions that minibatches are drawn from", low=1)
     weight_decay: float = option(0.01, "weight decay of AdamW", low=0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from cellgames.training.arguments import PolicyArguments
+from cellgames.utils.options import redefault
 
 __all__ = ["MaskableArguments"]
 
@@ -15,3 +16,5 @@ class MaskableArguments(PolicyArguments):
     """Arguments of MaskablePPO of sb3-contrib (`training.maskable`)."""
 
     algorithm: ClassVar[str] = "maskable-ppo"
+
+    num_envs: int = redefault(PolicyArguments, "num_envs", 64)

@@ -42,14 +42,21 @@ CLOTH_OF_GOLD = GamePlugin(
     playout="cellgames.agents.cloth_of_gold.rollout:finish_turns",
     prior="cellgames.agents.cloth_of_gold.rollout:unit_prior",
     presets=(
-        TrainingPreset("ppo", {**SLOW_GAME, "checkpoint_every": 30}),
+        TrainingPreset(
+            "ppo",
+            {
+                **SLOW_GAME,
+                **{"num_epochs": 1, "minibatch_size": 2048, "learning_rate": 7e-4, "ent_coef": 0.01},
+                "checkpoint_every": 30,
+            },
+        ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SLOW_GAME, "checkpoint_every": 30}),
         TrainingPreset(
             "turn-values",
             {
                 **{"num_envs": 64, "num_steps": 16, "minibatch_size": 256},
                 **{"learning_rate": 1e-3, "gae_lambda": 0.9, "num_epochs": 2},
-                **{"opponents": "greedy=0.8,self=0.2", "eval_games": 60, "eval_every": 10},
+                **{"opponents": "greedy=0.8,self=0.2", "eval_games": 60, "eval_every": 10, "checkpoint_every": 20},
             },
         ),
     ),

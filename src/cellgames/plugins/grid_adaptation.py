@@ -42,6 +42,7 @@ GRID_ADAPTATION = GamePlugin(
                 **{"num_envs": 64, "num_steps": 18, "num_epochs": 2},
                 **{"minibatch_size": 1024, "learning_rate": 1e-3, "ent_coef": 0.003},
                 **{"opponents": "self=0.4,greedy=0.6", "eval_games": 60, "eval_every": 10},
+                "checkpoint_every": 20,
             },
         ),
         TrainingPreset("maskable-ppo", {**MASKABLE_PPO, **SAMPLED, "eval_games": 40}),

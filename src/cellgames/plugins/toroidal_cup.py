@@ -47,11 +47,10 @@ TOROIDAL_CUP = GamePlugin(
         TrainingPreset(
             "ppo",
             {
-                # The likeliest action: others place at the same time, and what they foresee changes little.
-                **{"sample": False, "num_envs": 1024, "num_steps": 6},
+                **{"num_envs": 1024, "num_steps": 6},
                 **{"num_epochs": 2, "minibatch_size": 2048, "learning_rate": 3e-3},
                 **{"ent_coef": 0.0, "channels": 16, "layers": 2, "opponents": "self=0.7,random=0.3"},
-                **{"eval_games": 400, "eval_every": 5},
+                **{"eval_games": 400, "eval_every": 5, "checkpoint_every": 20},
             },
             {"rows": 24, "cols": 48},
         ),

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from .plugin import GamePlugin, Page, Setting, TrainingPreset, Variant
-from .shared import MASKABLE_PPO, SAMPLE_EFFICIENT
+from .shared import MASKABLE_PPO
 
 __all__ = ["TORUS"]
+
+_EVAL = {"eval_opponents": ("rollout:64", "greedy")}  # any network beats `random` at once
 
 TORUS = GamePlugin(
     id="torus-v0",
@@ -21,18 +23,9 @@ TORUS = GamePlugin(
     transfer_parameters=("size",),
     native_uct="cellgames.agents.torus.native_uct:simulate",
     presets=(
-        TrainingPreset(
-            "ppo", {**SAMPLE_EFFICIENT, "num_envs": 128, "layers": 4, "eval_every": 20, "checkpoint_every": 40}
-        ),
-        TrainingPreset(
-            "alphazero",
-            {
-                **{"num_steps": 16, "num_epochs": 2, "minibatch_size": 512},
-                **{"learning_rate": 2e-3, "layers": 4, "opponents": "self"},
-                **{"random_plies": 4, "snapshot_every": 40, "eval_every": 20},
-            },
-        ),
-        TrainingPreset("maskable-ppo", MASKABLE_PPO),
+        TrainingPreset("ppo", {**_EVAL, "layers": 4, "ent_coef": 0.01}),
+        TrainingPreset("alphazero", {**_EVAL, "layers": 4, "num_envs": 256, "num_epochs": 2}),
+        TrainingPreset("maskable-ppo", {**_EVAL, **MASKABLE_PPO}),
     ),
     reader="cellgames.arena.insight.readers.torus_reader:TorusReader",
     page=Page(

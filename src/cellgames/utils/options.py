@@ -19,7 +19,7 @@ from typing import Any, Literal, Self, TypeAlias, get_args, get_origin, get_type
 
 from .foreign_text import shown
 
-__all__ = ["Integers", "Option", "Options", "Strings", "option"]
+__all__ = ["Integers", "Option", "Options", "Strings", "option", "redefault"]
 
 Strings: TypeAlias = tuple[str, ...]
 """The type of an option that takes several texts."""
@@ -70,6 +70,11 @@ class Option:
             return "yes" if self.default else "no"
         return f"{self.default:g}" if self.kind is float else str(self.default)
 
+    def defaults_text(self, others: Mapping[str, Option]) -> str:
+        """Return the default for people, with those of `others`, the same option of other owners, that differ."""
+        texts = [f"{name} {other.default_text}" for name, other in others.items() if other.default != self.default]
+        return ", ".join(text for text in (self.default_text, *texts) if text)
+
     def check(self, value: Any) -> None:
         """Raise a `ValueError` unless the value is of the kind and within the limits."""
         if value is None and self.optional:
@@ -109,6 +114,12 @@ class Option:
 def option(default: Any, help: str, **more: Any) -> Any:
     """Return a dataclass field with a default, a help line, and other fields of `Option` such as `low`."""
     return dataclasses.field(default=default, metadata={"help": help, **more})
+
+
+def redefault(kind: type[Options], name: str, default: Any) -> Any:
+    """Return a field for a subclass of `kind` that has another default than the option of that name; all else stays."""
+    metadata = {item.name: item.metadata for item in dataclasses.fields(kind)}[name]
+    return dataclasses.field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,12 +20,11 @@ from cellgames.cli.shared_options import (
     add_folder,
     add_game,
     add_options,
-    default_text,
     file_name,
     make_game,
     parameters,
 )
-from cellgames.training.algorithms import ALGORITHMS
+from cellgames.training.algorithms import ALGORITHMS, all_options
 from cellgames.training.arguments import FREE, GROWS, Arguments
 from cellgames.training.presets import presets
 from cellgames.utils.options import Option
@@ -65,24 +64,20 @@ def add(commands: Any) -> None:
 
 def add_arguments(command: argparse.ArgumentParser, without: Sequence[str] = ()) -> None:
     """Add an option for each argument of the algorithms, except those in `without`."""
-    users: dict[str, list[str]] = {}
-    known: dict[str, Option] = {}
-    for name, algorithm in ALGORITHMS.items():
-        for option in algorithm.arguments.options():
-            users.setdefault(option.name, []).append(name)
-            known.setdefault(option.name, option)
     shared = command.add_argument_group("settings", "defaults may differ by game")
     special = command.add_argument_group("settings of some algorithms")
-    for name, option in known.items():
+    for name, users in all_options().items():
         if name not in without:
-            some = len(users[name]) < len(ALGORITHMS)
-            only = f"{', '.join(users[name])}: " if some else ""
-            add_options(special if some else shared, [option], only=only, default=_default)
+            some = len(users) < len(ALGORITHMS)
+            only = f"{', '.join(users)}: " if some else ""
+            first = next(iter(users.values()))
+            add_options(special if some else shared, [first], only=only, default=_default)
 
 
 def _default(option: Option) -> str:
     by_game = any(option.name in preset.values for _, preset in presets())
-    return " (default by game)" if by_game else default_text(option)
+    words = [option.defaults_text(all_options()[option.name]), "another for some games" * by_game]
+    return f" (default {', '.join(word for word in words if word)})" if any(words) else ""
 
 
 # ---------------------------------------------------------------- the command
@@ -216,7 +211,8 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
             print(f"  {name:18} {text}")
     agent = shlex.quote(str(finished.agent))
     print("Next:")
-    print(f"  {program()} evaluate --agents {agent}   measure it")
+    own = f"{arguments.game.typed} " if arguments.game.typed != arguments.game else ""  # else the weights name the game
+    print(f"  {program()} evaluate {own}--agents {agent}   measure it")
     print(f"  {program()} play {_game(arguments)} --agents {agent}")
     print("  the same command with more --total-steps goes on")
 
@@ -224,4 +220,4 @@ def _report(finished: Finished, asked: Arguments, arguments: argparse.Namespace)
 def _game(arguments: argparse.Namespace) -> str:
     """Return the game as it was typed, with its parameters as options."""
     given = [f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in parameters(arguments).items()]
-    return shlex.join([arguments.game, *(word for text in given for word in ("--param", text))])
+    return shlex.join([arguments.game.typed, *(word for text in given for word in ("--param", text))])
