@@ -63,10 +63,12 @@ def differences(expected: Mapping[str, Any], got: Mapping[str, Any]) -> str:
     differ = []
     for name, value in expected.items():
         found = got.get(name)
+        if found == value:
+            continue
         if isinstance(value, Mapping) and isinstance(found, Mapping) and value.keys() == found.keys():
-            differ += [f"{_shown(name)}, {inner}" for inner in filter(None, [differences(value, found)])]
-        elif found != value:
-            differ.append(f"{_shown(name)}: expected {_shown(value)}, got {_shown(found)}")
+            parts = [part for part in value if value[part] != found[part]]  # the others need no place in the message
+            value, found = ({part: every[part] for part in parts} for every in (value, found))
+        differ.append(f"{_shown(name)}: expected {_shown(value)}, got {_shown(found)}")
     return "; ".join([*differ[:_MOST], *([f"{len(differ) - _MOST} more differ"] if len(differ) > _MOST else [])])
 
 
