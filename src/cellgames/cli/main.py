@@ -24,6 +24,7 @@ from cellgames.utils.version import __version__
 
 from .commands import (
     analyse_command,
+    doctor_command,
     evaluate_command,
     free_for_all_command,
     leaderboard_command,
@@ -53,6 +54,7 @@ _COMMANDS = (
     leaderboard_command,
     replay_command,
     serve_command,
+    doctor_command,
 )
 
 _MOST_MESSAGE = 2000  # characters; some messages list all that there is

@@ -1,0 +1,43 @@
+"""`cellgames doctor` tells what is installed and what is missing."""
+
+from __future__ import annotations
+
+import json
+from importlib import metadata
+
+import pytest
+
+from cellgames.cli.commands import doctor_command
+from cellgames.cli.main import main
+from cellgames.utils.version import __version__
+
+
+def test_it_prints_versions_and_extras(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    for word in ("cellgames", __version__, "torch", "native kernels", "C++ compiler", "CUDA", "Extras", "render"):
+        assert word in said
+    assert "dev " not in said
+
+
+def test_json_has_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["cellgames"] == __version__
+    assert {"render", "train", "ray", "web"} <= facts["missing packages by extra"].keys()
+
+
+def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    version = metadata.version
+
+    def without_pillow(name: str) -> str:
+        if name == "pillow":
+            raise metadata.PackageNotFoundError(name)
+        return version(name)
+
+    monkeypatch.setattr(metadata, "version", without_pillow)
+    assert doctor_command.missing_packages()["render"] == ["pillow"]
+    assert main(["doctor"]) == 0
+    said = capsys.readouterr().out
+    assert "lacks pillow" in said
+    assert 'To install one: pip install "cellgames[' in said
