@@ -19,7 +19,7 @@ from cellgames.agents.play_loop import parse_move
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
 from .record_lines import Forfeit, Outcome, Record, Result
@@ -65,11 +65,11 @@ def results(game: Game, state: State, forfeits: Sequence[Forfeit | None]) -> lis
 def result_differs(recorded: Mapping[str, object], replayed: Mapping[str, object]) -> str:
     """Return a sentence on how a result differs from its record, by the names in `recorded`; "" if it does not."""
 
-    def shown(value: object) -> str:
-        return "/".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    def told(value: object) -> str:
+        return clipped("/".join(map(str, value)) if isinstance(value, tuple) else str(value))
 
     differ = [
-        f"{name} recorded {shown(value)}, replayed {shown(replayed[name])}"
+        f"{clipped(name)} recorded {told(value)}, replayed {told(replayed[name])}"
         for name, value in recorded.items()
         if value != replayed[name]
     ]

@@ -15,6 +15,7 @@ from training_runs import network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, read_about, save_network
+from cellgames.arena.records.replays import result_differs
 from cellgames.arena.season.games import Fixture
 from cellgames.envs.adapters import ParallelGame, SeatEnv
 from cellgames.training.runs import checkpoints
@@ -142,6 +143,10 @@ def test_cells_of_positions_are_shown_in_printable_characters() -> None:
     with pytest.raises(ValueError, match="expected cells") as refused:
         TORUS.string_to_state("\0./.. ../.. b")
     assert str(refused.value).isprintable()
+
+
+def test_results_that_differ_are_told_in_printable_characters() -> None:
+    assert result_differs({"summary.\x1f": "\x1b[2J" * 500}, {"summary.\x1f": 1}).isprintable()
 
 
 @pytest.mark.parametrize(
