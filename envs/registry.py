@@ -221,7 +221,7 @@ def import_games(id: str) -> str:
     Raises:
         ValueError: the module cannot be imported, or does not register the id.
     """
-    module, colon, name = id.partition(":")
+    module, colon, name = str(id).partition(":")
     if not colon:
         return id
     _find_modules_here()

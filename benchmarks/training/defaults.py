@@ -32,7 +32,7 @@ from cellgames.utils.progress import StatusLine
 from cellgames.utils.report.model import Plot, Table
 from cellgames.utils.report.plots import COLOURS, FAINT, INK
 from cellgames.utils.report.text import percent
-from cellgames.utils.run_folders import TIMING
+from cellgames.utils.run_folders import TIMING, write_atomic
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -166,7 +166,7 @@ def _write(out: Path, command: str, rows: Sequence[Row]) -> str:
         "draw counts as half a win. Minutes are wall time of playing and learning, without evaluations.",
         "Score against `random`:",
         Table("", columns, lines, text=("game", "algorithm", "95 % after")),
-        Plot(out.with_suffix(".png").name, "Score against random over minutes", partial(_draw, rows)),
+        Plot(out.stem, "Score against random over minutes", partial(_draw, rows)),
         "The agents at the last checkpoint within that time, in 1,000 games against `random` and 200 against each of "
         "two searches, which nobody trained. `best` is what the best player would score against `random`, where "
         "it can be calculated: some openings give the game to whoever moves.",
@@ -199,13 +199,32 @@ def _draw(rows: Sequence[Row], figure: Figure) -> None:
     axes.legend(frameon=False, fontsize=9, loc="lower right")
 
 
+def _result(name: str, algorithm: str, options: argparse.Namespace) -> Row:
+    """Return the result of a run: of the last call if that finished it, and `--no-resume` is not given."""
+    folder = RUNS / f"{name}-{algorithm}"
+    finished, asked = folder.with_suffix(".json"), {"minutes": options.minutes, "seed": options.seed}
+    if options.no_resume:
+        shutil.rmtree(folder, ignore_errors=True)
+        finished.unlink(missing_ok=True)
+    if finished.exists():
+        kept = json.loads(finished.read_text(encoding="utf-8"))
+        if kept["asked"] == asked:
+            return _row(kept["row"])
+    made = run(name, algorithm, 60 * options.minutes, options.seed, resume=True)
+    write_atomic(finished, json.dumps({"asked": asked, "row": asdict(made)}))
+    return made
+
+
+def _row(data: Mapping[str, Any]) -> Row:
+    return Row(**{**data, "points": tuple(Point(**point) for point in data["points"])})
+
+
 def _known(out: Path) -> dict[tuple[str, str], Row]:
     """Return the results that the page has already."""
     path = out.with_suffix(".json")
     if not path.exists():
         return {}
-    runs: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["runs"]
-    rows = [Row(**{**data, "points": tuple(Point(**point) for point in data["points"])}) for data in runs]
+    rows = [_row(data) for data in json.loads(path.read_text(encoding="utf-8"))["runs"]]
     return {(row.game, row.algorithm): row for row in rows}
 
 
@@ -225,10 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows, page = _known(options.out), ""
     for name in options.game:
         for algorithm in options.algo:
-            if options.no_resume:
-                shutil.rmtree(RUNS / f"{name}-{algorithm}", ignore_errors=True)
-            made = run(name, algorithm, 60 * options.minutes, options.seed, resume=not options.no_resume)
-            rows[name, algorithm] = made
+            rows[name, algorithm] = _result(name, algorithm, options)
             order = [rows[key] for key in ((game, algo) for game in GAMES for algo in ALGOS) if key in rows]
             page = _write(options.out, shlex.join(["python", "-m", "benchmarks.training.defaults", *given]), order)
     print(page)

@@ -67,7 +67,7 @@ def test_the_command_line_takes_a_module_in_front_of_the_game(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("known")
-@pytest.mark.parametrize(("game", "share"), [(ConnectFour(rows=4, columns=4, line=3), 0.85), (Treblecross(9), 0.85)])
+@pytest.mark.parametrize(("game", "share"), [(ConnectFour(rows=4, columns=4, line=3), 0.7), (Treblecross(9), 0.85)])
 def test_defaults_teach_a_small_game_in_half_a_minute(
     game: ConnectFour | Treblecross, share: float, tmp_path: Path
 ) -> None:
