@@ -53,8 +53,8 @@ class GridNetwork(Network[GridAdaptation]):
         self.trunk = Trunk(2 + _DIGITS + planes, size, wrap=False)
         self.spaces = nn.Conv2d(width, slots, 1)
         nn.init.orthogonal_(self.spaces.weight, 0.01)
-        advice = torch.tensor([*_WEIGHTS, *[0] * (_GENERATIONS - len(_WEIGHTS)), -20.0, -5.0])
-        self.advice = nn.Parameter(advice.repeat(slots, 1))  # close to greedy play at the start
+        advice = [*_WEIGHTS, *[0.0] * (_GENERATIONS - len(_WEIGHTS)), -20.0, -5.0]
+        self.advice = nn.Parameter(torch.tensor([advice] * slots))  # close to greedy play at the start
         self.near = nn.Parameter(torch.zeros(2, slots, 1, _NEAR, _NEAR))  # in round 1, and later
         with torch.no_grad():
             self.near[0] = _opening()
@@ -141,7 +141,7 @@ def _opening() -> Tensor:
 
     That T lives on and becomes twelve tiles in nine generations; other shapes are for the learner to find.
     """
-    away = (torch.arange(_NEAR) - _NEAR // 2).abs()
+    away = (torch.arange(_NEAR, device="cpu") - _NEAR // 2).abs()  # to compute on the meta device takes a second more
     down, right = away[:, None], away[None]
     beside, beyond, corner = down + right == 1, (down * right == 0) & (down + right == 2), (down == 1) & (right == 1)
     second = 8.0 * beside

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
+from torch import nn
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -19,7 +20,7 @@ from cellgames.utils.version import __version__
 
 from .networks import Network, Size, make_network
 
-__all__ = ["FORMAT", "Saved", "check_installed", "load_network", "read_about", "save_network"]
+__all__ = ["FORMAT", "Saved", "check_installed", "differing_weights", "load_network", "read_about", "save_network"]
 
 FORMAT = 1
 """Of the text beside the weights; raised when older files can no longer be read."""
@@ -113,16 +114,21 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     """
     about = read_about(path)
     try:
-        network = _new(about, game)
+        with torch.device("meta"):  # in no memory: a size from a file may ask for any amount
+            planned = _new(about, game)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path}: {clipped(str(error))}") from error
+    except RuntimeError:  # the network of a plugin that reads the weights that it starts with
+        planned = None
+    misfit = f"{path}: the weights do not fit this version's network for {about['game']}: "
+    if planned is not None and (differing := differing_weights(planned, _shapes(path))):
+        raise ValueError(f"{misfit}{differing}")
+    network = _new(about, game)
     try:
         weights = _safetensors().torch.load_file(path)
         network.load_state_dict(weights)
     except RuntimeError as error:
-        raise ValueError(
-            f"{path}: the weights do not fit this version's network for {about['game']}: {clipped(str(error))}"
-        ) from error
+        raise ValueError(f"{misfit}{clipped(str(error))}") from error
     for name, value in network.state_dict().items():
         if weights[name].is_complex() or not value.isfinite().all():
             raise ValueError(f"{path}: expected weights that are finite real numbers, got others in {shown(name)}")
@@ -139,6 +145,30 @@ def _new(about: Mapping[str, Any], game: Game | None) -> Network:
             return network
         network.check_game(game)
         return make_network(game, size, about["kind"])
+
+
+def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """Return the shapes in a file's header, which cannot claim more than the file has: the library compares them."""
+    with _safetensors().safe_open(path, "pt") as file:
+        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118  # no mapping
+
+
+def differing_weights(network: nn.Module, found: Mapping[str, tuple[int, ...]]) -> str:
+    """Return how weights differ from those of a network by name or shape; "" if they fit.
+
+    Args:
+        network: may be on the meta device, where it takes no memory.
+        found: the shapes of the weights.
+    """
+    expected = {name: tuple(value.shape) for name, value in network.state_dict().items()}
+    wrong = [name for name in {**expected, **found} if expected.get(name) != found.get(name)]
+    if not wrong:
+        return ""
+    wanted, got = (list(shapes[wrong[0]]) if wrong[0] in shapes else "none" for shapes in (expected, found))
+    return (
+        f"expected {len(expected)} tensors, got {len(found)}, and {len(wrong)} differ by name or shape; the first is "
+        f"{shown(wrong[0])}, expected {wanted}, got {shown(got)}"
+    )
 
 
 def check_installed() -> None:

@@ -26,6 +26,7 @@ import numpy as np
 import torch
 from gymnasium import spaces
 from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
@@ -36,6 +37,7 @@ from cellgames.utils.extras import install
 from .choices import Choices
 from .file_names import SAMPLE
 from .networks import Network
+from .saved import differing_weights
 
 __all__ = ["SB3Agent", "from_model_file"]
 
@@ -209,15 +211,49 @@ class _Archive:
         seen = spaces.Box(-np.inf, np.inf, self.shape, np.float32)
         actions = spaces.Discrete(self.nvec[0]) if len(self.nvec) == 1 else spaces.MultiDiscrete([*self.nvec])
         try:
+            weights = self._weights()
+            shapes = {name: tuple(value.shape) for name, value in weights.items()}
+            net_arch = given.get("net_arch")
+            layers = max(map(len, net_arch.values() if isinstance(net_arch, dict) else [net_arch or ()]), default=0)
+            if layers > len(weights):
+                raise ValueError(f"expected at most a layer for each of {len(weights)} tensors, got {layers}")
             with torch.random.fork_rng(devices=[]):  # what it starts with is thrown away
+                with torch.device("meta"), _Staying():  # in no memory: `net_arch` may ask for any amount
+                    planned = kind(seen, actions, lambda progress: 0.0, **given)
+                if differing := differing_weights(planned, shapes):
+                    raise ValueError(f"its weights do not fit: {differing}")
                 policy: Any = kind(seen, actions, lambda progress: 0.0, **given)
-            with zipfile.ZipFile(self.path) as archive:
-                weights = torch.load(io.BytesIO(archive.read("policy.pth")), map_location="cpu", weights_only=True)
             policy.load_state_dict(weights)
-        except (OSError, RuntimeError, TypeError, ValueError, AssertionError, pickle.UnpicklingError) as error:
+        except (
+            OSError,
+            RuntimeError,
+            TypeError,
+            ValueError,
+            AssertionError,
+            pickle.UnpicklingError,
+            zipfile.BadZipFile,
+        ) as error:
             raise ValueError(f"{self.path}: the policy of this model cannot be made: {reason_of(error)}") from error
         policy.set_training_mode(False)
         return policy.to("cpu")  # type: ignore[no-any-return]  # a policy, which has no types here
+
+    def _weights(self) -> dict[str, Tensor]:
+        """Return the weights, none larger than the archive explains: the lengths of its parts and tensors may lie."""
+        with zipfile.ZipFile(self.path) as archive:
+            size = archive.getinfo("policy.pth").file_size
+            if size > (most := self.path.stat().st_size):
+                raise ValueError(f"expected weights of at most {most} bytes, as in the archive, got {size}")
+            data = io.BytesIO(archive.read("policy.pth"))
+        with zipfile.ZipFile(data) as parts:
+            if (inner := sum(part.file_size for part in parts.infolist())) > size:
+                raise ValueError(f"expected weights of at most {size} bytes, as in policy.pth, got {inner}")
+        data.seek(0)
+        weights = torch.load(data, map_location="cpu", weights_only=True)
+        if not isinstance(weights, dict) or not all(isinstance(value, Tensor) for value in weights.values()):
+            raise ValueError("expected tensors by name as weights, got something else")
+        if (claimed := sum(value.numel() * value.element_size() for value in weights.values())) > size:
+            raise ValueError(f"expected weights of at most {size} bytes, as in policy.pth, got {claimed}")
+        return weights
 
     def _unpickled(self, key: str) -> Any:
         """Return a value of the JSON, with classes where it is pickled."""
@@ -251,6 +287,14 @@ class _Archive:
             f"by name; to load it can run any code. If you trust the file, load it in a module of your own, such as "
             f"my_bots.py with `{mine}`, and name my_bots:bot"
         )
+
+
+class _Staying(TorchFunctionMode):
+    """A mode in which tensors stay where they are made: policies move their parts, which the meta device refuses."""
+
+    @override
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return args[0] if func is Tensor.to else func(*args, **(kwargs or {}))
 
 
 @dataclass(frozen=True)

@@ -181,6 +181,37 @@ def test_files_for_what_there_is_not_are_refused_by_name(changes: dict[str, Any]
         load_network(file)
 
 
+def test_a_size_that_the_weights_do_not_have_takes_no_memory(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The largest network that a file may name has 39 GB."""
+    about_changed(file, size={"channels": 1024, "layers": 1024})
+    made: list[Tensor] = []
+    orthogonal = torch.nn.init.orthogonal_
+
+    def recorded(weight: Tensor, gain: float = 1.0) -> Tensor:
+        made.append(weight)
+        return orthogonal(weight, gain) if weight.is_meta else pytest.fail("weights in memory")
+
+    monkeypatch.setattr(torch.nn.init, "orthogonal_", recorded)
+    message = (
+        r"do not fit .* for torus-v0: expected 20\d\d tensors, got \d+, and \d+ differ by name or shape; the first is"
+    )
+    with pytest.raises(ValueError, match=rf"^{file}: the weights {message}"):
+        load_network(file)
+    assert len(made) > 1024
+
+
+def test_networks_that_read_their_first_weights_are_loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as those of a plugin; their shapes cannot be known before they are made."""
+
+    class Reads(type(network_for(TORUS))):  # type: ignore[misc]  # the network of the game
+        def __init__(self, game: Game, size: Size) -> None:
+            super().__init__(game, size)
+            self.first = float(next(self.parameters()).detach().flatten()[0])
+
+    monkeypatch.setattr("cellgames.agents.networks.saved.make_network", lambda game, size, kind: Reads(game, size))
+    assert torch.equal(judged(load_network(file).network, TORUS)[0], judged(network_for(TORUS), TORUS)[0])
+
+
 def test_a_missing_package_is_no_damaged_file(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "safetensors", None)
     with pytest.raises(ImportError, match=r'weights need safetensors: pip install "cellgames\[trained\]"'):
