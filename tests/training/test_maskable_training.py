@@ -385,6 +385,11 @@ def test_a_checkpoint_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"expected a checkpoint of parameters .*2.*, got .*3"):
         continue_from(path, new_model(LearnerVecEnv(other, 8, seed=0)), pool)
     data = torch.load(path, weights_only=True)
+    damages: list[dict[str, Any]] = [{"policy": {}}, {"optimizer": {}}, {"updates": "3"}, {"episodes": [{"r": 1.0}]}]
+    for damage in damages:
+        torch.save({**data, "model": {**data["model"], **damage}}, path)
+        with pytest.raises(ValueError, match=r"checkpoint.pt is damaged"):
+            continue_from(path, model, pool)
     torch.save({**data, "format": 0}, path)
     with pytest.raises(ValueError, match="expected a checkpoint of format 1, got 0"):
         continue_from(path, model, pool)

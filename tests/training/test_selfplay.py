@@ -168,7 +168,9 @@ def test_the_same_seed_plays_the_same_games(tmp_path: Path) -> None:
     assert not torch.equal(one.action, play.collect(25).action)
 
 
-@pytest.mark.parametrize("text", ["", "self=0", "self=x", "=1", "self=1,self=2", "greedy=-1", "self=inf"])
+@pytest.mark.parametrize(
+    "text", ["", "self=0", "self=x", "=1", "self=1,self=2", "greedy=-1", "self=inf", "self=1=2", "pool=greedy=1"]
+)
 def test_mixes_that_make_no_sense_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"names and shares|twice"):
         parse_mix(text)
@@ -177,4 +179,5 @@ def test_mixes_that_make_no_sense_are_refused(text: str) -> None:
 def test_shares_add_up() -> None:
     assert parse_mix("self=3, pool=1") == {"self": 0.75, "pool": 0.25}
     assert parse_mix("greedy") == {"greedy": 1.0}
+    assert parse_mix("me=greedy=1") == {"me=greedy": 1.0}
     assert parse_mix("rollout:16=1,self=1") == {"rollout:16": 0.5, "self": 0.5}

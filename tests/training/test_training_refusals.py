@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from functools import partial
 from pathlib import Path
@@ -105,6 +106,67 @@ def test_a_file_that_cannot_be_read_is_refused(name: str, started: Path) -> None
         train(tiny(total_steps=1), started)
 
 
+def first_of(state: dict[str, Any]) -> dict[str, Any]:
+    """The state that the optimizer has of the first weights."""
+    found: dict[str, Any] = state["optimizer"]["state"][0]
+    return found
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        dict.clear,
+        lambda learner: learner.update(network=3),
+        lambda learner: learner["network"].popitem(),
+        lambda learner: learner["network"].update(dict.fromkeys(learner["network"], torch.zeros(1).expand(1 << 40))),
+        lambda learner: learner.update(optimizer=[]),
+        lambda learner: learner["optimizer"].update(state={0: 1}),
+        lambda learner: learner["optimizer"].update(state={1000: first_of(learner)}),
+        lambda learner: first_of(learner).update(exp_avg=torch.zeros(3)),
+        lambda learner: first_of(learner).update(step="1"),
+        lambda learner: first_of(learner).popitem(),
+        lambda learner: learner["optimizer"]["param_groups"][0].pop("betas"),
+        lambda learner: learner["optimizer"]["param_groups"][0].update(betas=("a", "b")),
+        lambda learner: learner["optimizer"]["param_groups"][0].update(params=[0]),
+        lambda learner: learner.update(generator=torch.zeros(3)),
+        lambda learner: learner.update(generator="generator"),
+        lambda learner: learner.update(pool=7),
+        lambda learner: learner.update(pool=[{"file": "../agent.safetensors", "steps": 0}]),
+        lambda learner: learner["pool"][0].update(steps="0"),
+        lambda learner: learner["pool"][0].update(score=float("nan")),
+    ],
+)
+def test_a_damaged_learner_is_refused_in_one_line(damage: Any, whole: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    changed(folder, lambda data: damage(data["learner"]))
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(RunError, match=r"checkpoint.pt is damaged: .*choose another folder"):
+        train(tiny(total_steps=240), folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run of a few iterations."""
+    return train(tiny(total_steps=240), tmp_path_factory.mktemp("whole") / "run").out
+
+
+@pytest.mark.parametrize("history", [[], None, [{}], [{"random": "1"}], {"random": 1.0}])
+def test_a_damaged_history_is_refused(history: Any, started: Path) -> None:
+    changed(started, lambda data: data["at"].update(history=history))
+    with pytest.raises(RunError, match=r"checkpoint.pt is damaged"):
+        train(tiny(total_steps=1), started)
+
+
+def test_snapshots_that_are_gone_are_named(started: Path) -> None:
+    (started / "pool" / f"{0:012d}.safetensors").unlink()
+    with pytest.raises(
+        RunError, match=r"pool: expected the weights of snapshots 000000000000.safetensors, found none; ch"
+    ):
+        train(tiny(total_steps=1), started)
+
+
 def test_code_in_a_checkpoint_is_not_run(started: Path) -> None:
     torch.save({"format": FORMAT, "learner": np.random.default_rng}, started / CHECKPOINT)
     with pytest.raises(RunError, match=r"checkpoint.pt cannot be read"):
@@ -137,7 +199,8 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     ("settings", "message"),
     [
         ({"opponents": "self=0.5,nobody=0.5"}, "unknown agent 'nobody'"),
-        ({"opponents": "self=1=2"}, "unknown agent 'self=1'"),
+        ({"opponents": "self=1=2"}, "names and shares, such as self=0.8,pool=0.2; got 'self=1=2'"),
+        ({"opponents": "me=nobody=2"}, "unknown agent 'nobody'"),
         ({"opponents": "self=much"}, "names and shares, such as self=0.8,pool=0.2"),
         ({"eval_opponents": ("nobody",)}, "unknown agent 'nobody'"),
         ({"device": "tpu"}, "expected device auto, cpu, cuda or cuda:N, got 'tpu'"),

@@ -151,8 +151,8 @@ class AlphaZeroLearner(Learner):
 
     @override
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        super().load_state_dict(state)
         self.replay.load_state_dict(state["replay"])
+        super().load_state_dict(state)
 
 
 def _play(

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
 
 __all__ = ["Positions", "Replay"]
 
@@ -91,7 +92,19 @@ class Replay:
         return {"next": self._next, **rows}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Restore the result of `state_dict`; game and capacity must be the same."""
-        self._next, self._filled = state["next"], len(state["value"])
+        """Restore the result of `state_dict`.
+
+        Raises:
+            ValueError: it is of another game or capacity.
+        """
+        place, filled = state["next"], len(state["value"])
+        if type(place) is not int or not 0 <= place < self.capacity or filled > self.capacity:
+            raise ValueError(
+                f"expected a replay of {self.capacity} positions, got {filled}, the next at {shown(place)}"
+            )
         for name, part in self._rows._asdict().items():
-            part[: self._filled] = state[name].to(part.device)
+            if state[name].shape != part[:filled].shape or state[name].dtype != part.dtype:
+                raise ValueError(f"expected {name} of shape {list(part[:filled].shape)}, got {list(state[name].shape)}")
+        for name, part in self._rows._asdict().items():
+            part[:filled] = state[name].to(part.device)
+        self._next, self._filled = place, filled

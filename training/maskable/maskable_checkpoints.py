@@ -14,8 +14,9 @@ from typing import Any
 import torch
 
 from cellgames.training.selfplay.opponent_pool import Pool
-from cellgames.utils.foreign_text import shown
-from cellgames.utils.run_folders import replacing
+from cellgames.training.selfplay.updates import load_optimizer
+from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.run_folders import RunError, replacing
 
 from .callbacks import IterationCallback, SelfPlayCallback
 from .maskable_ppo import BoardPolicy
@@ -41,9 +42,14 @@ def model_state(model: MaskablePPO) -> dict[str, Any]:
 def load_model_state(model: MaskablePPO, state: Mapping[str, Any]) -> None:
     """Restore the result of `model_state` in a model made with the same arguments."""
     model.policy.load_state_dict(state["policy"])
-    model.policy.optimizer.load_state_dict(state["optimizer"])
-    model.num_timesteps, model._n_updates = state["timesteps"], state["updates"]
-    model.ep_info_buffer = deque(state["episodes"], maxlen=model._stats_window_size)
+    load_optimizer(model.policy.optimizer, state["optimizer"])
+    counters, episodes = (state["timesteps"], state["updates"]), list(state["episodes"])
+    if not all(type(number) is int and number >= 0 for number in counters):
+        raise ValueError(f"expected numbers of steps and updates, got {shown(counters)}")
+    if not all(isinstance(one, dict) and {type(one[name]) for name in "rl"} <= {int, float} for one in episodes):
+        raise ValueError(f"expected results and lengths of episodes, got {shown(episodes)}")
+    model.num_timesteps, model._n_updates = counters
+    model.ep_info_buffer = deque(episodes, maxlen=model._stats_window_size)
     model.ep_success_buffer = deque(maxlen=model._stats_window_size)  # of which games have none
 
 
@@ -93,7 +99,7 @@ def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
         pool: of the run's folder; weights in it that are newer than the checkpoint are deleted.
 
     Raises:
-        ValueError: no checkpoint, or of another format, game or size.
+        ValueError: no checkpoint, a damaged one, or one of another format, game or size.
     """
     if not path.is_file():
         raise ValueError(f"{path}: expected a checkpoint, found none")
@@ -106,8 +112,13 @@ def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
     for name, value in found.items():
         if value != expected[name]:
             raise ValueError(f"{path}: expected a checkpoint of {name} {expected[name]}, got {shown(value)}")
-    load_model_state(model, data["model"])
-    pool.load_state_dict(data["pool"])
+    try:
+        load_model_state(model, data["model"])
+        pool.load_state_dict(data["pool"])
+    except RunError:
+        raise
+    except Exception as error:  # torch raises many kinds
+        raise ValueError(f"{path} is damaged ({type(error).__name__}: {clipped(str(error), 300)})") from error
 
 
 def _about(model: MaskablePPO) -> dict[str, Any]:

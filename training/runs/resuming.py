@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +14,10 @@ from cellgames.training.arguments import Arguments
 from cellgames.training.distributed import pack, unpack
 from cellgames.training.selfplay.learner import Learner
 from cellgames.training.selfplay.opponent_pool import like
+from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.run_folders import START_OVER, RunError
 
-from .checkpoints import Checkpoint, SavedRun, read
+from .checkpoints import CHECKPOINT, Checkpoint, SavedRun, read
 
 __all__ = ["restore"]
 
@@ -33,14 +37,18 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
         The counters of the run; None if there is no checkpoint yet.
 
     Raises:
-        RunError: see `checkpoints.read`.
+        RunError: see `checkpoints.read`; the learner's state is not that of such a learner, or snapshots are missing.
     """
     group, kept, parts = learner.group, None, list[bytes]()
     with group.agreed():
         if group.first:
             kept = read(folder, arguments, device, group.world)
         if kept is not None:
-            learner.load_state_dict(kept.learner)
+            with _damages(folder / CHECKPOINT):
+                learner.load_state_dict(kept.learner)
+                _check_history(kept.at.history, [*arguments.eval_agents])
+                if len(kept.others) != group.world - 1:
+                    raise ValueError(f"expected states of {group.world - 1} further processes, got {len(kept.others)}")
         if group.first and group.world > 1:
             parts = [pack(_part(kept, learner, rank)) for rank in range(group.world)]
     if group.world == 1:
@@ -48,8 +56,29 @@ def restore(folder: Path, arguments: Arguments, device: torch.device, learner: L
     part = unpack(group.scatter(parts), device)
     with group.agreed():
         if part is not None and not group.first:
-            _take(part, learner)
+            with _damages(folder / CHECKPOINT):
+                _take(part, learner)
     return Checkpoint(**part["at"]) if part is not None else None
+
+
+@contextmanager
+def _damages(path: Path) -> Iterator[None]:
+    """Turn any error of a state that no learner has into a `RunError` that names the checkpoint."""
+    try:
+        yield
+    except RunError:
+        raise
+    except Exception as error:  # torch raises many kinds
+        reason = f"{type(error).__name__}: {clipped(str(error), 300)}"
+        raise RunError(f"{path} is damaged: its learner cannot be restored ({reason}); {START_OVER}") from error
+
+
+def _check_history(history: Any, eval_opponents: Sequence[str]) -> None:
+    """Raise a `ValueError` unless there are rows of numbers, with a column for each evaluation opponent."""
+    for line in history if isinstance(history, list) and history else [history]:
+        numbers = isinstance(line, dict) and all(type(value) in (int, float) for value in line.values())
+        if not numbers or not {*eval_opponents} <= line.keys():
+            raise ValueError(f"expected a history of {', '.join(eval_opponents)} in numbers, got {shown(line)}")
 
 
 def _part(kept: SavedRun | None, learner: Learner, rank: int) -> dict[str, Any] | None:

@@ -22,6 +22,7 @@ from cellgames.utils.foreign_text import shown
 
 from .opponent_pool import Pool
 from .rollouts import Play
+from .updates import load_optimizer
 
 __all__ = ["Iteration", "Learner", "Purpose", "derive", "for_rank", "start_weights"]
 
@@ -200,9 +201,12 @@ class Learner(ABC):
         }
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Restore the result of `state_dict`; `restart` follows."""
+        """Restore the result of `state_dict`; `restart` follows.
+
+        The pool comes last, because it deletes the snapshots that the state does not name.
+        """
         self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        load_optimizer(self.optimizer, state["optimizer"])
         self.generator.set_state(state["generator"].cpu())
         self.pool.load_state_dict(state["pool"])
 

@@ -24,7 +24,7 @@ ACTIVE = 4
 def parse_mix(text: str) -> dict[str, float]:
     """Parse a text such as `self=0.8,pool=0.2` into shares of the games by name, which add up to 1.
 
-    A single name needs no share.
+    A share follows the last "=", because an agent may have a name: `rival=greedy=0.2`. A single one needs none.
 
     Raises:
         ValueError: the text is malformed.
@@ -37,7 +37,8 @@ def parse_mix(text: str) -> dict[str, float]:
             number = float(share)
         except ValueError:
             number = -1.0
-        if not name or not 0 < number < float("inf"):
+        taken = name not in (SELF, POOL) and name.partition("=")[0] in (SELF, POOL)  # a name that has a meaning here
+        if not name or taken or not 0 < number < float("inf"):
             raise ValueError(f"opponents are names and shares, such as self=0.8,pool=0.2; got {shown(text)}")
         if name in mix:
             raise ValueError(f"opponent {shown(name)} is given twice in {shown(text)}")

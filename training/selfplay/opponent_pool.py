@@ -18,7 +18,8 @@ from cellgames.agents.networks.networks import Network, make_network
 from cellgames.agents.networks.saved import load_network, save_network
 from cellgames.training.arguments import Sampling
 from cellgames.training.distributed import Group
-from cellgames.utils.foreign_text import shown
+from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.run_folders import START_OVER, RunError
 
 __all__ = ["Member", "Pool", "like"]
 
@@ -157,11 +158,21 @@ class Pool:
         """Restore the members, and prune the folder.
 
         Raises:
-            ValueError: weights are missing.
+            ValueError: it is no state of a pool.
+            RunError: weights are missing.
         """
-        self.members = [Member(**member) for member in state]
-        if missing := [member.file for member in self.members if not self._has(member.file)]:
-            raise ValueError(f"{self.folder}: expected the weights of snapshots {', '.join(missing)}, found none")
+        members = [Member(**member) for member in state]
+        for member in members:
+            file, *numbers = vars(member).values()
+            kinds = [type(value) for value in (file, *numbers)]
+            sound = kinds == [str, int, float, float] and all(0 <= number < math.inf for number in numbers)
+            if not sound or not _FILE.fullmatch(file):  # a name of another form could be any file's
+                raise ValueError(f"expected a snapshot of the pool, got {shown(vars(member))}")
+        if missing := [member.file for member in members if not self._has(member.file)]:
+            raise RunError(
+                f"{self.folder}: expected the weights of snapshots {listed(missing)}, found none; {START_OVER}"
+            )
+        self.members = members
         self.prune()
 
     def prune(self) -> None:

@@ -3,20 +3,50 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from cellgames.utils.foreign_text import shown
+
 from .rollouts import Ended
 
-__all__ = ["anneal", "explained_variance", "mean", "minibatches", "score_against_others"]
+__all__ = ["anneal", "explained_variance", "load_optimizer", "mean", "minibatches", "score_against_others"]
 
 
 def anneal(optimizer: torch.optim.Optimizer, learning_rate: float, progress: float) -> None:
     """Set the learning rate, which falls linearly to a tenth while the progress of the run goes from 0 to 1."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate * (1 - 0.9 * progress)
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, state: Mapping[str, Any]) -> None:
+    """Restore the state of Adam or AdamW, which torch itself looks at only when it steps.
+
+    Raises:
+        ValueError: it is not the state of such an optimizer of these weights.
+    """
+    weights = [weight for group in optimizer.param_groups for weight in group["params"]]
+    for place, values in state["state"].items():
+        shape = weights[place].shape
+        expected = {"step": torch.Size(), "exp_avg": shape, "exp_avg_sq": shape}
+        found = {name: value.shape for name, value in values.items() if value.is_floating_point()}
+        if found != expected:
+            raise ValueError(f"expected a state of Adam for weights {list(shape)}, got {shown(found)}")
+    for ours, theirs in zip(optimizer.state_dict()["param_groups"], state["param_groups"], strict=True):
+        for name, value in ours.items():
+            if _kinds(theirs[name]) != _kinds(value):
+                raise ValueError(
+                    f"expected {shown(name)} of an optimizer such as {shown(value)}, got {shown(theirs[name])}"
+                )
+    optimizer.load_state_dict({**state})
+
+
+def _kinds(value: Any) -> Any:
+    """Return the types in a value."""
+    return [type(value), *map(_kinds, value)] if isinstance(value, list | tuple) else type(value)
 
 
 def minibatches(
