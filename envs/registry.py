@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from cellgames.plugins import SUITE, GamePlugin, resolve
-from cellgames.utils.foreign_text import listed, shown
+from cellgames.utils.foreign_text import MOST_SHOWN, clipped, listed, shown
 
 if TYPE_CHECKING:
     from .core import Game
@@ -221,19 +221,19 @@ def import_games(id: str) -> str:
     Raises:
         ValueError: the module cannot be imported, or does not register the id.
     """
-    module, colon, name = str(id).partition(":")
-    if not colon:
+    if not isinstance(id, str) or ":" not in id:  # `make` refuses what is no text
         return id
+    module, _, name = id.partition(":")
     _find_modules_here()
     try:
         importlib.import_module(module)
     except Exception as error:
         hint = ""
         if "/" in module or module.endswith(".py"):
-            dotted = module.removesuffix(".py").strip("./").replace("/", ".")
+            dotted = clipped(module.removesuffix(".py").strip("./").replace("/", "."), MOST_SHOWN)
             hint = f"; name the module as Python does: {dotted}:{name or 'ID'}"
         raise ValueError(
-            f"{shown(id)}: importing {shown(module)} failed with {type(error).__name__}: {error}{hint}"
+            f"{shown(id)}: importing {shown(module)} failed with {type(error).__name__}: {shown(str(error))}{hint}"
         ) from error
     games = [id for id, entry in REGISTRY.items() if entry.entry_point.startswith((f"{module}:", f"{module}."))]
     if name not in REGISTRY:

@@ -117,10 +117,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments = parser().parse_args(given)
     arguments.command_line = given
     forget_warnings()
-    if arguments.debug:
-        _log_to_screen()
     try:
-        code: int = arguments.run(arguments)
+        with _shown_log(arguments.debug):
+            code: int = arguments.run(arguments)
         sys.stdout.flush()
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
@@ -135,14 +134,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _log_to_screen() -> None:
-    """Show what the package logs, such as the tracebacks of agents that forfeit games, on standard error."""
+@contextmanager
+def _shown_log(debug: bool) -> Iterator[None]:
+    """Show with `--debug` what the package logs, such as tracebacks of agents that forfeit games, on standard error."""
     logger = logging.getLogger("cellgames")
-    logger.setLevel(logging.DEBUG)
-    if not logger.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("cellgames: %(message)s"))
+    handler, level, propagates = logging.StreamHandler(), logger.level, logger.propagate
+    handler.setFormatter(logging.Formatter("cellgames: %(message)s"))
+    if debug:
         logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        logger.setLevel(level)
+        logger.propagate = propagates
 
 
 @contextmanager

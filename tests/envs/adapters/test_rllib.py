@@ -186,7 +186,7 @@ def test_an_illegal_action_loses_a_game_in_turns_and_is_replaced_where_all_act_a
     [
         ({"black": 99}, "99 of 'black' is no action"),
         ({"nobody": 0}, "0 of 'nobody' is no action"),
-        ({"white": 0}, "expected an action of 'black', got those of \\['white'\\]"),
+        ({"white": 0}, "expected an action of 'black', got those of white"),
         ({"black": 0, "white": 0}, "expected an action of 'black'"),
         ({}, "expected an action of 'black'"),
     ],

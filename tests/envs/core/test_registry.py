@@ -364,5 +364,5 @@ def test_an_id_imports_nothing_that_it_names() -> None:
     """Ids come from records and files of weights, which may be anybody's."""
     for id in ("my_games:sprint-v0", "my_games.sprint-v0", "my_games"):
         with pytest.raises(ValueError, match="unknown game"):
-            cellgames.make(id)
+            registry.make(id)
     assert "my_games" not in sys.modules

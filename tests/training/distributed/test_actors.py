@@ -377,7 +377,10 @@ def test_if_nobody_answers_whoever_comes_first_is_waited_for(cluster: Cluster, t
 def test_what_an_actor_raises_comes_out(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="self=0.5,arena_bots:Broken=0.5")
     learner.play.restart(1)
-    with pytest.raises(ClusterError, match="actor 0 failed: ZeroDivisionError: the bot's own fault"):
+    with pytest.raises(
+        ClusterError,
+        match=r"actor 0 failed: .* agent 'arena_bots:Broken' failed: ZeroDivisionError: the bot's own fault",
+    ):
         rows(learner)
 
 
