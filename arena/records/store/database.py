@@ -7,6 +7,7 @@ that size can need.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -43,7 +44,10 @@ class StoreError(ValueError):
 
 
 class StoreFile:
-    """An open file with the tables of a store; its arguments are those of `store.Store`."""
+    """An open file with the tables of a store; its arguments are those of `store.Store`.
+
+    With `create=False` a file that cannot be written is opened for reading.
+    """
 
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = _WAIT_S) -> None:
         self.path = Path(path)
@@ -54,19 +58,31 @@ class StoreFile:
             )
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=wait_s, isolation_level=None)
-            self._distrust()
+            self._reading = not (create or _writable(self.path, self.path.parent))
+            self._connect(wait_s)
         except (sqlite3.Error, OSError) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
             raise StoreError(f"{self.path}: expected a store of games or room for one: {reason}") from None
         try:
-            self._prepare(wait_s)
+            with self._naming_errors():
+                if not self._reading:
+                    self._prepare(wait_s)
+                elif not self._check():
+                    raise StoreError(
+                        f"{self.path}: expected a store of games, got an empty file that cannot be written"
+                    )
         except BaseException:
             self._db.close()
             raise
 
-    def _distrust(self) -> None:
-        """Set the limits of the connection; see the module."""
+    def _connect(self, wait_s: float) -> None:
+        """Open the file, and set the limits of the connection; see the module."""
+        place: PathLike = self.path
+        if self._reading:
+            # Without a log no program writes the store, and to make one in order to read would need the folder.
+            mode = "mode=ro" if self._log.exists() else "immutable=1"
+            place = f"{self.path.absolute().as_uri()}?{mode}"
+        self._db = sqlite3.connect(place, timeout=wait_s, isolation_level=None, uri=self._reading)
         for limit, value in _LIMITS.items():
             self._db.setlimit(limit, value)
         self._db.execute("PRAGMA trusted_schema=OFF")
@@ -80,7 +96,7 @@ class StoreFile:
         if self._steps <= _STEPS_FREE:
             return False
         size = 0
-        for name in (self.path, self.path.with_name(f"{self.path.name}-wal")):
+        for name in (self.path, self._log):
             with suppress(OSError):
                 size += name.stat().st_size
         return self._steps > _STEPS_FREE + _STEPS_A_BYTE * size
@@ -106,21 +122,33 @@ class StoreFile:
         )
 
     def _prepare(self, wait_s: float) -> None:
-        """Check that the file is a store, and make its tables and views."""
+        """Check that the file is a store, and make its tables, and views for people."""
+        self._check()
+        self._patient(wait_s, lambda: self._db.execute("PRAGMA journal_mode=WAL").fetchone())
+        self._db.execute("PRAGMA synchronous=NORMAL")
+        with self._writing():
+            if not self._check():
+                for statement in SCHEMA.values():
+                    self._db.execute(statement)
+                self._db.execute(f"PRAGMA application_id={APPLICATION}")
+                self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
+            self._make_views()
+
+    @property
+    def _log(self) -> Path:
+        """The write-ahead log, beside the store while a program has it open, or after one was killed."""
+        return self.path.with_name(f"{self.path.name}-wal")
+
+    @contextmanager
+    def _naming_errors(self) -> Iterator[None]:
+        """Turn SQLite's errors at the opening into a `StoreError`."""
         try:
-            self._check()
-            self._patient(wait_s, lambda: self._db.execute("PRAGMA journal_mode=WAL").fetchone())
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            with self._writing():
-                if not self._check():
-                    for statement in SCHEMA.values():
-                        self._db.execute(statement)
-                    self._db.execute(f"PRAGMA application_id={APPLICATION}")
-                    self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
-                self._make_views()
+            yield
         except sqlite3.OperationalError as error:
-            text = clipped(str(error), 300)
-            raise StoreError(f"{self.path}: the store cannot be used: {text}; is it read-only or in use?") from None
+            text = f"{self.path}: the store cannot be used: {clipped(str(error), 300)}; is it read-only or in use?"
+            if self._reading and self._log.exists():
+                text += f" Its log {self._log.name} may hold games; copy both into a folder that you can write"
+            raise StoreError(text) from None
         except (sqlite3.Error, UnicodeDecodeError) as error:
             text = clipped(str(error), 300)
             raise StoreError(f"{self.path}: expected a store of games, got another kind of file ({text})") from None
@@ -210,6 +238,10 @@ class StoreFile:
     def check(self) -> str:
         """Return what SQLite finds wrong with the file; "ok" for nothing."""
         return "\n".join(line[0] for line in self._asked("PRAGMA integrity_check"))
+
+
+def _writable(*paths: Path) -> bool:
+    return all(os.access(path, os.W_OK, effective_ids=os.access in os.supports_effective_ids) for path in paths)
 
 
 def _words(sql: object) -> str:

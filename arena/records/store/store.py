@@ -108,7 +108,7 @@ class Store(StoreFile):
 
     Args:
         path: Path of the file; a missing file is made, with its folder.
-        create: False refuses a missing file.
+        create: False refuses a missing file, and opens one that cannot be written for reading.
         wait_s: How long to wait for other processes that write, in seconds.
 
     Raises:

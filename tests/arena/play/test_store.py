@@ -9,7 +9,10 @@ import random
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO
@@ -41,6 +44,7 @@ from cellgames.arena.season.schedule import SeasonOptions
 from cellgames.arena.season.season import play_season
 from cellgames.arena.season.teams import Team, assign_divisions, generate_names
 from cellgames.arena.stats.tables import make_tables
+from cellgames.cli.main import main
 from cellgames.utils.run_folders import RunError
 
 TORUS = cellgames.make("torus-v0", size=3)
@@ -513,3 +517,72 @@ def test_a_reader_is_not_disturbed_by_new_settings(path: Path) -> None:
         other.add([game(1, size=7)], source=("file", "y"))
         assert first.record.parameters == {"size": 5}
         assert [entry.record.parameters["size"] for entry in store.entries()] == [7, 5]
+
+
+# ---------------------------------------------------------------- a store that cannot be written
+
+
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A store in a folder that every user can reach, unlike pytest's."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        with Store(folder / "store.sqlite") as store:
+            store.add(chunk(0), source=FILE)
+        yield folder / "store.sqlite"
+        folder.chmod(0o755)
+
+
+@contextmanager
+def as_reader(store: Path, places: str) -> Iterator[None]:
+    """As a user who cannot write the file or its folder; root can write anywhere, so it is another user meanwhile."""
+    store.chmod(0o444 if "file" in places else 0o666)
+    store.parent.chmod(0o555 if "folder" in places else 0o777)
+    before = os.geteuid()
+    if before == 0:
+        os.seteuid(65534)
+    try:
+        yield
+    finally:
+        os.seteuid(before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
+@pytest.mark.parametrize("places", ["file", "folder", "file and folder"])
+def test_a_store_that_cannot_be_written_is_read(places: str, shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["leaderboard", "--store", str(shared)]
+    assert main(words) == 0
+    printed = capsys.readouterr().out
+    with as_reader(shared, places):
+        assert main(words) == 0
+        assert capsys.readouterr().out == printed
+        with Store(shared, create=False) as store:
+            assert [one.to_json() for one in store.games()] == [one.to_json() for one in chunk(0)]
+            with pytest.raises(StoreError, match="games cannot be added: attempt to write a readonly database"):
+                store.add(chunk(1), source=FILE)
+    assert [path.name for path in shared.parent.iterdir()] == ["store.sqlite"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
+def test_a_store_with_a_log_in_a_read_only_folder_says_what_to_do(shared: Path) -> None:
+    """Its newest games are in the log, which SQLite cannot read there."""
+    with Store(shared) as store:
+        store.add(chunk(1), source=FILE)
+        left = {name: shared.with_name(name).read_bytes() for name in ("store.sqlite", "store.sqlite-wal")}
+    for name, content in left.items():
+        shared.with_name(name).write_bytes(content)
+    with (
+        as_reader(shared, "folder"),
+        pytest.raises(StoreError, match=r"Its log store.sqlite-wal may hold games; copy both into a folder that"),
+    ):
+        Store(shared, create=False)
+    with Store(shared, create=False) as store:
+        assert len(store) == 2 * CHUNK
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
+def test_an_empty_file_that_cannot_be_written_is_no_store(shared: Path) -> None:
+    shared.write_bytes(b"")
+    with as_reader(shared, "folder"), pytest.raises(StoreError, match="got an empty file that cannot be written"):
+        Store(shared, create=False)
