@@ -11,7 +11,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -123,7 +123,8 @@ class StoreFile:
 
     def _prepare(self, wait_s: float) -> None:
         """Check that the file is a store, and make its tables, and views for people."""
-        self._check()
+        with self._transaction("BEGIN"):  # so that all answers are from one moment
+            self._check()
         self._patient(wait_s, lambda: self._db.execute("PRAGMA journal_mode=WAL").fetchone())
         self._db.execute("PRAGMA synchronous=NORMAL")
         with self._writing():
@@ -222,11 +223,14 @@ class StoreFile:
         """Close the file; no write is pending."""
         self._db.close()
 
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def _writing(self) -> AbstractContextManager[None]:
         """Hold a transaction that may write from its beginning, so that it never has to give up half way."""
+        return self._transaction("BEGIN IMMEDIATE")
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[None]:
         self._steps = 0
-        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute(begin)
         try:
             yield
         except BaseException:

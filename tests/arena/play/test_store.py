@@ -12,10 +12,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 import store_games
@@ -586,3 +587,24 @@ def test_an_empty_file_that_cannot_be_written_is_no_store(shared: Path) -> None:
     shared.write_bytes(b"")
     with as_reader(shared, "folder"), pytest.raises(StoreError, match="got an empty file that cannot be written"):
         Store(shared, create=False)
+
+
+def test_a_store_that_is_made_meanwhile_is_not_taken_for_another_programs(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another writer comes between two of the questions that the check asks."""
+    path.parent.mkdir()
+    connect, came = sqlite3.connect, list[str]()
+
+    class Interrupted(sqlite3.Connection):
+        def execute(self, question: str, values: Any = (), /) -> sqlite3.Cursor:
+            if question == "PRAGMA user_version" and not came:
+                came.append(question)
+                with suppress(StoreError):  # it may have to wait
+                    Store(path, wait_s=0.1).close()
+            return super().execute(question, values)
+
+    monkeypatch.setattr(sqlite3, "connect", partial(connect, factory=Interrupted))
+    with Store(path) as store:
+        assert len(store) == 0
+    assert came
