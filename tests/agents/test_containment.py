@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 from arena_runs import content
-from hostile_bots import BOTS, Hostile, attacks
+from hostile_bots import BOTS, AttackError, Hostile, attacks
 from paths import ROOT
 from torch import Tensor
 
@@ -180,6 +180,31 @@ def test_a_run_that_an_agent_ends_goes_on_and_says_which(
     assert main([*words, "--out", str(tmp_path / "whole")]) == 0
     assert "ended while" not in capsys.readouterr().err
     assert content(tmp_path / "run") == content(tmp_path / "whole")
+
+
+def test_an_evaluation_that_an_agent_ends_says_which(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The note of the process that ended, as it leaves it."""
+    monkeypatch.delenv("ENDS", raising=False)
+    words = ["evaluate", "torus-small-v0", "--agents", "hostile_bots:Ends", "random", "--games", "2", "--size", "2"]
+    words += ["--no-store", "--quiet", "--out", str(tmp_path / "run")]
+    notes: list[bytes] = []
+
+    def act(*_: Any) -> None:
+        notes.append((tmp_path / "run" / last_call.FILE).read_bytes())
+        raise AttackError
+
+    with monkeypatch.context() as patched:
+        patched.setattr("hostile_bots.Ends.act", act)
+        assert main(words) == 0
+    assert "ended while" not in capsys.readouterr().err
+    (tmp_path / "run" / last_call.FILE).write_bytes(notes[0])
+    assert main(words) == 0
+    assert f"the last run in {tmp_path / 'run'} ended while hostile_bots:Ends was asked for a move" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "run" / last_call.FILE).exists()
 
 
 class Draws(BaseAgent):

@@ -23,7 +23,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game
 
-__all__ = ["BOTS", "Ends", "Hostile", "attacks", "closes"]
+__all__ = ["BOTS", "AttackError", "Ends", "Hostile", "attacks", "closes"]
 
 
 class AttackError(RuntimeError):
@@ -148,7 +148,7 @@ BOTS = attacks | closes
 
 
 class Ends(BaseAgent):
-    """The first legal action; ends its process at its third move if the environment variable ENDS says how."""
+    """The first legal action; ends its process at move ENDS_AT (3) as ENDS says, both of the environment."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -156,7 +156,7 @@ class Ends(BaseAgent):
 
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         self.moves += 1
-        if self.moves == 3:
+        if self.moves == int(os.environ.get("ENDS_AT", "3")):
             how = os.environ.get("ENDS")
             if how == "exit":
                 os._exit(0)
@@ -164,4 +164,6 @@ class Ends(BaseAgent):
                 os.kill(os.getpid(), signal.SIGKILL)
             elif how == "segfault":
                 ctypes.string_at(0)
+            elif how == "raise":
+                raise AttackError("on purpose")
         return action_mask.int().argmax(1)

@@ -15,8 +15,10 @@ import torch
 from training_runs import block_extras, content, equal, tiny
 
 import cellgames
+from cellgames.cli.main import main
 from cellgames.training import PPOArguments, RunError, train
 from cellgames.training.runs.checkpoints import ARGUMENTS, CHECKPOINT, FORMAT
+from cellgames.utils.run_folders import different_files
 
 
 @pytest.fixture(autouse=True)
@@ -214,6 +216,42 @@ def test_what_cannot_be_trained_leaves_no_folder(settings: dict[str, Any], messa
     with pytest.raises(ValueError, match=message):
         train(tiny(**settings), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "alphazero", "maskable-ppo"])
+def test_an_opponent_that_fails_ends_the_run_in_one_line_and_the_run_continues(
+    algorithm: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if algorithm == "maskable-ppo":
+        pytest.importorskip("sb3_contrib", reason="the extra 'train'")
+    monkeypatch.chdir(tmp_path)
+    words = ["train", "torus-small-v0", "--size", "2", "--algo", algorithm]
+    words += ["--opponents", "hostile_bots:Ends=0.5,self=0.5", "--eval-opponents", "random", "--eval-games", "4"]
+    words += ["--total-steps", "300", "--num-envs", "8", "--channels", "4", "--layers", "1", "--checkpoint-every", "1"]
+    words += ["--threads", "1", "--device", "cpu", "--quiet"]
+    words += ["--num-simulations", "2"] if algorithm == "alphazero" else ["--num-steps", "8"]
+    assert main([*words, "--out", "whole"]) == 0
+    monkeypatch.setenv("ENDS", "raise")
+    monkeypatch.setenv("ENDS_AT", "20")
+    capsys.readouterr()
+    assert main([*words, "--out", "run"]) == 2
+    error = capsys.readouterr().err
+    log = Path("run/failure.log")
+    assert "Traceback" not in error
+    assert error.splitlines()[-1] == (
+        "cellgames: opponent hostile_bots:Ends failed in the games of training: AttackError: on purpose; file and line "
+        f"are in {log}. Mend it, and the same command continues from the last checkpoint"
+    )
+    kept = log.read_text()
+    assert kept.startswith("hostile_bots:Ends\n")
+    assert 'hostile_bots.py", line' in kept
+    assert content(Path("run"))["at"]["steps"] > 0
+    assert main([*words, "--out", "run", "--debug"]) == 2
+    assert 'hostile_bots.py", line' in capsys.readouterr().err
+    monkeypatch.delenv("ENDS")
+    assert main([*words, "--out", "run"]) == 0
+    assert not log.exists()
+    assert set(different_files("run", "whole")) <= {"agent.safetensors"}  # which has the command line
 
 
 def test_without_the_package_for_weights_there_is_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,6 +34,7 @@ __all__ = [
     "ARGUMENTS",
     "CHECKPOINT",
     "CURVE",
+    "FAILURE",
     "FORMAT",
     "POOL",
     "PROGRESS",
@@ -45,7 +46,7 @@ __all__ = [
 ]
 
 ARGUMENTS, CHECKPOINT, AGENT = "arguments.json", "checkpoint.pt", WEIGHTS_FILE
-PROGRESS, CURVE, POOL = "progress.csv", "curve.png", "pool"
+PROGRESS, CURVE, POOL, FAILURE = "progress.csv", "curve.png", "pool", "failure.log"
 
 PROCESSES = "processes"  # beside the arguments, if there are several
 
@@ -174,6 +175,7 @@ def prepare(folder: Path, arguments: Arguments, *, resume: bool, processes: int 
             shutil.rmtree(folder / name, ignore_errors=True)
         for name in (CHECKPOINT, AGENT, PROGRESS, CURVE, TIMING):
             (folder / name).unlink(missing_ok=True)
+    (folder / FAILURE).unlink(missing_ok=True)  # of an earlier part of the run
     write_atomic(folder / ARGUMENTS, json.dumps(_asked_for(arguments, processes), indent=2, ensure_ascii=False) + "\n")
 
 

@@ -7,6 +7,7 @@
     progress.csv       a row for each evaluation
     timing.csv         the seconds until each of them; all other files are the same for equal runs
     curve.png          strength over steps
+    failure.log        where the program of an opponent failed, until the run is continued
     tensorboard/       events of each iteration, with the time of day and the name of the machine
 
 At every checkpoint all games start over, from a seed that follows from the run's seed and the iteration. So a run that
@@ -16,17 +17,19 @@ is killed and continued learns the same as a run that is not killed.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.containment import AgentError
 from cellgames.agents.loading import load
 from cellgames.agents.networks.saved import check_installed
 from cellgames.envs import registry
@@ -38,14 +41,16 @@ from cellgames.training.machine import describe_machine, isolated
 from cellgames.training.selfplay.eval_opponents import compare
 from cellgames.training.selfplay.learner import Iteration, Learner, Purpose, derive, for_rank
 from cellgames.utils import last_call
-from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened
+from cellgames.utils.run_folders import START_OVER, TIMING, RunError, opened, write_atomic
 
-from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, PROGRESS, Checkpoint, check, prepare
+from .checkpoints import AGENT, ARGUMENTS, CHECKPOINT, CURVE, FAILURE, PROGRESS, Checkpoint, check, prepare
 from .logs import RUN_METRICS, Logs, eval_metrics
 from .resuming import restore
 from .timing import TIMING_METRICS, Timing
 
 __all__ = ["Finished", "Progress", "RunError", "train"]
+
+_LOGGER = logging.getLogger("cellgames.training")  # `--debug` shows it
 
 
 @dataclass(frozen=True)
@@ -119,7 +124,7 @@ def train(
 
     Raises:
         RunError: the folder has something else, or a run with other arguments, another number of processes or an older
-            format; or nothing was learned between two checkpoints.
+            format; nothing was learned between two checkpoints; or an opponent's program failed.
         ValueError: arguments that do not fit the game.
         GroupError: another process is gone.
         ImportError: a package that the run needs is missing.
@@ -147,14 +152,30 @@ def train(
                 _check_games_end(game, arguments, learner, warn)
             learner.start()
             if group.first:
-                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE, TIMING)))
+                ends.enter_context(opened(folder, (ARGUMENTS, CHECKPOINT, PROGRESS, CURVE, TIMING, FAILURE)))
                 ends.enter_context(last_call.kept_in(folder, warn))
                 prepare(folder, arguments, resume=resume, processes=group.world)
-        run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
-        try:
+        with _logging_failures(Path(out), first=group.first):
+            run = _Run(game, arguments, folder, learner, eval_opponents, device, command, warn)
+            ends.callback(run.close)
             return run.to_the_end(report, Path(out))
-        finally:
-            run.close()
+
+
+@contextmanager
+def _logging_failures(out: Path, *, first: bool) -> Iterator[None]:
+    """Turn the error of an opponent that fails into a `RunError`, and keep the opponent's traceback in the folder."""
+    try:
+        yield
+    except AgentError as error:
+        _LOGGER.debug("training ended at an error of %s\n%s", error.agent, error.trace)
+        where = "--debug shows file and line"
+        if first:
+            write_atomic(out / FAILURE, f"{error.agent}\n{error.trace}\n")
+            where = f"file and line are in {out / FAILURE}"
+        raise RunError(
+            f"opponent {error.agent} failed in the games of training: {error.reason}; {where}. Mend it, and the same "
+            "command continues from the last checkpoint"
+        ) from error
 
 
 def _load_eval_opponents(game: Game, arguments: Arguments, learner: Learner) -> dict[str, AnyAgent]:

@@ -32,6 +32,7 @@ from cellgames.cli.shared_options import (
     store_of,
 )
 from cellgames.envs import registry
+from cellgames.utils import last_call
 from cellgames.utils.run_folders import opened, refuse_foreign
 from cellgames.utils.version import __version__
 
@@ -101,6 +102,7 @@ def _run(arguments: argparse.Namespace) -> int:
     known, place = identities(given, game), "" if out is None else out
     with (
         contextlib.nullcontext() if out is None else opened(out, _FILES),
+        contextlib.nullcontext() if out is None else last_call.kept_in(out, warn),
         feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
     ):
         if out is not None:
