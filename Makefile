@@ -90,6 +90,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.core.cloth
 	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
+	$(BIN)/python -m benchmarks.core.native_kernels
 	$(BIN)/python -m benchmarks.core.buffers
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search

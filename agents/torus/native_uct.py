@@ -1,4 +1,4 @@
-"""UCT on Torus by native code: the simulations of `UCTSearch` on the same trees, tens of times as fast."""
+"""UCT on Torus by native code: the simulations of `UCTSearch` on the same trees, several times as fast."""
 
 from __future__ import annotations
 

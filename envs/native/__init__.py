@@ -1,4 +1,4 @@
-"""Kernels in C++ for the CPU: the same results as the torch code beside them, several times as fast.
+"""Kernels in C++ for the CPU: the same results as the torch code beside them.
 
 `status` says whether they are used; where there is no built library the torch code runs.
 """

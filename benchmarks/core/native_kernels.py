@@ -1,0 +1,211 @@
+"""Native kernels against the torch code that they replace: `python -m benchmarks.core.native_kernels`.
+
+Both do the same work in one process by turns, on one thread, and the time is the processor's, so other processes
+disturb both alike. The first call of each is timed apart: torch code is compiled in it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+from time import perf_counter, process_time
+from unittest import mock
+
+import torch
+
+import cellgames
+from benchmarks.pages import head, write_page
+from cellgames.agents.search import PlayoutEvaluator, UCTSearch
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.cloth_of_gold import simulation
+from cellgames.envs.core import seeds
+from cellgames.envs.kernels.compiling import ENDLESS, planned
+from cellgames.envs.native import status
+from cellgames.envs.toroidal_cup.colours import Rule
+from cellgames.envs.torus import filling
+from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Part, Table
+
+__all__ = ["CASES", "Case", "measure"]
+
+OUT = Path("results/benchmarks/native_kernels.md")
+USERS = ("agents.search.uct", "envs.torus.filling", "envs.cloth_of_gold.simulation", "envs.toroidal_cup.colours")
+"""Modules that ask for the library."""
+
+ROUNDS = 5
+GAMES, SIMULATIONS = 256, 200
+FILLED, WORLDS, ROUND = 4096, 1024, 168
+CUPS, BLOCK = 128, 48
+
+
+@dataclass(frozen=True)
+class Case:
+    """A piece of work.
+
+    Attributes:
+        what: it is.
+        unit: of its amount.
+        amount: in one call.
+        run: does it.
+    """
+
+    what: str
+    unit: str
+    amount: float
+    run: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The figures of a case, in units a second of the processor.
+
+    Attributes:
+        native: with the library.
+        torch: without.
+        ratio: the median of the rounds' ratios.
+        first_native: seconds of the first call.
+        first_torch: the same without the library.
+    """
+
+    native: float
+    torch: float
+    ratio: float
+    first_native: float
+    first_torch: float
+
+
+def _uct(playouts: int) -> Case:
+    game, generator = cellgames.make("torus-v0"), torch.Generator().manual_seed(0)
+    search, state = UCTSearch(game, SIMULATIONS, evaluator=PlayoutEvaluator(playouts)), game.init(seeds(0, GAMES))
+    what = f"UCT, Torus n = 8, {SIMULATIONS} simulations in each of {GAMES} games, playouts each: {playouts}"
+    return Case(what, "simulations", GAMES * SIMULATIONS, lambda: search.run(state, generator))
+
+
+def _filling() -> Case:
+    stones, player = torch.zeros((FILLED, 128), dtype=torch.int32), torch.zeros(FILLED, dtype=torch.int64)
+    lots = torch.randint(filling.LOTS, stones.shape, dtype=torch.int32)
+    what = f"random games of Torus n = 8 from the empty board, {FILLED:,} at once"
+    return Case(what, "games", FILLED, lambda: filling.winners(stones, player, lots))
+
+
+def _cloth() -> Case:
+    grid = Grid(100, 100, wrap=False)
+    lots = torch.rand((WORLDS, 100, 100), generator=torch.Generator().manual_seed(0))
+    a, b = lots < 0.15, (lots >= 0.15) & (lots < 0.3)
+    planes = grid.pack(torch.stack([a, b, torch.zeros_like(a), torch.zeros_like(a)], 1))
+    what = f"Cloth of Gold, {ROUND} generations of {WORLDS:,} worlds of 100 x 100"
+    return Case(what, "cells", WORLDS * 100 * 100 * ROUND, lambda: simulation.advance(grid, planes, ROUND))
+
+
+def _cup() -> Case:
+    rule = Rule(Grid(40, 280), 2, "recolour", "always")
+    lots = torch.randint(5, (CUPS, 40, 280), generator=torch.Generator().manual_seed(0))
+    planes, counts = rule.pack(torch.where(lots > 2, 0, lots)), torch.zeros((BLOCK, 2, CUPS), dtype=torch.int64)
+
+    def run() -> None:
+        if (native := rule.native(planes.device)) is not None:
+            return rule.play(native, planes.clone(), BLOCK, counts)
+        step, counter = rule.step(planes, ENDLESS), rule.counter(planes, ENDLESS)
+        now, then = planes.clone(), torch.empty_like(planes)
+        for each in counts.unbind():
+            step([*now.unbind(), *then.unbind()])
+            now, then = then, now
+            counter([now, each])
+
+    what = f"Toroidal Cup, {BLOCK} generations of {CUPS} boards of 40 x 280, the cells of both teams counted"
+    return Case(what, "cells", CUPS * 40 * 280 * BLOCK, run)
+
+
+CASES: tuple[Callable[[], Case], ...] = (lambda: _uct(1), lambda: _uct(4), _filling, _cloth, _cup)
+
+
+@contextmanager
+def _library(used: bool) -> Iterator[None]:
+    """Let the rules use the library or not."""
+    if used:
+        yield
+        return
+    patches = [mock.patch(f"cellgames.{module}.library", return_value=None) for module in USERS]
+    for patch in patches:
+        patch.start()
+    try:
+        yield
+    finally:
+        for patch in patches:
+            patch.stop()
+
+
+def measure(case: Case, rounds: int = ROUNDS) -> Found:
+    """Return the figures of a case."""
+    firsts: dict[bool, float] = {}
+    times: dict[bool, list[float]] = {True: [], False: []}
+    with torch.no_grad(), planned("always", ENDLESS):
+        for used in (True, False):
+            with _library(used):
+                start = perf_counter()
+                case.run()
+                firsts[used] = perf_counter() - start
+        for _ in range(rounds):
+            for used in (True, False):
+                with _library(used):
+                    start = process_time()
+                    case.run()
+                    times[used].append(process_time() - start)
+    ratios = [slow / quick for slow, quick in zip(times[False], times[True], strict=True)]
+    native, without = (case.amount / median(times[used]) for used in (True, False))
+    return Found(native, without, median(ratios), firsts[True], firsts[False])
+
+
+def main() -> int:
+    """Measure all cases and write the page."""
+    if status().problem:
+        print(f"native_kernels: {status()}", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    rows = []
+    for make in CASES:
+        case = make()
+        found = measure(case)
+        rows.append({"what": case.what, "unit": case.unit, **vars(found)})
+        print(f"{case.what}: {found.native:,.0f} {case.unit} a second, {found.ratio:.1f} times torch", flush=True)
+    numbers = {
+        **head("python -m benchmarks.core.native_kernels"),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cpu": cpu_model(),
+        "threads": 1,
+        "torch": torch.__version__,
+    }
+    columns = (
+        "what",
+        "a second of",
+        "native",
+        "torch, compiled",
+        "native / torch",
+        "first call, s",
+        "the same in torch",
+    )
+    cells = [
+        (
+            str(row["what"]),
+            str(row["unit"]),
+            *(f"{row[name]:,.3g}" if row[name] < 1000 else f"{row[name]:,.0f}" for name in ("native", "torch")),
+            f"{row['ratio']:.1f}",
+            *(f"{row[name]:.2f}" for name in ("first_native", "first_torch")),
+        )
+        for row in rows
+    ]
+    parts: list[Part] = [
+        "\n".join(f"- {key}: {text}" for key, text in numbers.items()),
+        Table("", columns, cells, text=("what", "a second of")),
+    ]
+    write_page(OUT, "Native kernels and the torch code that they replace", parts, numbers | {"cases": rows})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
