@@ -201,12 +201,18 @@ class _AssertOutOfBounds(_Near, AssertOutOfBoundsWrapper[str, Observation, Any])
         super().__init__(env)
         space = self.action_space(env.possible_agents[0])
         self._choices = int(space.n) if isinstance(space, Discrete) else 0
+        self._shape = tuple(space.shape or ())
 
     def step(self, action: Any) -> None:
         if type(action) is int and 0 <= action < self._choices:
             self.env.step(action)
-        else:
-            super().step(action)
+            return
+        if action is not None:  # Gymnasium's spaces make arrays of whatever they are asked about, however long
+            try:
+                from_numbers(action, self._shape)
+            except ActionsError as error:
+                raise AssertionError(f"action is not in action space: it {error}") from None
+        super().step(action)
 
 
 class _OrderEnforcing(_Near, OrderEnforcingWrapper[str, Observation, Any]):
