@@ -14,7 +14,7 @@ from torch import nn
 from cellgames.envs import registry
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
-from cellgames.utils.foreign_text import clipped, shown
+from cellgames.utils.foreign_text import MOST_SHOWN, clipped, shown
 from cellgames.utils.run_folders import write_atomic
 from cellgames.utils.version import __version__
 
@@ -91,7 +91,7 @@ def read_about(path: Path) -> dict[str, Any]:
     if about.get("format") != FORMAT:
         raise ValueError(
             f"{path}: expected weights of format {FORMAT}, got {shown(about.get('format'))} of cellgames "
-            f"{about.get('cellgames', '?')}; this is cellgames {__version__}"
+            f"{clipped(str(about.get('cellgames', '?')), MOST_SHOWN)}; this is cellgames {__version__}"
         )
     for name, kind in _FIELDS.items():
         if not isinstance(about.get(name), kind):

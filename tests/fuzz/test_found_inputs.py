@@ -54,6 +54,17 @@ def test_sizes_of_weights_are_named_in_printable_characters(tmp_path: Path) -> N
     assert str(refused.value).isprintable()
 
 
+def test_versions_of_weights_are_named_in_printable_characters(tmp_path: Path) -> None:
+    path = tmp_path / "bot.safetensors"
+    save_network(path, network_for(TORUS))
+    about = {**read_about(path), "format": None, "cellgames": "\x1f" + "9" * 1000}
+    save_file(load_file(path), path, metadata={"about": json.dumps(about)})
+    with pytest.raises(ValueError, match=r"expected weights of format 1, got None of cellgames") as refused:
+        load_network(path, TORUS)
+    assert str(refused.value).isprintable()
+    assert len(str(refused.value)) < 400
+
+
 @pytest.mark.parametrize(
     "changes",
     [
