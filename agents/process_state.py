@@ -74,7 +74,7 @@ def handler_of_interrupts(handler: Any = None) -> Any:
 
 
 class ProcessState:
-    """What all threads share, as it is when this is made."""
+    """A copy of the state that all threads share, taken when this is made."""
 
     def __init__(self) -> None:
         self._values = [read() for read, _ in _SHARED]
@@ -141,7 +141,7 @@ class ProcessState:
 
 
 class ThreadState:
-    """What each thread has of its own, as it is in this one when this is made."""
+    """A copy of the state that each thread has of its own, taken from the thread that makes this."""
 
     def __init__(self) -> None:
         self._values = [read() for read, _ in _OF_THREAD]

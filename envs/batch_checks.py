@@ -20,7 +20,7 @@ from .device_checks import DeviceCheck
 __all__ = ["Answer", "Batch", "Function", "check_function", "check_same", "fail"]
 
 Answer = Mapping[str, Tensor]
-"""What a function says, each [B, ...]: one tensor with the name "", or several, such as the fields of a state."""
+"""The answers of a function by name, each [B, ...]: one tensor named "", or several, such as a state's fields."""
 
 
 @dataclass(frozen=True)

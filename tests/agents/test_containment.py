@@ -40,7 +40,7 @@ OPTIONS = MatchOptions(games=4, opening_plies=0)
 
 
 def state_of_process() -> dict[str, Any]:
-    """What hostile agents change."""
+    """Return the state of the process that hostile agents change."""
     return {
         "folder": os.getcwd(),
         "device": torch.get_default_device(),

@@ -203,7 +203,7 @@ def test_values_are_those_of_playouts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 def test_it_plays_as_well_as_torch_code() -> None:
-    """Of 400 games against the same agent without native code half are won; 0.1 is 4 deviations."""
+    """The agent wins half of 400 games against itself without native code; 0.1 is four standard deviations."""
     native_library()
     game = cellgames.make("torus-small-v0")
 

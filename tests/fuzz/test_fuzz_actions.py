@@ -48,7 +48,7 @@ def legal_ones(game: Game, state: State, recipe: Recipe) -> np.ndarray[Any, Any]
 
 
 def tensors_of(thing: Any) -> list[Any]:
-    """What must not change, as plain numbers."""
+    """Return the parts that must not change, as plain numbers."""
     if isinstance(thing, State):
         return [field.tolist() for field in thing.tensors()]
     if isinstance(thing, dict):

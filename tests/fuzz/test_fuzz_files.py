@@ -197,7 +197,7 @@ def test_tensors_of_weights(folder: Path, place: int, kind: str) -> None:
 
 
 class Hostile:
-    """What a pickle can do: it runs a command when it is read."""
+    """A pickle that runs a command when it is read."""
 
     def __init__(self, target: Path) -> None:
         self.target = target

@@ -49,7 +49,7 @@ def record(name: str) -> Record:
 
 
 def tame(data: Any) -> bool:
-    """Whether no parameter asks for a board that takes long or does not fit into the memory."""
+    """Return True if no parameter asks for a board that takes long or does not fit into the memory."""
     parameters = data.get("parameters") if isinstance(data, dict) else None
     values = parameters.values() if isinstance(parameters, dict) else ()
     return not any(isinstance(value, int | float) and 40 < value < 10**9 for value in values)

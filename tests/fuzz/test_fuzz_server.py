@@ -191,7 +191,7 @@ def test_bytes_of_requests(site: Site, target: str, made: tuple[Edit, ...]) -> N
 
 @fuzz(Inputs(short=15, share=1), made=edits(), name=st.sampled_from(["GET /static/app.js", "GET /", "POST /api/play"]))
 def test_bytes_of_connections(site: Site, made: tuple[Edit, ...], name: str) -> None:
-    """What no client would send: uvicorn refuses it, and the server answers the next one."""
+    """Uvicorn refuses bytes that no client would send, and the server answers the next request."""
     body = json.dumps(WISH) if name.startswith("POST") else ""
     head = f"{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
     raw = applied(f"{head}Connection: close\r\n\r\n{body}".encode(), made)

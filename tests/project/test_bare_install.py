@@ -50,7 +50,7 @@ EXPECTED = {
     "serve": ['cellgames: the page needs uvicorn: pip install "cellgames[web]"'],
     "sweep torus-v0 --vary gamma=0.9,1": ['cellgames: sweeps need Optuna: pip install "cellgames[sweep]"'],
 }
-"""What each command says on standard error."""
+"""The lines of each command on standard error."""
 
 
 def test_every_command_says_once_what_is_missing(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_blocks_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def accepted(words: list[str]) -> bool:
-    """Whether the command line takes these words; modules in front of games, which only pages have, are left out."""
+    """Return True if the command line takes these words; modules in front of games, as on pages, are left out."""
     try:
         cli.parser().parse_args([re.sub(r"^\w+:(?=[a-z0-9-]+-v\d)", "", word) for word in words])
     except SystemExit as end:

@@ -142,7 +142,7 @@ _EDGES = [-1, -(1 << 63), (1 << 63) - 1, 1 << 31, (1 << 31) - 1, -(1 << 31), 256
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is made of legal actions.
+    """The changes that are made to legal actions.
 
     Attributes:
         container: key of `CONTAINERS`.

@@ -27,7 +27,7 @@ __all__ = ["BOTS", "AttackError", "Ends", "Hostile", "attacks", "closes"]
 
 
 class AttackError(RuntimeError):
-    """What a bot raises when it has done its worst."""
+    """The error of a bot that has done its worst."""
 
 
 class _NoError(BaseException):

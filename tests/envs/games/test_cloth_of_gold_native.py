@@ -22,7 +22,7 @@ def worlds(grid: Grid, count: int, neutrals: bool, seed: int = 0) -> Tensor:
 
 
 def both(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Tensor, Tensor]:
-    """What native and torch code make of the same worlds."""
+    """Return the same worlds after native and after torch code."""
     native_library()
     native = simulation.advance(*arguments)  # type: ignore[arg-type]
     with monkeypatch.context() as patch:

@@ -124,7 +124,7 @@ def test_othello_beside_the_reference(size: int) -> None:
 
 @pytest.mark.parametrize("cells", [5, 6, 7, 8])
 def test_treblecross_beside_the_reference(cells: int) -> None:
-    """Who wins from the start and after each first cross, on the rules and by the reference."""
+    """The winners from the start and after each first cross are those of the reference."""
     game = Treblecross(cells)
     start = game.init(seeds(0, 1))
     assert _value(game, start) == (1 if ref.wins("." * cells) else -1)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cellgames.cli.console import print_columns
 from cellgames.cli.shared_options import add_command, add_json
+from cellgames.utils.extras import install
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.version import __version__
 
@@ -69,5 +70,5 @@ def _run(arguments: argparse.Namespace) -> int:
         [(extra, f"lacks {', '.join(absent)}" if absent else "installed") for extra, absent in missing.items()]
     )
     if any(missing.values()):
-        print(f'\nTo install one: pip install "cellgames[{next(extra for extra in missing if missing[extra])}]"')
+        print(f"\nTo install one: {install(next(extra for extra in missing if missing[extra]))}")
     return 0
