@@ -46,6 +46,19 @@ CELLGAMES_INLINE Words every(uint64_t word) {
 }
 #endif
 
+// A word with its lowest bits set, 0 to 64 of them.
+CELLGAMES_INLINE uint64_t low_bits(int bits) { return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1; }
+
+// Room for words where vectors of them may lie.
+class Room {
+  public:
+    explicit Room(int64_t words) : memory_(static_cast<size_t>((words + 1) * kLanes)) {}
+    Words* begin() { return reinterpret_cast<Words*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64); }
+
+  private:
+    std::vector<uint64_t> memory_;
+};
+
 CELLGAMES_INLINE Words odd(Words a, Words b, Words c) { return a ^ b ^ c; }
 CELLGAMES_INLINE Words two_of(Words a, Words b, Words c) { return (a & b) | ((a ^ b) & c); }
 

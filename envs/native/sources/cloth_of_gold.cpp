@@ -27,10 +27,7 @@ struct Layout {
             halo = std::min({halo, 64 - left[word] - width, left[word + 1]});
     }
     int first(int word) const { return word * width - left[word]; }  // column
-    uint64_t own(int word) const {
-        const int bits = word == words - 1 ? last : width;
-        return bits == 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-    }
+    uint64_t own(int word) const { return low_bits(word == words - 1 ? last : width); }
 };
 
 // 64 columns from one on, of words that hold `width` columns each and nothing else.
@@ -140,10 +137,9 @@ template <int planes>
 CELLGAMES_INLINE void play(const Layout& grid, int64_t worlds, const uint64_t* given, uint64_t* after, int generations,
                            bool births, int64_t from, int64_t to) {
     const int64_t plane = int64_t{grid.rows + 1} * grid.stored * worlds;
-    std::vector<uint64_t> memory(static_cast<size_t>(grid.words) * static_cast<size_t>(grid.rows) * planes * kLanes + 8);
-    const Tile<planes> tile{
-        grid, reinterpret_cast<Words*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64)};
-    const Words mask = every(grid.stored_width == 64 ? ~uint64_t{0} : (uint64_t{1} << grid.stored_width) - 1);
+    Room room(int64_t{grid.words} * grid.rows * planes);
+    const Tile<planes> tile{grid, room.begin()};
+    const Words mask = every(low_bits(grid.stored_width));
     const Words edge = every(grid.words == 1 ? grid.own(0) : ~uint64_t{0});  // of more words, the edges are those of words
     Words row_words[4][kMostWords];
     for (int64_t first = from * kLanes; first < std::min(to * kLanes, worlds); first += kLanes) {

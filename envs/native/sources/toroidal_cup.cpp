@@ -22,7 +22,7 @@ struct Torus {
 
     Torus(int rows_, int words_, int width_) : rows(rows_), words(words_), width(width_), halo((64 - width_) / 2) {
         const int columns = words * width;
-        own = ((uint64_t{1} << width) - 1) << halo;
+        own = low_bits(width) << halo;
         for (int word = 0; word < words; ++word) {
             even[word] = 0;
             for (int bit = 0; bit < 64; ++bit) {
@@ -119,8 +119,8 @@ CELLGAMES_DISPATCH
 void play(const Torus& torus, int64_t boards, int generations, const int64_t* wait, uint64_t* planes, uint64_t* counts,
           int64_t from, int64_t to) {
     const int64_t plane = int64_t{torus.rows} * torus.words * boards;
-    std::vector<uint64_t> memory(static_cast<size_t>(2 * (torus.words * torus.rows + generations)) * kLanes + 8);
-    const Tile tile{torus, reinterpret_cast<Words*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64)};
+    Room room(int64_t{2} * (torus.words * torus.rows + generations));
+    const Tile tile{torus, room.begin()};
     Words* const found = tile.cells + 2 * torus.words * torus.rows;
     Words row_words[kMostWords];
     for (int64_t first = from * kLanes; first < std::min(to * kLanes, boards); first += kLanes) {
