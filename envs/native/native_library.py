@@ -19,7 +19,7 @@ from torch import Tensor
 
 __all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status"]
 
-INTERFACE = 3
+INTERFACE = 4
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"

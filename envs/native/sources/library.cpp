@@ -6,7 +6,7 @@
 #include "portable.h"
 
 // Raised whenever a function changes its arguments; `envs/native/native_library.py` has the same number.
-CELLGAMES_EXPORT int64_t cellgames_native_interface() { return 3; }
+CELLGAMES_EXPORT int64_t cellgames_native_interface() { return 4; }
 
 static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_library", nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
 
