@@ -7,14 +7,13 @@ disturb both alike. The first call of each is timed apart: torch code is compile
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
-from unittest import mock
 
 import torch
 
@@ -25,7 +24,7 @@ from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.core import seeds
 from cellgames.envs.kernels.compiling import ENDLESS, planned
-from cellgames.envs.native import status
+from cellgames.envs.native import status, without_native
 from cellgames.envs.toroidal_cup.colours import Rule
 from cellgames.envs.torus import filling
 from cellgames.utils.hardware import cpu_model
@@ -34,9 +33,6 @@ from cellgames.utils.report.model import Part, Table
 __all__ = ["CASES", "Case", "measure"]
 
 OUT = Path("results/benchmarks/native_kernels.md")
-USERS = ("agents.search.uct", "envs.torus.filling", "envs.cloth_of_gold.simulation", "envs.toroidal_cup.colours")
-"""Modules that ask for the library."""
-
 ROUNDS = 5
 GAMES, SIMULATIONS = 256, 200
 FILLED, WORLDS, ROUND = 4096, 1024, 168
@@ -124,20 +120,9 @@ def _cup() -> Case:
 CASES: tuple[Callable[[], Case], ...] = (lambda: _uct(1), lambda: _uct(4), _filling, _cloth, _cup)
 
 
-@contextmanager
-def _library(used: bool) -> Iterator[None]:
+def _library(used: bool) -> AbstractContextManager[None]:
     """Let the rules use the library or not."""
-    if used:
-        yield
-        return
-    patches = [mock.patch(f"cellgames.{module}.library", return_value=None) for module in USERS]
-    for patch in patches:
-        patch.start()
-    try:
-        yield
-    finally:
-        for patch in patches:
-            patch.stop()
+    return nullcontext() if used else without_native()
 
 
 def measure(case: Case, rounds: int = ROUNDS) -> Found:

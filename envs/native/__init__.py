@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
-from .native_library import Library, NativeStatus, library, pointer, status
+from .native_library import Library, NativeStatus, library, pointer, status, without_native
+from .operators import Operator, operator
 
-__all__ = ["Library", "NativeStatus", "library", "pointer", "status"]
+__all__ = ["Library", "NativeStatus", "Operator", "library", "operator", "pointer", "status", "without_native"]

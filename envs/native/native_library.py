@@ -9,6 +9,9 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -17,13 +20,15 @@ from typing import Any, TypeAlias
 import torch
 from torch import Tensor
 
-__all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status"]
+__all__ = ["INTERFACE", "Library", "NativeStatus", "library", "pointer", "status", "without_native"]
 
 INTERFACE = 4
 """The number of the interface; raised whenever a function changes its arguments (`sources/library.cpp` has it too)."""
 
 SWITCH = "CELLGAMES_NATIVE"
 """The environment variable that turns the library off if it is `0`, or names the file of another one."""
+
+_USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
 Library: TypeAlias = ctypes.CDLL
 """The loaded library, whose functions take whole numbers and addresses."""
@@ -50,7 +55,17 @@ def library(device: torch.device) -> Library | None:
 
     A library that is there but cannot be used gives a warning, once.
     """
-    return _loaded()[0] if device.type == "cpu" else None
+    return _loaded()[0] if device.type == "cpu" and _USED.get() else None
+
+
+@contextmanager
+def without_native() -> Iterator[None]:
+    """Let torch code run within the block, in this thread: to compare results or speed."""
+    token = _USED.set(False)
+    try:
+        yield
+    finally:
+        _USED.reset(token)
 
 
 def status() -> NativeStatus:

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
-from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.native import Library, operator, pointer
 
 from . import rules
 from .geometry import neighbours
@@ -40,6 +40,10 @@ _OFFSET = 2.0**-16
 _ROUNDS = 4  # of spreading labels between two looks at whether any has changed
 
 
+@operator(
+    "torus_winners(Tensor stones, Tensor player, Tensor lots) -> Tensor",
+    fake=lambda stones, player, lots: player.new_empty(len(player), dtype=torch.int32),
+)
 def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     """Return who wins if play goes on at random from here: 1 Black, 2 White, int32 [X].
 
@@ -48,8 +52,6 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
         player: int64 [X], who moves next.
         lots: int32 [X, N], random numbers below `LOTS`.
     """
-    if (native := library(stones.device)) is not None:
-        return _native_winners(native, stones, player, lots)
     board = _filled(stones, player, lots).float()
     games = len(board)
     widest = _WIDTHS[-1] if stones.device.type == "cpu" else max(_WIDTHS[-1], 1 << (games - 1).bit_length())
@@ -62,6 +64,7 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     return torch.cat(results)
 
 
+@winners.native
 def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     """Return `winners`, by `sources/torus_filling.cpp`."""
     games, cells = stones.shape

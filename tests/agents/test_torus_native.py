@@ -20,6 +20,7 @@ from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.torus import native_uct
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
+from cellgames.envs.native import without_native
 from cellgames.envs.torus import filling, rules
 
 ARRAYS = tuple(native_uct._ARRAYS)
@@ -39,29 +40,22 @@ def positions(size: int, plies: int) -> Any:
     return state[~state.done]
 
 
-def in_torch(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("envs.torus.filling", "agents.search.uct"):
-        monkeypatch.setattr(f"cellgames.{module}.library", lambda device: None)
-
-
 # ---------------------------------------------------------------- random games
 
 
 @pytest.mark.parametrize("size", range(2, 17))
-def test_winners_of_random_games_are_the_same(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_winners_of_random_games_are_the_same(size: int) -> None:
     native_library()
     for plies in (0, size, size * size // 2, size * size, 2 * size * size - 3):
         state = positions(size, plies)
         lots = torch.randint(filling.LOTS, state.codes.shape, generator=generator(size), dtype=torch.int32)
         stones, player = state.codes & rules.COLOUR, state.current_player
         native = filling.winners(stones, player, lots)
-        with monkeypatch.context() as patch:
-            in_torch(patch)
-            assert torch.equal(native, filling.winners(stones, player, lots))
+        assert torch.equal(native, filling.winners.reference(stones, player, lots))
 
 
 @pytest.mark.parametrize("lots", ["equal", "rising", "lowest", "highest"])
-def test_lots_of_any_kind_fill_the_board_alike(lots: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lots_of_any_kind_fill_the_board_alike(lots: str) -> None:
     native_library()
     state = positions(5, 9)
     numbers = {
@@ -72,13 +66,12 @@ def test_lots_of_any_kind_fill_the_board_alike(lots: str, monkeypatch: pytest.Mo
     }[lots]
     arguments = state.codes & rules.COLOUR, state.current_player, numbers
     native = filling.winners(*arguments)
-    in_torch(monkeypatch)
-    assert torch.equal(native, filling.winners(*arguments))
+    assert torch.equal(native, filling.winners.reference(*arguments))
 
 
 @pytest.mark.parametrize("games", [0, 1, 3, 4097])
 @pytest.mark.parametrize("threads", [1, 2, 4])
-def test_winners_in_any_number_on_any_threads(games: int, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_winners_in_any_number_on_any_threads(games: int, threads: int) -> None:
     native_library()
     stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous
     stones[:, 0] = 0
@@ -90,8 +83,7 @@ def test_winners_in_any_number_on_any_threads(games: int, threads: int, monkeypa
         native = filling.winners(stones, player, lots)
     finally:
         torch.set_num_threads(before)
-    in_torch(monkeypatch)
-    assert torch.equal(native, filling.winners(stones, player, lots))
+    assert torch.equal(native, filling.winners.reference(stones, player, lots))
 
 
 # ---------------------------------------------------------------- search
@@ -189,14 +181,14 @@ def test_trees_that_are_kept_grow_on() -> None:
     assert (tree.of_root(tree.visits)[~resolved] == 81).all()
 
 
-def test_values_are_those_of_playouts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_are_those_of_playouts() -> None:
     """Random numbers differ from those of torch code, and so do results, by chance only."""
     native_library()
     game, state = cellgames.make("torus-v0", size=5), positions(5, 24)
     search = UCTSearch(game, 150)
     native = search.run(state, generator(1)).value[:, 0]
-    in_torch(monkeypatch)
-    torch_values = search.run(state, generator(2)).value[:, 0]
+    with without_native():
+        torch_values = search.run(state, generator(2)).value[:, 0]
     assert (native - torch_values).abs().median() < 0.06
     assert torch.corrcoef(torch.stack((native, torch_values)))[0, 1] > 0.97
 
