@@ -309,9 +309,9 @@ class Vector(Generic[S]):
                 self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
             self._stale = True
             return transition
-        function = _compiled(self.game, self.num_envs, self._state.device, random)
         self._copies.clear()
         try:
+            function = _compiled(self.game, self.num_envs, self._state.device, random)
             actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
             transition = Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:

@@ -22,7 +22,7 @@ import cellgames
 from cellgames.arena.records.record_lines import append, read_records
 from cellgames.arena.records.replays import replay
 from cellgames.cli.main import main, parser
-from cellgames.utils.run_folders import write_atomic
+from cellgames.utils.run_folders import different_files, write_atomic
 
 SMALL = ("torus-v0", "--size", "3")
 
@@ -185,20 +185,37 @@ def test_an_unexpected_error_is_one_line_and_debug_shows_where(
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_a_reader_that_has_seen_enough_is_no_error() -> None:
-    program = "import sys; sys.path[:0] = ['src']; from cellgames.cli.main import main; sys.exit(main(['list']))"
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_season_whose_output_nobody_reads_is_played_to_its_end(tmp_path: Path, unbuffered: str) -> None:
+    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--agents", "random", "greedy"]
+    words += ["--no-store", "--out"]
+    assert main([*words, str(tmp_path / "whole"), "--quiet"]) == 0
     read_end, write_end = os.pipe()
     os.close(read_end)
     ended = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
+        [sys.executable, "-m", "cellgames", *words, str(tmp_path / "piped")],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": unbuffered},
         stdout=write_end,
-        stderr=subprocess.PIPE,
-        text=True,
+        stderr=write_end,
         check=False,
     )
     os.close(write_end)
+    assert ended.returncode == 0
+    assert different_files(tmp_path / "piped", tmp_path / "whole") == []
+
+
+def test_a_full_disk_is_an_error_and_a_reader_that_has_left_is_none() -> None:
+    words = [sys.executable, "-m", "cellgames", "list"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    ended = subprocess.run(words, env=environment, stdout=write_end, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write_end)
     assert (ended.returncode, ended.stderr) == (0, "")
+    if Path("/dev/full").exists():
+        with open("/dev/full", "w") as full:
+            ended = subprocess.run(words, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (ended.returncode, ended.stderr) == (2, "cellgames: No space left on device\n")
 
 
 # ---------------------------------------------------------------- play

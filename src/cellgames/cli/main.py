@@ -1,7 +1,8 @@
 """The program `cellgames`: the parser with all commands, and the exit code.
 
 Exit codes: 0 done, 1 a record does not reproduce or the program failed, 2 a mistake in the options or in a file that
-they name, 130 stopped by Ctrl-C. Importing this imports no torch, so that help answers at once.
+they name, 130 stopped by Ctrl-C. A reader that closes the pipe, such as `head`, stops no command (`closed_pipes`).
+Importing this imports no torch, so that help answers at once.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing_extensions import override
 from cellgames.utils.foreign_text import clipped
 from cellgames.utils.version import __version__
 
+from .closed_pipes import without_readers
 from .commands import (
     analyse_command,
     doctor_command,
@@ -110,6 +112,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's own) and return the exit code."""
+    with without_readers():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     given = list(sys.argv[1:] if argv is None else argv)
@@ -124,9 +131,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
     except Exception as error:
         if arguments.debug:
             traceback.print_exc()

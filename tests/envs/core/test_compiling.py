@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 import torch
 from life_reference import soup
+from paths import ROOT
 from torch import Tensor
 from torch._inductor.exc import CppCompileError
 
@@ -235,6 +237,23 @@ def test_a_cache_that_cannot_be_written_is_no_reason_to_stop(monkeypatch: pytest
     with pytest.warns(UserWarning, match="multiply failed, it runs eagerly"):
         run = kernel(times(7), tensors(3, 5))
     assert not run.compiled
+
+
+@pytest.mark.skipif(not compiler_found("cpu"), reason="no compiler")
+def test_games_step_eagerly_where_the_compiler_has_no_room(tmp_path: Path) -> None:
+    """A cache below a file cannot be made, as in a folder that is read-only; root may write into those."""
+    (tmp_path / "file").touch()
+    program = (
+        "import torch, cellgames; from cellgames.envs.core.vector import Vector\n"
+        "games = [Vector(cellgames.make('torus-v0', size=3), 1024, compile=how) for how in ('auto', 'never')]\n"
+        "for game in games: game.step_random(torch.Generator().manual_seed(1))\n"
+        "assert games[0].state.equal(games[1].state) and not games[0].compiled\n"
+    )
+    cache = {"TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "file" / "cache"), "PYTHONPATH": str(ROOT / "src")}
+    words = [sys.executable, "-c", program]
+    ended = subprocess.run(words, env={**os.environ, **cache}, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert "compiling failed, stepping eagerly" in ended.stderr
 
 
 def test_threads_compile_one_after_the_other() -> None:
