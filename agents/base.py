@@ -2,9 +2,10 @@
 
 Letters: `L` games that wait for an agent, `A` actions (mask width), `K` components of an action, `P` seats.
 
-An agent is batched: it is asked once a turn for all games that wait for it. It sees observations and masks
-and nothing else, so it cannot peek. Search agents need positions to play on from; they get them only in games
-in turns with perfect information.
+An agent is batched: it is asked once a turn for all games that wait for it. The arguments of its methods hold
+observations and masks and nothing else, so an agent that looks at its arguments only learns nothing that is hidden.
+That is no wall against a hostile program: the agents run in this process and could search its memory or its files.
+Search agents need positions to play on from; they get them only in games in turns with perfect information.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from .containment import contain, kept_streams
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 
-__all__ = ["Played", "moves", "parse_move", "play", "random_openings"]
+__all__ = ["Played", "moves", "parse_move", "parse_moves", "play", "random_openings"]
 
 
 @dataclass(frozen=True)
@@ -253,13 +253,30 @@ def parse_move(game: Game, move: str) -> Tensor:
     Raises:
         ValueError: not as many actions as seats that act, or one that the game does not know.
     """
+    return parse_moves(game, [move], {})[0]
+
+
+def parse_moves(game: Game, moves: Sequence[str], known: dict[str, int]) -> Tensor:
+    """Return the actions of turns from strings by `moves`, one row a turn; it raises what `parse_move` raises.
+
+    Args:
+        game: the rules.
+        moves: of any turns.
+        known: numbers of actions by their names, as far as they were read before; added to.
+    """
     seats = game.info.num_players if game.info.simultaneous else 1
-    names = move.split(" ")
-    if len(names) != seats:
-        raise ValueError(f"expected {seats} action{'s' * (seats > 1)} in a turn, got {len(names)}")
+    numbers: list[int] = []
+    for move in moves:
+        names = move.split(" ")
+        if len(names) != seats:
+            raise ValueError(f"expected {seats} action{'s' * (seats > 1)} in a turn, got {len(names)}")
+        for name in names:
+            if (number := known.get(name)) is None:
+                number = known[name] = game.string_to_action(name)
+            numbers.append(number)
     components: list[Tensor] = []
-    flat = torch.tensor([game.string_to_action(name) for name in names])
+    flat = torch.tensor(numbers, dtype=torch.int64).view(len(moves), seats)
     for choices in reversed(game.info.action_nvec):
         components.insert(0, flat % choices)
         flat = flat // choices
-    return torch.stack(components, dim=-1).reshape(game.info.action_shape)
+    return torch.stack(components, dim=-1).reshape(len(moves), *game.info.action_shape)

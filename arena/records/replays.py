@@ -6,6 +6,7 @@ Letters: `B` games, `P` players, `K` components of an action.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise, zip_longest
@@ -15,7 +16,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from cellgames.agents.play_loop import parse_move
+from cellgames.agents.play_loop import parse_move, parse_moves
 from cellgames.envs.core import DRAW, LOSS, WIN, Game, IllegalActionError, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import make
@@ -38,6 +39,7 @@ __all__ = [
     "verify",
 ]
 
+_MOST_CELLS = 1 << 25  # of all boards of a batch
 _FRAME_SPEED = 5  # pictures within a step in the time of one position
 
 _OUTCOMES: dict[int, Outcome] = {WIN: "win", DRAW: "draw", LOSS: "loss"}
@@ -94,9 +96,13 @@ def start(game: Game[S], seed: int, position: str = "") -> S:
     Raises:
         ValueError: The seed is out of range, or the game cannot read the position.
     """
-    if not -(1 << 63) <= seed < 1 << 63:
+    if not _is_seed(seed):
         raise ValueError(f"expected a seed from -2^63 to 2^63 - 1, got {seed}")
     return game.string_to_state(position, seed) if position else game.init(torch.tensor([seed]))
+
+
+def _is_seed(seed: int) -> bool:
+    return -(1 << 63) <= seed < 1 << 63
 
 
 def replay(record: Record) -> list[State]:
@@ -113,7 +119,7 @@ def replay(record: Record) -> list[State]:
 
 
 def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, ReplayError]]:
-    """Play all records again, `batch` at a time; yield the number (from 0) and the error of each that fails.
+    """Play all records again, `batch` at a time or fewer on large boards; yield number (from 0) and error of failures.
 
     Each is played as by `replay`; games with the same rules are stepped at the same time.
     """
@@ -127,8 +133,8 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
         except ReplayError as error:
             yield from ((number, error) for number in group)
             continue
-        numbers = iter(group)
-        while part := list(islice(numbers, batch)):
+        numbers, width = iter(group), max(1, min(batch, _MOST_CELLS // math.prod(game.info.board.shape)))
+        while part := list(islice(numbers, width)):
             messages = _execute(game, [records[number] for number in part])
             for number, message in zip(part, messages, strict=True):
                 if message:
@@ -235,27 +241,29 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
     or has failed.
     """
     messages = [""] * len(records)
-    actions: list[list[Tensor]] = []
-    first: list[State] = []
+    actions: list[Tensor] = []
+    starts: list[int] = []  # by record: the row of its first action among those of all records
     env_ids: list[int] = []  # the record of each env of the batch
+    known: dict[str, int] = {}
     for number, record in enumerate(records):
+        starts.append(starts[-1] + len(actions[-1]) if starts else 0)
         try:
-            actions.append([])
-            actions[-1] += _actions(game, record)
-            first.append(_start(game, record))
+            actions.append(_actions(game, record, known))
             env_ids.append(number)
         except ReplayError as error:
+            actions.append(torch.empty((0, *game.info.action_shape), dtype=torch.int64))
             messages[number] = str(error)
+    state, env_ids = _first(game, records, env_ids, messages)
     if not env_ids:
         return messages
-    state = type(first[0]).cat(first)
-    turn = 0
+    moves, turn = torch.cat(actions), 0
     while True:
         if on_state is not None:
             on_state(state)
         going = []
         for env_id, done in enumerate(state.done.tolist()):
-            record, count = records[env_ids[env_id]], len(actions[env_ids[env_id]])
+            record = records[env_ids[env_id]]
+            count = len(record.moves)
             if done:
                 messages[env_ids[env_id]] = _after(game, state, env_id, record, turn)
             elif turn == count and record.result.forfeit is not None:
@@ -267,7 +275,7 @@ def _execute(game: Game, records: Sequence[Record], on_state: Callable[[State], 
         state, env_ids = _keep(state, env_ids, going)
         if not env_ids:
             return messages
-        chosen = torch.stack([actions[number][turn] for number in env_ids])
+        chosen = moves[[starts[number] + turn for number in env_ids]]
         try:
             state = game.step(state, chosen)
         except IllegalActionError:
@@ -328,19 +336,29 @@ def _common(name: str, recorded: object, replayed: object) -> Iterator[tuple[str
         yield name, recorded, replayed
 
 
-def _actions(game: Game, record: Record) -> list[Tensor]:
-    """Return one tensor a move."""
-    actions = []
-    for number, move in enumerate(record.moves, 1):
-        try:
-            actions.append(parse_move(game, move))
-        except ValueError as error:
-            raise ReplayError(f"move {number}, {shown(move)}: {error}") from None
-    return actions
-
-
-def _start(game: Game[S], record: Record) -> S:
+def _actions(game: Game, record: Record, known: dict[str, int]) -> Tensor:
+    """Return the actions, one row a move; `known` as for `parse_moves`."""
     try:
-        return start(game, record.seed, record.position)
-    except ValueError as error:
-        raise ReplayError(f"the starting position: {error}") from None
+        return parse_moves(game, record.moves, known)
+    except ValueError:
+        for number, move in enumerate(record.moves, 1):
+            try:
+                parse_move(game, move)
+            except ValueError as error:
+                raise ReplayError(f"move {number}, {shown(move)}: {error}") from None
+        raise
+
+
+def _first(game: Game[S], records: Sequence[Record], env_ids: list[int], messages: list[str]) -> tuple[S, list[int]]:
+    """Return the first states of some records, and which of them there are; `messages` get the errors of others."""
+    if not any(records[number].position or not _is_seed(records[number].seed) for number in env_ids):
+        return game.init(torch.tensor([records[number].seed for number in env_ids], dtype=torch.int64)), env_ids
+    states: list[S] = []
+    there = []
+    for number in env_ids:
+        try:
+            states.append(start(game, records[number].seed, records[number].position))
+            there.append(number)
+        except ValueError as error:
+            messages[number] = f"the starting position: {error}"
+    return (type(states[0]).cat(states) if states else game.init(torch.empty(0, dtype=torch.int64))), there

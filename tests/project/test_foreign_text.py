@@ -190,3 +190,26 @@ def test_hostile_words_on_the_command_line_give_one_line(
     assert error_lines[0].isprintable()
     assert len(error_lines[0]) <= MOST_LINE + 100  # the name of the command, and where its help is
     assert not [*tmp_path.iterdir()]
+
+
+def test_no_command_writes_control_characters_to_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names of folders, of agents and of teams, and what bots print, come from anybody."""
+    run = tmp_path / "run\x1b]0;title\x07\x9b2J\u202e"
+    words = ["round-robin", "torus-small-v0", "--size", "2", "--games", "2", "--no-gif", "--no-store", "--quiet"]
+    assert main([*words, "--agents", "random", "hostile_bots:Loud", "--out", str(run)]) == 0
+    store = tmp_path / "store.sqlite"
+    assert main(["leaderboard", "--add", str(run), "--store", str(store)]) == 0
+    assert main(["leaderboard", "--add", str(run), "--store", str(store), "--json"]) == 0
+    assert main(["replay", str(run), "--list"]) == 0
+    (run / "games.jsonl").write_text('{"game":"\\u001b[2J"}\n')
+    assert main(["replay", str(run)]) == 2
+    teams = tmp_path / "teams.csv"
+    teams.write_text("name,agent\n\x1b[2J,random\n")
+    assert main(["season", "torus-small-v0", "--teams", str(teams), "--out", str(tmp_path / "season")]) == 2
+    said = capsys.readouterr()
+    for text in (said.out, said.err):
+        assert text
+        assert {letter for letter in text if not letter.isprintable()} <= {"\n"}
+    assert "\\u001b]0;title" in said.out

@@ -23,7 +23,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game
 
-__all__ = ["BOTS", "AttackError", "Ends", "Hostile", "attacks", "closes"]
+__all__ = ["BOTS", "AttackError", "Ends", "Hostile", "Loud", "attacks", "closes"]
 
 
 class AttackError(RuntimeError):
@@ -145,6 +145,14 @@ if hasattr(os, "fork"):
     closes["forks and answers"] = lambda a: (os.fork(), a.float())[1]
 BOTS = attacks | closes
 """Attacks by name; those of `closes` are for a process of their own."""
+
+
+class Loud(BaseAgent):
+    """The first legal action; prints a sequence that clears the terminal."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        print("\x1b[2J")
+        return action_mask.int().argmax(1)
 
 
 class Ends(BaseAgent):

@@ -685,6 +685,17 @@ def test_paths_stay_below_the_results_folder(client: Any, folder: Path, name: st
         assert "secret\n" not in answer.text
 
 
+def test_a_number_that_no_list_has_is_refused(folder: Path, tmp_path: Path) -> None:
+    Store(tmp_path / "store.sqlite").close()
+    with served(folder / "results", tmp_path / "store.sqlite") as address, httpx.Client(base_url=address) as client:
+        for first in ((1 << 63) + 1, 1 << 64, 10**30):
+            answer = client.get("/api/store/games", params={"first": first})
+            assert answer.status_code == 400
+            assert "must be a whole number from 0 to 2^63 - 1" in answer.json()["error"]
+            page = client.get("/api/records/games", params={"file": "run/games.jsonl", "first": first})
+            assert page.json()["games"] == []
+
+
 def test_static_files_stay_in_their_folder(client: Any) -> None:
     assert client.get("/static/app.js").status_code == 200
     for path in ("/static/../server.py", "/static/%2e%2e/server.py", "/static/..%2fserver.py", "/static//etc/passwd"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellgames.utils.foreign_text import shown
+from cellgames.utils.report.text import csv_cell
 from cellgames.utils.run_folders import PathLike, replacing
 
 if TYPE_CHECKING:
@@ -85,9 +86,16 @@ def _csv(path: Path, rows: Iterator[list[Any]]) -> int:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(COLUMNS)
         for row in rows:
-            writer.writerow([json.dumps(cell, ensure_ascii=False) if isinstance(cell, list) else cell for cell in row])
+            writer.writerow([_cell(cell) for cell in row])
             count += 1
     return count
+
+
+def _cell(value: Any) -> Any:
+    """Return a value as a CSV file holds it."""
+    if isinstance(value, list):
+        return json.dumps(value, ensure_ascii=False)
+    return csv_cell(value) if isinstance(value, str) else value
 
 
 def _arrow() -> Any:

@@ -1,14 +1,20 @@
-"""Import of earlier runs into the store: the folder of any kind of run, or a file of records."""
+"""Import of earlier runs into the store: the folder of any kind of run, or a file of records.
+
+Every game is played again first (`replays.verify`), since a file may come from anybody: what counts in ratings has
+legal moves and the result that they lead to.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellgames.arena.records.record_lines import read_records
+from cellgames.arena.records.record_lines import Record, read_records
+from cellgames.utils.progress import progress as show_progress
 from cellgames.utils.run_folders import PathLike
+from cellgames.utils.version import __version__
 
 from .database import StoreError
 
@@ -18,21 +24,27 @@ if TYPE_CHECKING:
 __all__ = ["import_run", "kind_of"]
 
 _RECORDS = "games.jsonl"
+_AT_ONCE = 1024  # games that are played again between two lines of progress
+_PATIENCE_S = 2.0
 
 
-def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = lambda message: None) -> int:
-    """Add the games of a folder to a store.
+def import_run(
+    store: Store, path: PathLike, *, warn: Callable[[str], None] = lambda message: None, progress: bool = False
+) -> int:
+    """Add the games of a folder to a store: all of them, or none if one does not replay.
 
     Args:
         store: An open store.
         path: The folder of a round robin, of free-for-all games, an evaluation or a season, or any file of records.
         warn: Gets a line for what is dropped, such as a torn line.
+        progress: True to report on standard error if it takes more than two seconds.
 
     Returns:
         The number of new games.
 
     Raises:
-        StoreError: The folder holds no games, or games of teams without agents, which cannot be rated.
+        StoreError: The folder holds no games, or games of teams without agents, which cannot be rated, or a game that
+            does not replay: an illegal or missing move, another result.
         RecordError: A line that is no record and that no crash can explain.
     """
     path = Path(path)
@@ -48,9 +60,26 @@ def import_run(store: Store, path: PathLike, *, warn: Callable[[str], None] = la
     records, torn = read_records(file)
     if torn:
         warn(torn)
+    _check(file, records, progress=progress)
     identities = settings.get("identities")
     known = {str(k): str(v) for k, v in identities.items()} if isinstance(identities, dict) else {}
     return store.add(records, source=(kind, path), identities=known)
+
+
+def _check(file: Path, records: Sequence[Record], *, progress: bool) -> None:
+    """Raise a `StoreError` unless all games replay."""
+    from cellgames.arena.records.replays import verify  # needs torch
+
+    with show_progress(len(records), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as advance:
+        for first in range(0, len(records), _AT_ONCE):
+            part = records[first : first + _AT_ONCE]
+            for number, error in sorted(verify(part), key=lambda found: found[0]):
+                version = part[number].version
+                other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
+                raise StoreError(
+                    f"{file}, game {first + number + 1} does not replay, so no game was added: {error}{other}"
+                ) from None
+            advance(len(part))
 
 
 def kind_of(path: Path) -> tuple[str, Mapping[str, Any]]:

@@ -212,9 +212,11 @@ class Store(StoreFile):
             self._known[asked] = int(found[0])
         return self._known[asked]
 
-    def import_run(self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None) -> int:
-        """Add the games of a run's folder, or of a file of records; see `import_runs.import_run`."""
-        return import_runs.import_run(self, path, warn=warn)
+    def import_run(
+        self, path: PathLike, *, warn: Callable[[str], None] = lambda message: None, progress: bool = False
+    ) -> int:
+        """Play the games of a run's folder, or of a file of records, again and add them; see `import_runs`."""
+        return import_runs.import_run(self, path, warn=warn, progress=progress)
 
     # ------------------------------------------------------------ reading
 
@@ -292,7 +294,14 @@ class Store(StoreFile):
         offset: int = 0,
         limit: int = 100,
     ) -> list[Entry]:
-        """Return a page of the list of games, the newest first; `game` and `parameters` as in `results`."""
+        """Return a page of the list of games, the newest first; `game` and `parameters` as in `results`.
+
+        Raises:
+            ValueError: An offset or a limit that is negative or larger than SQLite's numbers.
+        """
+        for name, value in (("offset", offset), ("limit", limit)):
+            if not 0 <= value < 1 << 63:
+                raise ValueError(f"{name} must be a whole number from 0 to 2^63 - 1, got {shown(value)}")
         tail = f"ORDER BY games.id DESC LIMIT {int(limit)} OFFSET {int(offset)}"
         return [Entry(*found) for found in self._entries(game, parameters, None, None, tail)]
 

@@ -12,14 +12,17 @@ from pathlib import Path
 from threading import Timer
 
 from cellgames.arena.records.record_lines import RECORDS
+from cellgames.utils.foreign_text import PrintableStream, clipped
 
 __all__ = [
+    "MOST_MESSAGE",
     "UserError",
     "counted",
     "forget_warnings",
     "print_columns",
     "print_files",
     "print_leaderboard",
+    "printable_output",
     "program",
     "recorded",
     "stopped",
@@ -27,6 +30,10 @@ __all__ = [
     "thinking",
     "warn",
 ]
+
+
+MOST_MESSAGE = 2000
+"""Characters of a line on standard error; some messages list all that there is."""
 
 
 class UserError(Exception):
@@ -48,12 +55,27 @@ def warn(message: str) -> None:
     """Print a line on standard error, once a command."""
     if message not in _said:
         _said.add(message)
-        print(f"cellgames: {message}", file=sys.stderr)
+        print(f"cellgames: {clipped(message, MOST_MESSAGE)}", file=sys.stderr)
 
 
 def forget_warnings() -> None:
     """Begin a command, which prints each warning anew."""
     _said.clear()
+
+
+@contextmanager
+def printable_output() -> Iterator[None]:
+    """Escape control characters in all that is printed inside: names, moves and paths may be those of strangers."""
+    there = {"stdout": (sys.stdout, "\n\t"), "stderr": (sys.stderr, "\n\t\r")}  # progress returns to the line's start
+    wrapped = {name: PrintableStream(stream, kept) for name, (stream, kept) in there.items() if stream is not None}
+    for name, stream in wrapped.items():
+        setattr(sys, name, stream)
+    try:
+        yield
+    finally:
+        for name, stream in wrapped.items():
+            if getattr(sys, name) is stream:
+                setattr(sys, name, stream.stream)
 
 
 @contextmanager

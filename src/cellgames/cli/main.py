@@ -39,7 +39,7 @@ from .commands import (
     sweep_command,
     train_command,
 )
-from .console import UserError, forget_warnings
+from .console import MOST_MESSAGE, UserError, forget_warnings, printable_output
 
 __all__ = ["main", "parser"]
 
@@ -58,8 +58,6 @@ _COMMANDS = (
     serve_command,
     doctor_command,
 )
-
-_MOST_MESSAGE = 2000  # characters; some messages list all that there is
 
 
 class _Parser(argparse.ArgumentParser):
@@ -112,14 +110,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (by default the process's own) and return the exit code."""
-    with without_readers():
-        return _main(argv)
+    with without_readers(), printable_output():
+        return _main(list(sys.argv[1:] if argv is None else argv))
 
 
-def _main(argv: Sequence[str] | None) -> int:
+def _main(given: list[str]) -> int:
     # Before torch is imported: threads that spin while they wait are slow beside other busy processes.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    given = list(sys.argv[1:] if argv is None else argv)
     with _once_a_machine():
         arguments = parser().parse_args(given)
     arguments.command_line = given
@@ -168,7 +165,7 @@ def _once_a_machine() -> Iterator[None]:
 
 def _complain(error: Exception) -> int:
     """Print one line on standard error and return the exit code."""
-    text = clipped(str(error), _MOST_MESSAGE)
+    text = clipped(str(error), MOST_MESSAGE)
     if isinstance(error, OSError) and error.strerror:
         text = f"{clipped(str(error.filename), 400)}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, UserError | ValueError | OSError | ImportError):

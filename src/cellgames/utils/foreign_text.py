@@ -1,18 +1,20 @@
 """Foreign text in messages: values from files, command lines, bots and visitors, made short and printable.
 
 An error that repeats such a value calls `shown`. A door at which messages of any origin leave the program, such as the
-command line, passes them through `clipped`. Neither makes the whole text of a large value first.
+command line, passes them through `clipped`. Neither makes the whole text of a large value first. What a program writes
+to a terminal goes through a `PrintableStream`, so that no text of a stranger moves the cursor or sets a title.
 """
 
 from __future__ import annotations
 
+import json
 import reprlib
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, TextIO
 
 from typing_extensions import override
 
-__all__ = ["MOST_LINE", "MOST_SHOWN", "clipped", "listed", "shown"]
+__all__ = ["MOST_LINE", "MOST_SHOWN", "PrintableStream", "clipped", "listed", "shown"]
 
 MOST_SHOWN = 80
 """Most characters of a foreign value in a message, unless a caller says otherwise."""
@@ -70,6 +72,37 @@ def listed(names: Sequence[object], most: int = _MOST_ITEMS) -> str:
     """Return names, separated by commas, as a message lists what is known: the first ones, each of bounded length."""
     found = [clipped(str(name), MOST_SHOWN) for name in names[:most]]
     return ", ".join(found) + (", ..." if len(names) > most else "")
+
+
+class PrintableStream:
+    """A stream of text that writes control characters as JSON's escapes; all else is the stream's behind it.
+
+    Args:
+        stream: The stream behind it, such as standard output.
+        kept: The control characters that are written as they are.
+    """
+
+    def __init__(self, stream: TextIO, kept: str = "\n\t") -> None:
+        self.stream = stream
+        self._kept = dict.fromkeys(map(ord, kept))
+
+    def write(self, text: str) -> int:
+        """Write text; return the number of its characters."""
+        self.stream.write(text if text.translate(self._kept).isprintable() else self._escaped(text))
+        return len(text)
+
+    def _escaped(self, text: str) -> str:
+        return "".join(
+            letter if letter.isprintable() or ord(letter) in self._kept else json.dumps(letter)[1:-1] for letter in text
+        )
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
 
 
 def _printable(text: str) -> str:

@@ -21,6 +21,7 @@ def progress(
     unit: str = "games",
     shown: bool = True,
     every_s: float = 5.0,
+    after_s: float = 0.0,
 ) -> Iterator[Callable[[int], None]]:
     """Show progress on standard error; yields a function to call with the number of units just finished.
 
@@ -33,6 +34,7 @@ def progress(
         unit: name of the units, in the plural.
         shown: False for silence.
         every_s: the least time between two plain lines, in seconds.
+        after_s: nothing is shown of what takes less time, in seconds.
     """
     if not shown:
         yield lambda finished: None
@@ -43,15 +45,16 @@ def progress(
         except ImportError:
             pass
         else:
-            with tqdm(total=total, initial=done, desc=label, unit=f" {unit}", file=sys.stderr) as bar:
+            with tqdm(total=total, initial=done, desc=label, unit=f" {unit}", file=sys.stderr, delay=after_s) as bar:
                 yield bar.update
             return
-    yield _Lines(total, done, label, unit, every_s)
+    yield _Lines(total, done, label, unit, every_s, after_s)
 
 
 class _Lines:
-    def __init__(self, total: int, done: int, label: str, unit: str, every_s: float) -> None:
-        self._total, self._done, self._label, self._unit, self._every_s = total, done, label, unit, every_s
+    def __init__(self, total: int, done: int, label: str, unit: str, every_s: float, after_s: float) -> None:
+        self._total, self._done, self._label, self._unit = total, done, label, unit
+        self._every_s, self._after_s = every_s, after_s
         self._new = 0
         self._began = self._last = time.monotonic()
 
@@ -59,7 +62,7 @@ class _Lines:
         self._done += finished
         self._new += finished
         now = time.monotonic()
-        if now - self._last < self._every_s and self._done < self._total:
+        if now - self._began < self._after_s or (now - self._last < self._every_s and self._done < self._total):
             return
         self._last = now
         speed = self._new / max(now - self._began, 1e-9)

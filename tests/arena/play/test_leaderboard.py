@@ -18,7 +18,8 @@ from store_games import game
 
 import cellgames
 from cellgames.arena.play.free_for_all import free_for_all
-from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
+from cellgames.arena.play.match import match as play_match
+from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record
 from cellgames.arena.records.store.store import Setting, Store
@@ -398,7 +399,10 @@ def test_the_command_adds_shows_and_writes(
     command: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "games.jsonl"
-    records = match("random", "greedy", 0.3, 20) + match("random", "trained", 0.2, 20, size=8)
+    played = [
+        play_match(cellgames.make("torus-v0", size=size), "random", "greedy", MatchOptions(games=40)) for size in (5, 8)
+    ]
+    records = [record for one in played for record in one.records]
     file.write_text("".join(record.to_json() + "\n" for record in records))
     assert command("--add", str(file)) == 0
     out = capsys.readouterr().out

@@ -6,12 +6,13 @@ import csv
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -34,9 +35,11 @@ from cellgames.agents.identity import digest, identities, identity
 from cellgames.agents.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
+from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.arena.records.record_lines import Forfeit, Record, append, read_records
+from cellgames.arena.records.store import import_runs
 from cellgames.arena.records.store.feed import feeding
 from cellgames.arena.records.store.store import Store, StoreError, default_store
 from cellgames.arena.season.bots import BotUmpire
@@ -311,11 +314,76 @@ def test_every_kind_of_run_is_imported(path: Path, tmp_path: Path) -> None:
 
 def test_a_torn_line_is_left_out_and_named(path: Path, tmp_path: Path) -> None:
     file, said = tmp_path / "games.jsonl", list[str]()
-    append(file, [game(0), game(1)])
+    append(file, match(TORUS, "random", "greedy", MatchOptions(games=2)).records)
     file.write_bytes(file.read_bytes()[:-30])
     with Store(path) as store:
         assert store.import_run(file, warn=said.append) == 1
     assert "torn line" in said[0]
+
+
+def _forged() -> dict[str, tuple[Callable[[Record], Record], str]]:
+    """Return changes of a won game of Torus, each with a part of the message."""
+
+    def result(**fields: Any) -> Callable[[Record], Record]:
+        return lambda record: replace(record, result=replace(record.result, **fields))
+
+    return {
+        "other winner": (lambda r: result(outcome=r.result.outcome[::-1])(r), "the result differs: outcome recorded"),
+        "scores": (result(scores=(5.0, 5.0)), "scores recorded 5.0/5.0, replayed"),
+        "cut": (lambda record: replace(record, moves=record.moves[:-1]), "too few moves"),
+        "no moves": (lambda record: replace(record, moves=()), "too few moves: after the last one, move 0"),
+        "longer": (lambda record: replace(record, moves=(*record.moves, "a1")), "moves after the end"),
+        "illegal": (lambda record: replace(record, moves=(record.moves[0], *record.moves)), "is taken"),
+        "no cell": (lambda record: replace(record, moves=("z9", *record.moves[1:])), "expected a cell"),
+        "a forfeit": (result(forfeit=Forfeit(0, "made up"), outcome=("loss", "win")), "forfeited by seat 1, but"),
+        "no game": (lambda record: replace(record, game="chess-v0"), "unknown game 'chess-v0'"),
+        "no board": (lambda record: replace(record, parameters={"size": 10**6}), "parameter 'size' must be"),
+    }
+
+
+@pytest.mark.parametrize("name", [*_forged()])
+def test_games_that_do_not_replay_are_refused_with_their_file(name: str, path: Path, tmp_path: Path) -> None:
+    forge, message = _forged()[name]
+    good, bad = match(TORUS, "random", "greedy", MatchOptions(games=2)).records
+    file = tmp_path / "games.jsonl"
+    append(file, [good, forge(bad)])
+    with Store(path) as store:
+        with pytest.raises(StoreError, match=r"game 2 does not replay, so no game was added") as caught:
+            store.import_run(file)
+        assert message in str(caught.value)
+        assert len(store) == 0
+
+
+def test_the_progress_of_an_import_is_shown_when_it_takes_long(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "games.jsonl"
+    append(file, match(TORUS, "random", "greedy", MatchOptions(games=4)).records)
+    with Store(path) as store:
+        assert store.import_run(file, progress=True) == 4
+        assert capsys.readouterr().err == ""
+        monkeypatch.setattr(import_runs, "_PATIENCE_S", 0.0)
+        assert store.import_run(file, progress=True) == 0
+    assert re.fullmatch(rf"replay {re.escape(str(file))}: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)
+
+
+def test_no_cell_of_a_table_is_a_formula(path: Path, tmp_path: Path) -> None:
+    names = ["=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2"]
+    games = [replace(game(number), version=name) for number, name in enumerate(names)]
+    with Store(path) as store:
+        store.add(games, source=("file", "=1+1"))
+        store.export(tmp_path / "games.csv")
+    with (tmp_path / "games.csv").open(newline="", encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    assert [line["version"] for line in lines] == ["'=cmd|' /C calc'!A0", "'@SUM(1)", "'+1+1", "-2"]
+    assert {line["source"] for line in lines} == {"'=1+1"}
+    assert [line["seed"] for line in lines] == ["1000", "1000", "1001", "1001"]
+
+
+@pytest.mark.parametrize(("offset", "limit"), [(1 << 63, 1), (-1, 1), (0, 1 << 64)])
+def test_a_page_of_the_list_has_a_number_that_the_file_can_hold(path: Path, offset: int, limit: int) -> None:
+    with Store(path) as store, pytest.raises(ValueError, match=r"must be a whole number from 0 to 2\^63 - 1, got"):
+        store.entries(offset=offset, limit=limit)
 
 
 def test_export_holds_every_game_with_its_record(path: Path, tmp_path: Path) -> None:

@@ -46,7 +46,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
     add_game(command, otherwise="all that are in the store")
     command.add_argument("--store", metavar="FILE", type=Path, help=f"the store of games ({WHERE_STORE})")
     command.add_argument(
-        "--add", metavar="PATH", nargs="+", default=[], help="add the games of runs' folders or files of records first"
+        "--add",
+        metavar="PATH",
+        nargs="+",
+        default=[],
+        help="add the games of runs' folders or files of records first, if all of them replay",
     )
     add_agents(command, "count only games among these", required=False)
     command.add_argument("--anchor", metavar="AGENT", help="agent that is rated 0 (default random, else the mean is 0)")
@@ -74,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UserError(f"{error}; `{program()} round-robin` and the other commands that play make one, too") from None
     with store:
         for run in arguments.add:
-            new = store.import_run(run, warn=warn)
+            new = store.import_run(run, warn=warn, progress=True)
             print(f"{run}: {new} new games", flush=True)
         _show(arguments, store, wanted)
     return 0

@@ -11,7 +11,10 @@ from typing import Any
 
 from .model import Cell, Table
 
-__all__ = ["csv_text", "escape", "json_text", "markdown_table", "percent", "plain_table", "rounded"]
+__all__ = ["csv_cell", "csv_text", "escape", "json_text", "markdown_table", "percent", "plain_table", "rounded"]
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def percent(share: float, digits: int = 1) -> str:
@@ -57,8 +60,16 @@ def plain_table(table: Table) -> str:
 def csv_text(table: Table) -> str:
     """Return the content of the table's CSV file."""
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(_cells(table))
+    csv.writer(text, lineterminator="\n").writerows([[csv_cell(cell) for cell in row] for row in _cells(table)])
     return text.getvalue()
+
+
+def csv_cell(text: str) -> str:
+    """Return text for a cell of a CSV file that no spreadsheet takes for a formula; numbers stay numbers.
+
+    A quote comes in front of text that begins as a formula does (OWASP, "CSV Injection").
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def json_text(data: Any) -> str:
