@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from .networks.trained import shipped
     from .play_loop import Played, moves, parse_move, play, random_openings
     from .policy import PolicyAgent
+    from .programs.program_agent import ProgramAgent
     from .selection import select
+    from .views import View, ViewAgent
 else:
     from cellgames.utils.lazy_names import lazy_names
 
@@ -39,7 +41,9 @@ else:
             "networks.trained": ("shipped",),
             "play_loop": ("Played", "moves", "parse_move", "play", "random_openings"),
             "policy": ("PolicyAgent",),
+            "programs.program_agent": ("ProgramAgent",),
             "selection": ("select",),
+            "views": ("View", "ViewAgent"),
         },
     )
 
@@ -51,10 +55,13 @@ __all__ = [
     "Network",
     "Played",
     "PolicyAgent",
+    "ProgramAgent",
     "SB3Agent",
     "Seats",
     "Size",
     "StateAgent",
+    "View",
+    "ViewAgent",
     "acting",
     "as_opponent",
     "draw_seeds",

@@ -46,6 +46,11 @@ class AgentSpec:
         return self.usage.partition(":")[0]
 
     @property
+    def is_command(self) -> bool:
+        """Return True if the text after the name is the command line of a program."""
+        return self.usage.endswith(":COMMAND")
+
+    @property
     def ids_with_weights(self) -> tuple[str, ...] | None:
         """Return the ids of the games for which its weights come with the package, None if it plays by no weights.
 
@@ -69,7 +74,9 @@ class AgentSpec:
         made = by_game(self.name, *arguments, default=default) if self.by_game else resolve(default)(*arguments)
         return made
 
-    def _arguments(self, text: str | None) -> list[int | Path]:
+    def _arguments(self, text: str | None) -> list[int | Path | str]:
+        if self.is_command:
+            return [text or ""]
         if ":N" not in self.usage:
             if text is not None:
                 raise ValueError(f"agent {self.name!r} takes nothing after its name, got {shown(text)}")
@@ -110,7 +117,7 @@ AGENTS: dict[str, AgentSpec] = {
         AgentSpec(
             "random",
             "any legal action with equal chance; random whole turns in some games",
-            "random_agent:RandomAgent",
+            "playouts.random_agent:RandomAgent",
             True,
         ),
         AgentSpec("greedy", "looks one move ahead, with a score made for the game", by_game=True),
@@ -137,6 +144,11 @@ AGENTS: dict[str, AgentSpec] = {
             "a network that learned by self-play, in games whose weights come with the package",
             "networks.trained:trained",
             weights=WEIGHTS,
+        ),
+        AgentSpec(
+            "exec:COMMAND",
+            "a program in any language, such as exec:./mybot, which speaks the protocol of docs/bots.md",
+            "programs.program_agent:ProgramAgent",
         ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", by_game=True),
     )

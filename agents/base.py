@@ -10,7 +10,7 @@ Search agents need positions to play on from; they get them only in games in tur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Generic, Protocol, TypeAlias, runtime_checkable
 
 import torch
@@ -20,6 +20,8 @@ from typing_extensions import TypeVar, override
 from cellgames.envs.core import Game, chance
 from cellgames.utils.foreign_text import shown
 
+from .views import ViewAgent
+
 __all__ = [
     "Agent",
     "AnswerError",
@@ -27,6 +29,7 @@ __all__ = [
     "BaseAgent",
     "ByGame",
     "GameAgent",
+    "PartialAnswerError",
     "Seats",
     "StateAgent",
     "acting",
@@ -42,6 +45,20 @@ G_co = TypeVar("G_co", bound=Game, default=Game, covariant=True)
 
 class AnswerError(ValueError):
     """An answer that is no tensor of actions; the message begins with "must" and does not name the agent."""
+
+
+class PartialAnswerError(AnswerError):
+    """An answer for some of the games; the agent failed in the others.
+
+    Attributes:
+        actions: int64 [L], or [L, K]; anything for games in which it failed.
+        failures: by row, why, in one line.
+    """
+
+    def __init__(self, actions: Tensor, failures: Mapping[int, str]) -> None:
+        super().__init__(f"failed: {next(iter(failures.values()))}")
+        self.actions = actions
+        self.failures = dict(failures)
 
 
 @runtime_checkable
@@ -104,8 +121,8 @@ class StateAgent(Protocol):
         """
 
 
-AnyAgent: TypeAlias = Agent | StateAgent
-"""An agent of either protocol."""
+AnyAgent: TypeAlias = Agent | StateAgent | ViewAgent
+"""An agent of one of the protocols."""
 
 
 class BaseAgent:
@@ -269,7 +286,7 @@ def takes_states(agent: AnyAgent, game: Game) -> bool:
     searches = _has(agent, "act_on_state")
     if searches and allowed:
         return True
-    if _has(agent, "act"):
+    if _has(agent, "act") or _has(agent, "act_on_views"):
         return False
     if searches:
         kind = "simultaneous" if info.simultaneous else "with hidden information"

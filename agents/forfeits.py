@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from cellgames.envs.core import Game, State
 
-from .base import AnswerError
+from .base import AnswerError, PartialAnswerError
 from .containment import AgentError, Asked
 from .reasons import reason_of, trace_of
 from .selection import question
@@ -140,17 +140,24 @@ def select_or_fail(
     def attempt(rows: slice) -> Fault | None:
         saved = generator.get_state()
         asked = question(agent, game, state, env_ids[rows], generator, players[rows])
+        failed: Mapping[int, str] = {}
         try:
             answer = asked.answer(generator)
+        except PartialAnswerError as partial:
+            answer, failed = partial.actions, partial.failures
         except _MACHINES_FAULT as error:
             raise _too_large(agent, error) from error
         except _AGENTS_FAULT as error:
             generator.set_state(saved)
             return Fault.of(error)
+        places = torch.arange(len(env_ids), device=env_ids.device)[rows]
+        for row, reason in failed.items():
+            faults.add(int(env_ids[places[row]]), int(players[places[row]]), Fault(reason_of(reason)))
         wrong = asked.illegal(answer)
+        wrong[list(failed)] = False
         chosen[rows] = answer
+        chosen[places[list(failed)]] = -1
         if wrong.any():
-            places = torch.arange(len(env_ids), device=env_ids.device)[rows]
             for row in wrong.any(1).nonzero().squeeze(1).tolist():
                 action, why = asked.why_illegal(chosen[rows], row, int(wrong[row].int().argmax()))
                 place = int(places[row])

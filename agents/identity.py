@@ -5,7 +5,8 @@ with its source. So that games of what was once called `agent.safetensors` and o
 for those of one agent, a game is kept with an identity beside each name:
 
     weights, a model     BLAKE2b of the file
-    one's own program    BLAKE2b of the source file that holds it
+    one's own class      BLAKE2b of the source file that holds it
+    a program (exec:)    BLAKE2b of its arguments and of all files that its command line names
     anything else        the version of the package
 
 What cannot be found out is "". Importing this imports no torch.
@@ -24,6 +25,7 @@ from cellgames.utils.version import __version__
 
 from .agent_names import own_name, split_name
 from .agent_specs import AGENTS, file_of
+from .programs.command_lines import identity_of_command
 
 if TYPE_CHECKING:
     from cellgames.envs.core import Game
@@ -87,7 +89,7 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
     name = spec.partition(":")[0]
-    return name in AGENTS and AGENTS[name].weights is None
+    return name in AGENTS and AGENTS[name].weights is None and not AGENTS[name].is_command
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
@@ -95,6 +97,8 @@ def _of_spec(spec: str, game: Game | None) -> str:
         return _of_file(file.path)
     name = spec.partition(":")[0]
     if name in AGENTS:
+        if AGENTS[name].is_command:
+            return identity_of_command(spec.partition(":")[2])
         return __version__ if is_program(spec) else _of_shipped(game, AGENTS[name].weights)
     return _of_source(lambda module: getattr(importlib.util.find_spec(module), "origin", None), name)
 

@@ -13,11 +13,12 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.envs.core.info import LOSS, WIN
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 
 from .base import AnyAgent, draw_seeds
-from .containment import contain, kept_streams
+from .containment import Asked, contain, inner, kept_streams
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
 
@@ -134,8 +135,25 @@ def play(
     if failures:  # stopped, not ended
         env_ids = torch.tensor(list(failures), device=device)
         state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
+    _tell_results(game, asked, seats, state, failures)
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
     return Played(actions, state.turn.long(), state, failures)
+
+
+def _tell_results(
+    game: Game, agents: Sequence[Asked], seats: Tensor, state: State, failures: Mapping[int, Failure]
+) -> None:
+    """Tell agents that have a method `finish` how their games have ended; who failed has lost to the others."""
+    told = {index: inner(agent) for index, agent in enumerate(agents) if hasattr(inner(agent), "finish")}
+    if not told:
+        return
+    outcomes = game.outcome(state).long()
+    for env_id, failure in failures.items():
+        outcomes[env_id] = WIN
+        outcomes[env_id, list(failure.seats)] = LOSS
+    for index, agent in told.items():
+        env_ids, players = (seats == index).nonzero().unbind(1)
+        agent.finish(players, env_ids, outcomes[env_ids, players])  # type: ignore[union-attr]  # it has the method
 
 
 def _stopped(state: S, failures: dict[int, Failure], faults: Faults, turn: int) -> S:

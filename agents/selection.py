@@ -17,6 +17,7 @@ from cellgames.utils.foreign_text import shown
 
 from .base import AnswerError, acting, draw_seeds, takes_states
 from .containment import Asked, Contained, inner
+from .views import takes_views, views_of
 
 __all__ = ["Question", "question", "select"]
 
@@ -32,7 +33,7 @@ def select(
     """Ask an agent for its actions, and check them.
 
     Args:
-        agent: asked once, by `act_on_state` or by `act`.
+        agent: asked once, by `act_on_state`, `act_on_views` or `act`.
         game: the rules.
         state: all games of the batch, [B].
         env_ids: int64 [L], the unfinished games to ask about.
@@ -66,7 +67,7 @@ def select(
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """One call of an agent's `act_on_state` or `act`, and the checks of its answer.
+    """One call of an agent's `act_on_state`, `act_on_views` or `act`, and the checks of its answer.
 
     Attributes:
         agent: the agent to ask.
@@ -77,6 +78,7 @@ class Question:
         mask: bool [L, A], of these seats.
         seeds: int64 [L], shown instead of the true ones to an agent that gets states of a game of chance; else None.
         on_state: True if the agent is asked by `act_on_state`.
+        on_views: True if it is asked by `act_on_views`.
     """
 
     agent: Asked
@@ -87,6 +89,7 @@ class Question:
     mask: Tensor
     seeds: Tensor | None
     on_state: bool
+    on_views: bool = False
 
     def answer(self, generator: torch.Generator) -> Tensor:
         """Ask the agent, with copies of everything.
@@ -110,6 +113,9 @@ class Question:
             if self.seeds is not None:
                 state = state.replace(seed=self.seeds)
             actions = agent.act_on_state(state, env_ids, generator)
+        elif self.on_views:
+            views = views_of(self.game, self.state, self.players, self.mask.clone())
+            actions = agent.act_on_views(views, env_ids, generator)
         else:
             actions = agent.act(self.game.observe(self.state, self.players), self.mask.clone(), env_ids, generator)
         nvec = self.game.info.action_nvec
@@ -165,4 +171,4 @@ def question(
         players = part.current_player
     on_state = agent.on_state if isinstance(agent, Contained) else takes_states(agent, game)
     seeds = draw_seeds(len(env_ids), generator, state.device) if on_state and info.stochastic else None
-    return Question(agent, game, part, env_ids, players, mask, seeds, on_state)
+    return Question(agent, game, part, env_ids, players, mask, seeds, on_state, takes_views(inner(agent)))

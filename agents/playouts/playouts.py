@@ -14,11 +14,12 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent, draw_seeds, refuse
-from cellgames.agents.random_agent import has_compound_turns
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.state import S
 from cellgames.envs.registry import plugin_of
 from cellgames.plugins import resolve
+
+from .random_agent import has_compound_turns
 
 __all__ = ["MAX_BATCH", "PlayoutAgent", "at_once", "finish", "outcomes", "play_out"]
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from typing_extensions import override
 
 from cellgames.agents.base import GameAgent
-from cellgames.agents.random_agent import random_actions
+from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.envs.core import Game
 from cellgames.envs.torus.game import Torus
 from cellgames.envs.torus.state import TorusState

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.random_agent import has_compound_turns
+from cellgames.agents.playouts.random_agent import has_compound_turns
 from cellgames.arena.play import free_for_all, match
 from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.match_options import FreeForAllOptions, MatchOptions

@@ -8,7 +8,7 @@ from typing import ClassVar
 from cellgames.utils.options import Options, option
 from cellgames.utils.run_folders import RunOptions
 
-__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions", "SecretSeed"]
+__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,16 +39,7 @@ class MatchOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SecretSeed(Options):
-    """The option of a run in which the seed is drawn and stays secret until the end (`secret_seed`)."""
-
-    secret_seed: bool = option(
-        False, "draw the seed, show its SHA-256 at the start and the seed itself only at the end"
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluationOptions(SecretSeed, MatchOptions):
+class EvaluationOptions(MatchOptions):
     """Options of an evaluation: an agent against each of several opponents."""
 
     games: int = option(200, "games against each opponent; even, since each opening is played in both seats", low=2)
@@ -56,7 +47,7 @@ class EvaluationOptions(SecretSeed, MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
+class RoundRobinOptions(RunOptions, MatchOptions):
     """Options of a round robin."""
 
     anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
@@ -73,7 +64,7 @@ class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreeForAllOptions(SecretSeed, RunOptions, MatchOptions):
+class FreeForAllOptions(RunOptions, MatchOptions):
     """Options of free-for-all games."""
 
     games: int = option(100, "games; a multiple of the number of agents gives all agents the same seats", low=1)

@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,7 @@ import numpy.typing as npt
 from benchmarks.measurement import Measurement, serve, timed
 from benchmarks.training.learning_maskable import LARGE_BATCHES, Settings, learn
 
-if TYPE_CHECKING:
-    from cellgames.envs.core import Game
-    from cellgames.training.ppo.ppo import PPO
-
-__all__ = ["OURS", "PRESET", "QUICK", "make_ppo"]
+__all__ = ["OURS", "PRESET", "QUICK"]
 
 SIZE = 5
 NUM_ENVS = 512
@@ -118,8 +114,8 @@ def maskable_ppo(seconds: float, *, name: str, num_envs: int, settings: Settings
     return learn(name, "cellgames", env, num_envs, settings, seconds)
 
 
-def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
-    """Return PPO of a new network that plays itself; `folder` is for its opponents, of which there are none."""
+def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
+    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
     import torch
 
     from cellgames.agents.networks.networks import Size, make_network
@@ -129,7 +125,7 @@ def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
     from cellgames.training.selfplay.rollouts import SelfPlay
 
     torch.manual_seed(0)
-    device = torch.device("cpu")
+    game, device = _game(), torch.device("cpu")
     network = make_network(game, Size(how.channels, how.layers))
     hyperparameters = Hyperparameters(
         num_steps=_NUM_STEPS,
@@ -143,15 +139,10 @@ def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
         vf_coef=0.5,
         max_grad_norm=0.5,
     )
-    play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(folder), device), how.num_envs, device)
-    play.restart(0)
-    return PPO(network, play, hyperparameters)
-
-
-def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
-    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
     with TemporaryDirectory() as folder:
-        ppo = make_ppo(_game(), how, Path(folder))
+        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.num_envs, device)
+        play.restart(0)
+        ppo = PPO(network, play, hyperparameters)
 
         def iterate() -> int:
             _, _, learned = ppo.iterate(0.0)

@@ -55,6 +55,16 @@ class Notation(BaseGame[S]):
         """Return the position of a batch of one as one line of text."""
         return json.dumps({name: field[0].tolist() for name, field in _position(state).items()}, separators=(",", ":"))
 
+    def view_to_string(self, state: S, player: int) -> str:
+        """Return what a player may know of the position of a batch of one, as one line of text.
+
+        It tells no more than `observe` does. The default is the line by `state_to_string` in games with perfect
+        information, and the observation as JSON in others.
+        """
+        if self.info.perfect_information:
+            return self.state_to_string(state)
+        return json.dumps(self.observe(state, player)[0].tolist(), separators=(",", ":"))
+
     def string_to_state(self, text: str, seed: int = 0) -> S:
         """Return a batch of one with the position of a line by `state_to_string`; a `ValueError` says what is wrong.
 

@@ -324,6 +324,14 @@ class GridAdaptation(Game[GridState]):
         )
 
     @override
+    def view_to_string(self, state: GridState, player: int) -> str:
+        """Return the line by `state_to_string` with `?` for what the player may not know; see `observe`."""
+        line = self.state_to_string(state)
+        if bool(state.done[0]):
+            return line
+        return notation.view(line, player, votes=bool(ending.voters(state.tied.t(), state.tokens.t())[player, 0]))
+
+    @override
     def string_to_state(self, text: str, seed: int = 0) -> GridState:
         """Return the state of a line by `state_to_string`, without which tiles were placed last.
 

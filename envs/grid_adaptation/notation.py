@@ -27,6 +27,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast, get_args
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
 __all__ = [
+    "HIDDEN",
     "Position",
     "Stage",
     "action_to_string",
@@ -34,9 +35,13 @@ __all__ = [
     "position_to_string",
     "string_to_action",
     "string_to_position",
+    "view",
 ]
 
 Stage: TypeAlias = Literal["play", "vote", "over"]
+
+HIDDEN = "?"
+"""The text of what a player may not know."""
 
 _TILES = 3
 _SEQUENCES = 8
@@ -178,6 +183,26 @@ def position_to_string(position: Position) -> str:
     }
     start = f"{position.stage} turn:{position.turn} round:{position.round} tiles:{runs}"
     return " ".join([start, *(f"{name}:{value}" for name, value in lists.items())])
+
+
+def view(line: str, player: int, *, votes: bool) -> str:
+    """Return a line by `position_to_string` of a match that goes on, as a player may know it: `?` for what is hidden.
+
+    Args:
+        line: the position.
+        player: the seat.
+        votes: True if the player votes, and so knows everybody's points and who is tied.
+    """
+    fields = dict(field.partition(":")[::2] for field in line.split()[1:])
+    for name in ("sequences", "reserves", "bought", "garnets", "points", "tokens"):
+        known = fields[name].split(",")
+        for seat in range(len(known)):
+            if name == "tokens" or (seat != player and not (votes and name == "points")):
+                known[seat] = HIDDEN
+        fields[name] = ",".join(known)
+    if line.startswith("vote") and not votes:
+        fields["tied"] = HIDDEN
+    return " ".join([line.split()[0], *(f"{name}:{value}" for name, value in fields.items())])
 
 
 def _listed(numbers: Sequence[int]) -> str:

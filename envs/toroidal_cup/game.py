@@ -310,6 +310,15 @@ class ToroidalCup(Game[CupState]):
         return notation.position_to_string(Position(pattern, int(state.turn[0]), state.start[0].tolist(), queues))
 
     @override
+    def view_to_string(self, state: CupState, player: int) -> str:
+        """Return the line by `state_to_string` with `?` for what the team may not know; see `observe`.
+
+        It knows its next shape and how many are left. A pattern that was drawn is not told, since the shapes to come
+        follow from it.
+        """
+        return notation.view(self.state_to_string(state), player, drawn=len(self.patterns) > 1)
+
+    @override
     def string_to_state(self, text: str, seed: int = 0) -> CupState:
         """Return the state of a line by `state_to_string`; where no shape is to come, Life runs to its end.
 

@@ -15,7 +15,18 @@ from typing import NamedTuple
 
 from cellgames.envs.boards.rle import board_to_string, string_to_board
 
-__all__ = ["Position", "placement_to_string", "position_to_string", "string_to_placement", "string_to_position"]
+__all__ = [
+    "HIDDEN",
+    "Position",
+    "placement_to_string",
+    "position_to_string",
+    "string_to_placement",
+    "string_to_position",
+    "view",
+]
+
+HIDDEN = "?"
+"""The text of what a team may not know."""
 
 _PLACEMENT = re.compile(r"r([0-9]{1,4})c([0-9]{1,4})/([0-9]{1,2})")
 _SHAPES = re.compile(r"([a-z][a-z0-9]*)(?:\*([1-9][0-9]{0,3}))?")
@@ -46,6 +57,22 @@ def string_to_position(text: str, rows: int, cols: int) -> Position | None:
     if start is None or None in queues:
         return None
     return Position(parts[0], int(parts[1]), start, [queue for queue in queues if queue is not None])
+
+
+def view(line: str, player: int, *, drawn: bool) -> str:
+    """Return a line by `position_to_string` as a team may know it, with `?` for each shape that is hidden.
+
+    Args:
+        line: the position.
+        player: the team's seat; it knows its next shape.
+        drawn: True if the pattern was drawn and is hidden, too.
+    """
+    pattern, turn, start, queues = line.split()
+    seen = [_string_to_queue(queue) or [] for queue in queues.split("/")]
+    for seat, names in enumerate(seen):
+        known = names[: seat == player]
+        seen[seat] = known + [HIDDEN] * (len(names) - len(known))
+    return f"{HIDDEN if drawn else pattern} {turn} {start} {'/'.join(map(_queue_to_string, seen))}"
 
 
 def _queue_to_string(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ import cellgames
 from cellgames.agents import AGENTS, BaseAgent, PolicyAgent, load, moves, random_openings, select
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import Played, parse_move, play
-from cellgames.agents.random_agent import RandomAgent, random_actions
+from cellgames.agents.playouts.random_agent import RandomAgent, random_actions
 from cellgames.envs.core import Game, State, seeds
 
 TORUS = cellgames.make("torus-v0", size=3)

@@ -20,8 +20,8 @@ from cellgames.agents.cloth_of_gold.greedy import ClothGreedy
 from cellgames.agents.cloth_of_gold.rollout import ClothRollout
 from cellgames.agents.cloth_of_gold.turns import ClothRandom
 from cellgames.agents.play_loop import play
+from cellgames.agents.playouts.random_agent import RandomAgent, has_compound_turns
 from cellgames.agents.playouts.rollout_agent import RolloutAgent
-from cellgames.agents.random_agent import RandomAgent, has_compound_turns
 from cellgames.agents.toroidal_cup.greedy import ToroidalCupGreedy
 from cellgames.agents.torus.greedy import TorusGreedy
 from cellgames.envs.core import Game, State, seeds

@@ -26,7 +26,7 @@ import cellgames
 from cellgames.agents.base import BaseAgent
 from cellgames.agents.containment import AgentError, guarded
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.reasons import MOST_REASON, MOST_TRACE
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
@@ -94,7 +94,7 @@ import sys
 import cellgames
 from cellgames.arena import RoundRobinOptions, round_robin
 from hostile_bots import BOTS, Hostile
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 
 sys.modules["matplotlib"] = None
 game = cellgames.make("torus-small-v0", size=2)

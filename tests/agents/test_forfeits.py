@@ -19,7 +19,7 @@ from torch import Tensor
 import cellgames
 from cellgames.agents.base import BaseAgent, StateAgent
 from cellgames.agents.play_loop import Played, play
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.reasons import MOST_REASON, reason_of
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all

@@ -123,7 +123,7 @@ def load_and_play(path: Path) -> None:
     """Load a network, and let it play a game."""
     network, about = load_network(path, GAME)
     agent = network.agent("mutated", sample=about["sample"])
-    played = agent.act_on_state if hasattr(agent, "act_on_state") else agent.act
+    played = getattr(agent, "act_on_state", None) or agent.act  # type: ignore[union-attr]
     assert callable(played)
     for value in network.state_dict().values():
         assert not value.is_floating_point() or bool(value.isfinite().all()), "weights are finite numbers"

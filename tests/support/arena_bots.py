@@ -10,7 +10,7 @@ from killing import KILL
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 
 
 class First(BaseAgent):

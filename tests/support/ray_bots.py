@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 
 
 class Patient(RandomAgent):

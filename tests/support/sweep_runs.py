@@ -14,7 +14,7 @@ from torch import Tensor
 from training_runs import tiny
 
 import cellgames
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.cluster.connection import connected
 from cellgames.training import PPOArguments
 from cellgames.training.sweeps.sweep import SweepOptions, sweep

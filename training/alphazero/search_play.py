@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from cellgames.agents.base import draw_seeds
 from cellgames.agents.networks.networks import Network
-from cellgames.agents.random_agent import random_actions
+from cellgames.agents.playouts.random_agent import random_actions
 from cellgames.agents.search import GumbelSearch
 from cellgames.envs.core import Game, State
 from cellgames.training.selfplay.opponent_mix import Opponents

@@ -17,7 +17,7 @@ from cellgames.agents import play_loop as loop
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.networks.file_names import WEIGHTS_FILE, WEIGHTS_SUFFIX
 from cellgames.agents.networks.saved import load_network, read_about
-from cellgames.agents.random_agent import has_compound_turns
+from cellgames.agents.playouts.random_agent import has_compound_turns
 from cellgames.agents.selection import select
 from cellgames.arena.insight.readers.reader import make_reader
 from cellgames.arena.play.evaluation import play_evaluation

@@ -26,6 +26,7 @@ from cellgames.utils.version import __version__
 from .closed_pipes import without_readers
 from .commands import (
     analyse_command,
+    bot_command,
     doctor_command,
     evaluate_command,
     free_for_all_command,
@@ -56,6 +57,7 @@ _COMMANDS = (
     leaderboard_command,
     replay_command,
     serve_command,
+    bot_command,
     doctor_command,
 )
 

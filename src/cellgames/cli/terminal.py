@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.play_loop import parse_move
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
 from cellgames.arena.play.match import derive
 from cellgames.arena.records.record_lines import Forfeit, Outcome, Record

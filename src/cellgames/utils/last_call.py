@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["FILE", "asking", "during", "kept_in"]
+__all__ = ["FILE", "asking", "during", "kept_in", "run_folder"]
 
 FILE = ".asked.json"
 """The name of the file; a run that ends in any way that Python sees removes it."""
@@ -28,11 +28,12 @@ class _LastCall:
     """The file of a run, mapped into memory: a note takes less than a microsecond.
 
     Attributes:
+        path: of the file.
         games: the games that are being played, for the note.
     """
 
     def __init__(self, path: Path, counts: dict[str, int]) -> None:
-        self._path, self._counts = path, counts
+        self.path, self._counts = path, counts
         self._memory: mmap.mmap | None = None
         self._text = b""
         self.games = ""
@@ -41,7 +42,7 @@ class _LastCall:
         """Write who is asked, and for what; opens the file at the first call."""
         text = json.dumps([agent[:_MOST], purpose, self.games[:_MOST], self._counts]).encode()
         if self._memory is None:
-            with self._path.open("w+b") as file:
+            with self.path.open("w+b") as file:
                 file.truncate(_BYTES)
                 self._memory = mmap.mmap(file.fileno(), _BYTES)
         if len(text) < _BYTES:
@@ -56,7 +57,7 @@ class _LastCall:
         """Remove the file."""
         if self._memory is not None:
             self._memory.close()
-        self._path.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
 
 
 _open: list[tuple[_LastCall, int]] = []  # of runs within runs, the innermost last, each with its process
@@ -85,6 +86,12 @@ def kept_in(folder: Path, warn: Callable[[str], None]) -> Iterator[None]:
     finally:
         _open.pop()
         call.close()
+
+
+def run_folder() -> Path | None:
+    """Return the folder of the run that this process is in, None outside of one."""
+    call = _current()
+    return None if call is None else call.path.parent
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from .foreign_text import MOST_SHOWN, clipped
 from .options import Options, option
 
 __all__ = [
+    "LOGS",
     "NOT_COMPARED",
     "START_OVER",
     "STUDY",
@@ -36,12 +37,13 @@ PathLike: TypeAlias = str | os.PathLike[str]
 
 START_OVER = "choose another folder (--out), or start over with resume=False (--no-resume), which deletes this run"
 
-TIMING, TENSORBOARD, STUDY = "timing.csv", "tensorboard", "study.log"
+TIMING, TENSORBOARD, STUDY, LOGS = "timing.csv", "tensorboard", "study.log", "logs"
 
-NOT_COMPARED = (TIMING, TENSORBOARD, STUDY)
+NOT_COMPARED = (TIMING, TENSORBOARD, STUDY, LOGS)
 """Names of the files and folders that hold times, dates or names of machines. All others of equal runs are equal.
 
-`timing.csv` is ours; the events of TensorBoard and the journal of Optuna hold such things by their nature.
+`timing.csv` is ours; the events of TensorBoard, the journal of Optuna and what programs print (`logs`) hold such things
+by their nature.
 """
 
 _MOST = 6  # differences that are named

@@ -21,7 +21,7 @@ from cellgames.agents.agent_names import by_name
 from cellgames.agents.identity import digest, identities
 from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin

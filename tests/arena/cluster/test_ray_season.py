@@ -22,7 +22,7 @@ from ray_clusters import driver
 from season_coin import Coin, made_up
 
 import cellgames
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.store import Store
 from cellgames.arena.season import prefetch, season_reports

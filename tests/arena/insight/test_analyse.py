@@ -14,7 +14,7 @@ from analysis_bots import Planned
 
 import cellgames
 from cellgames.agents import load
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.insight import search_analysis as analysis
 from cellgames.arena.records import positions
 from cellgames.arena.records.record_lines import Record, append

@@ -18,7 +18,7 @@ from training_runs import network_for
 import cellgames
 from cellgames.agents import load
 from cellgames.agents.base import AnyAgent, BaseAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.insight.behaviour.behaviour import Behaviour, compare, embed, measure, ordered
 from cellgames.arena.insight.behaviour.behaviour_section import section, to_data
 from cellgames.arena.insight.behaviour.queries import Answers, ask, draw_positions

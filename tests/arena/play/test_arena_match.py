@@ -12,7 +12,7 @@ from arena_bots import First, Last
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match import derive, load_two_player_agents, match, match_id, play_chunk
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Outcome, Pairing, Record, Result

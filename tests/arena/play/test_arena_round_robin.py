@@ -15,7 +15,7 @@ from arena_runs import block_plots, content, count_batches, killed_at, lose_pati
 from toy_games import Race
 
 import cellgames
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
 from cellgames.arena.records.record_lines import RecordError, read_records

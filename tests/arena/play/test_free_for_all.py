@@ -25,7 +25,7 @@ from toy_games import Sealed
 
 import cellgames
 from cellgames.agents.base import AnyAgent, BaseAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play import round_robin
 from cellgames.arena.play.free_for_all import FreeForAll, free_for_all, seatings
 from cellgames.arena.play.match_options import FreeForAllOptions, RoundRobinOptions

@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 
 import cellgames
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.records.record_lines import Record, RecordError, Result, append, read_records

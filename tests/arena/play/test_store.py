@@ -32,7 +32,7 @@ import cellgames
 from cellgames.agents import identity as identities_of
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import digest, identities, identity
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.evaluation import play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match

@@ -17,7 +17,7 @@ from toy_games import Race, Sealed, TwoPartRace, random_actions
 
 import cellgames
 from cellgames.agents.base import AnyAgent
-from cellgames.agents.random_agent import RandomAgent
+from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.random_openings import lengths, openings
 from cellgames.arena.records.record_lines import Record, read_records
 from cellgames.arena.records.replays import verify

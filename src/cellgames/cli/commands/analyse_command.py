@@ -1,4 +1,4 @@
-"""`cellgames analyse`: a position by search, or games (`analyse_games`).
+"""`cellgames analyse`: a position by search, or games (`games_analysis`).
 
 What needs torch is imported by the function that uses it, so that help answers at once.
 """
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.cli.console import UserError
+from cellgames.cli.games_analysis import PARTS, run_games
 from cellgames.cli.shared_options import (
     add_agents,
     add_command,
@@ -25,8 +26,6 @@ from cellgames.cli.shared_options import (
     parameters,
 )
 from cellgames.envs import registry
-
-from .analyse_games import PARTS, run_games
 
 if TYPE_CHECKING:
     from cellgames.arena.records.record_lines import Record

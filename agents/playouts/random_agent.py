@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 from typing_extensions import override
 
+from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game, sampling
 from cellgames.envs.registry import plugin_of
-
-from .base import BaseAgent
 
 __all__ = ["RandomAgent", "has_compound_turns", "random_actions"]
 

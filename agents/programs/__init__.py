@@ -1,0 +1,1 @@
+"""Programs in any language as agents, and agents as such programs: one JSON object a line, over standard streams."""

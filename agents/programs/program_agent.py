@@ -1,0 +1,188 @@
+"""Agents that are programs of any language: `exec:./mybot --flag`. docs/bots.md says how such a program speaks."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import torch
+from torch import Tensor
+from typing_extensions import override
+
+from cellgames.agents.base import AnswerError, BaseAgent, PartialAnswerError
+from cellgames.agents.views import View
+from cellgames.envs.core import Game
+from cellgames.utils.last_call import run_folder
+from cellgames.utils.run_folders import LOGS
+
+from . import protocol
+from .command_lines import command_of, identity_of_command
+from .process import BotProcess, Limits, ProgramError
+
+__all__ = ["ProgramAgent"]
+
+_MOST_NAME = 60  # characters of a log's name
+_SEEDS = 1 << 53  # numbers that every language reads
+
+
+class ProgramAgent(BaseAgent):
+    """A program that is asked about positions by messages.
+
+    One process plays all games of the agent; its standard error goes to a file in the folder of the run,
+    `logs/NAME.log`. A process that fails is started again for the next question, since each question tells the whole
+    position; only the game that it was asked about is lost.
+
+    Args:
+        command: its command line.
+        limits: of its time and memory.
+
+    Attributes:
+        identity: see `identity_of_command`.
+        clock: for the next question: `left`, `increment` and `move`, in seconds; None without a clock.
+    """
+
+    def __init__(self, command: str, limits: Limits | None = None) -> None:
+        super().__init__(f"exec:{command}")
+        self.identity = identity_of_command(command)
+        self.command, self.limits = command_of(command), limits or Limits()
+        self.clock: Mapping[str, float] | None = None
+        self._process: BotProcess | None = None
+        self._ready = protocol.Ready()
+        self._game: Game | None = None
+        self._numbers: dict[tuple[int, int], int] = {}  # of games, by environment and seat
+        self._untold: set[tuple[int, int]] = set()
+        self._games = self._questions = 0
+
+    def check_game(self, game: Game) -> None:
+        """Raise a `ValueError` unless the program starts and answers the first message."""
+        try:
+            self._open(game)
+        except (ProgramError, protocol.ProtocolError) as error:
+            self.close()
+            raise ValueError(f"agent {self.name!r}: {error}") from None
+
+    @override
+    def start(self, game: Game, players: Tensor, env_ids: Tensor) -> None:
+        if game != self._game:
+            self.close()
+        self._game = game
+        for env_id in set(env_ids.tolist()):
+            for key in [key for key in self._numbers if key[0] == env_id]:
+                del self._numbers[key]
+        for env_id, player in zip(env_ids.tolist(), players.tolist(), strict=True):
+            self._numbers[env_id, player] = self._games
+            self._untold.add((env_id, player))
+            self._games += 1
+
+    def act_on_views(self, views: Sequence[View], env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        """Ask the program about each game.
+
+        Raises:
+            PartialAnswerError: it failed in some of them.
+        """
+        shape = (len(views), len(views[0].game.info.action_nvec))
+        chosen, failures = torch.full(shape, -1, dtype=torch.int64), {}
+        seeds = torch.randint(_SEEDS, (len(views),), generator=generator, device=generator.device).tolist()
+        batched = None if self.clock is not None or len(views) == 1 else self._asked_together(views, env_ids, seeds)
+        for row, (view, env_id) in enumerate(zip(views, env_ids.tolist(), strict=True)):
+            try:
+                answer = batched[row] if batched is not None else self._asked(view, env_id, seeds[row])
+                chosen[row] = torch.tensor(answer)
+            except (ProgramError, protocol.ProtocolError) as error:
+                failures[row] = str(error)
+        actions = chosen.squeeze(1) if shape[1] == 1 else chosen
+        if failures:
+            raise PartialAnswerError(actions, failures)
+        return actions
+
+    def finish(self, players: Tensor, env_ids: Tensor, outcomes: Tensor) -> None:
+        """Tell the program how games have ended; see `play_loop.play`."""
+        rows = zip(players.tolist(), env_ids.tolist(), outcomes.tolist(), strict=True)
+        for player, env_id, outcome in rows:
+            number = self._numbers.pop((env_id, player), None)
+            if number is not None and (env_id, player) not in self._untold and self._process is not None:
+                message = {"type": "result", "game": number, "player": player, "outcome": outcome}
+                self._process.tell(protocol.encoded(message))
+            self._untold.discard((env_id, player))
+
+    def close(self) -> None:
+        """End the program; the next question starts it again."""
+        if self._process is not None:
+            self._process.close(protocol.encoded({"type": "quit"}))
+        self._process = None
+
+    def _open(self, game: Game) -> BotProcess:
+        """Return the running program, which knows the game."""
+        if self._process is None or not self._process.alive or game != self._game:
+            self.close()
+            self._game = game
+            self._untold = set(self._numbers)
+            self._process = BotProcess(self.command, self.limits, self._log)
+            answer, _ = self._process.exchange(protocol.encoded(protocol.hello(game)), self.limits.start)
+            self._ready = protocol.read_ready(protocol.parsed(answer))
+        return self._process
+
+    def _log(self) -> Path | None:
+        """Return the file that gets the program's standard error: in the folder of the run, if there is one."""
+        folder = run_folder()
+        if folder is None:
+            return None
+        (folder / LOGS).mkdir(exist_ok=True)
+        plain = re.sub(r"[^A-Za-z0-9.+-]+", "_", self.name).strip("._")[:_MOST_NAME]
+        digest = hashlib.blake2b(self.name.encode(), digest_size=3).hexdigest()
+        return folder / LOGS / (f"{plain}.log" if plain == self.name else f"{plain}-{digest}.log")
+
+    def _tell(self, process: BotProcess, env_id: int, player: int) -> int:
+        """Return the number of a game, of which the program has been told."""
+        key = env_id, player
+        if key not in self._numbers:
+            raise AnswerError("must be started before it acts: call start(game, players, env_ids)")
+        if key in self._untold:
+            process.tell(protocol.encoded({"type": "start", "game": self._numbers[key], "player": player}))
+            self._untold.discard(key)
+        return self._numbers[key]
+
+    def _question(self, process: BotProcess, view: View, env_id: int, seed: int) -> dict[str, object]:
+        self._questions += 1
+        return protocol.act(
+            view,
+            id=self._questions,
+            game=self._tell(process, env_id, view.player),
+            seed=seed,
+            ready=self._ready,
+            clock=self.clock,
+        )
+
+    def _asked(self, view: View, env_id: int, seed: int) -> list[int]:
+        process = self._open(view.game)
+        question = self._question(process, view, env_id, seed)
+        try:
+            answer, _ = process.exchange(protocol.encoded(question), self._patience())
+            return protocol.read_action(protocol.parsed(answer), view, self._questions)
+        except protocol.ProtocolError:
+            self.close()  # what it says next would be taken for the answer to another question
+            raise
+
+    def _asked_together(self, views: Sequence[View], env_ids: Tensor, seeds: Sequence[int]) -> list[list[int]] | None:
+        """Return the answers to questions that were sent together; None if the program takes one by one or failed."""
+        try:
+            process = self._open(views[0].game)
+            if not self._ready.batch:
+                return None
+            rows = zip(views, env_ids.tolist(), seeds, strict=True)
+            questions = [self._question(process, view, env_id, seed) for view, env_id, seed in rows]
+            line = protocol.encoded(protocol.acts(questions))
+            answer, _ = process.exchange(line, self._patience() * len(views))
+            ids = range(self._questions - len(views) + 1, self._questions + 1)
+            return protocol.read_actions(protocol.parsed(answer), views, ids)
+        except (ProgramError, protocol.ProtocolError):
+            self.close()
+            return None
+
+    def _patience(self) -> float:
+        """Return the seconds for which an answer is waited for."""
+        if self.clock is None:
+            return self.limits.move
+        return min(value for name, value in self.clock.items() if name in ("left", "move"))

@@ -1,0 +1,362 @@
+"""Messages between the arena and a program that plays: one JSON object a line, in UTF-8.
+
+docs/bots.md describes the protocol for people who write such programs; `SCHEMAS` are its messages. The arena speaks
+first. It sends `hello`, `start`, `act`, `acts`, `result` and `quit`; a program answers `hello` by `ready`, `act` by
+`action`, and `acts` by `actions`. It may answer anything by `error`.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import torch
+from torch import Tensor
+
+from cellgames.agents.views import View
+from cellgames.envs.core import Game
+from cellgames.utils.foreign_text import shown
+
+__all__ = [
+    "MOST_LINE",
+    "SCHEMAS",
+    "VERSION",
+    "ProtocolError",
+    "Ready",
+    "act",
+    "acts",
+    "decoded_observation",
+    "encoded",
+    "hello",
+    "parsed",
+    "read_action",
+    "read_actions",
+    "read_ready",
+]
+
+VERSION = 1
+"""Of the protocol."""
+
+MOST_LINE = 1 << 20
+"""Bytes of a line that a program may send."""
+
+_WHOLE = {"type": "integer", "minimum": 0}
+_TEXT = {"type": "string"}
+_ACTION = {"oneOf": [_WHOLE, _TEXT, {"type": "array", "items": _WHOLE}]}
+_CLOCK = {
+    "type": "object",
+    "properties": {"left": {"type": "number"}, "increment": {"type": "number"}, "move": {"type": "number"}},
+}
+
+
+def _message(kind: str, required: Mapping[str, Any], optional: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": kind,
+        "type": "object",
+        "properties": {"type": {"const": kind}, **required, **(optional or {})},
+        "required": ["type", *required],
+    }
+
+
+_QUESTION: dict[str, Any] = {
+    "id": _WHOLE,
+    "game": _WHOLE,
+    "player": _WHOLE,
+    "turn": _WHOLE,
+    "position": _TEXT,
+    "legal": {"type": "array", "items": {"type": "array", "items": _WHOLE}},
+    "seed": _WHOLE,
+}
+_MORE: dict[str, Any] = {
+    "names": {"type": "array", "items": _TEXT},
+    "clock": _CLOCK,
+    "observation": {"oneOf": [{"type": "array"}, _TEXT]},
+}
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    schema["title"]: schema
+    for schema in (
+        _message(
+            "hello",
+            {
+                "protocol": _WHOLE,
+                "game": _TEXT,
+                "title": _TEXT,
+                "parameters": {"type": "object"},
+                "players": {"type": "array", "items": _TEXT},
+                "simultaneous": {"type": "boolean"},
+                "perfect_information": {"type": "boolean"},
+                "max_turns": _WHOLE,
+                "action_nvec": {"type": "array", "items": _WHOLE},
+                "observation": {
+                    "type": "object",
+                    "properties": {"shape": {"type": "array", "items": _WHOLE}, "dtype": _TEXT},
+                    "required": ["shape", "dtype"],
+                },
+            },
+        ),
+        _message(
+            "ready",
+            {"protocol": _WHOLE},
+            {
+                "name": _TEXT,
+                "author": _TEXT,
+                "observation": {"enum": ["none", "list", "base64"]},
+                "names": {"type": "boolean"},
+                "batch": {"type": "boolean"},
+            },
+        ),
+        _message("start", {"game": _WHOLE, "player": _WHOLE}),
+        _message("act", _QUESTION, _MORE),
+        _message(
+            "acts",
+            {
+                "questions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {**_QUESTION, **_MORE},
+                        "required": [*_QUESTION],
+                    },
+                }
+            },
+        ),
+        _message("action", {"id": _WHOLE, "action": _ACTION}),
+        _message(
+            "actions",
+            {
+                "actions": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": {"id": _WHOLE, "action": _ACTION},
+                        "required": ["id", "action"],
+                    },
+                }
+            },
+        ),
+        _message("result", {"game": _WHOLE, "player": _WHOLE, "outcome": {"enum": [-1, 0, 1]}}),
+        _message("error", {"message": _TEXT}),
+        _message("quit", {}),
+    )
+}
+"""JSON Schemas of the messages by their type."""
+
+
+class ProtocolError(ValueError):
+    """A message that is none; the text says what was expected and what came."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What a program says of itself.
+
+    Attributes:
+        name: its own name, "" for none.
+        author: who wrote it, "" for nobody.
+        observation: how it wants observations: "none", "list" for nested lists, "base64" for the numbers in C order.
+        names: True if it wants the names of legal actions, in games whose actions have one component.
+        batch: True if it takes several questions at once (`acts`).
+    """
+
+    name: str = ""
+    author: str = ""
+    observation: str = "none"
+    names: bool = False
+    batch: bool = False
+
+
+# ---------------------------------------------------------------- lines
+
+
+def encoded(message: Mapping[str, Any]) -> bytes:
+    """Return a message as a line."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def parsed(line: bytes) -> dict[str, Any]:
+    """Return the message of a line.
+
+    Raises:
+        ProtocolError: no UTF-8, no JSON, no object with a `type` that the protocol has.
+    """
+    try:
+        message = json.loads(line.decode(), parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise ProtocolError(f"expected a line in UTF-8, got {shown(line)}") from None
+    except (ValueError, RecursionError):
+        raise ProtocolError(f"expected a JSON object on one line, got {shown(line)}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("type"), str) or message["type"] not in SCHEMAS:
+        kinds = ", ".join(SCHEMAS)
+        raise ProtocolError(f"expected a JSON object whose type is one of {kinds}; got {shown(line)}")
+    return message
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+# ---------------------------------------------------------------- from the arena
+
+
+def hello(game: Game) -> dict[str, Any]:
+    """Return the first message."""
+    info = game.info
+    return {
+        "type": "hello",
+        "protocol": VERSION,
+        "game": game.id,
+        "title": info.title,
+        "parameters": dict(game.parameters),
+        "players": list(info.players),
+        "simultaneous": info.simultaneous,
+        "perfect_information": info.perfect_information,
+        "max_turns": info.max_turns,
+        "action_nvec": list(info.action_nvec),
+        "observation": {"shape": list(info.observation.shape), "dtype": _dtype(game)},
+    }
+
+
+def _dtype(game: Game) -> str:
+    return str(game.info.observation.dtype).removeprefix("torch.")
+
+
+def act(
+    view: View, *, id: int, game: int, seed: int, ready: Ready, clock: Mapping[str, float] | None = None
+) -> dict[str, Any]:
+    """Return a question about one game.
+
+    Args:
+        view: the game.
+        id: of the question; the answer repeats it.
+        game: the number of the game.
+        seed: for random numbers of this answer, below 2^53.
+        ready: what the program wants.
+        clock: `left`, `increment` and `move`, in seconds.
+    """
+    message = {
+        "type": "act",
+        "id": id,
+        "game": game,
+        "player": view.player,
+        "turn": view.turn,
+        "position": view.position,
+        "legal": view.legal,
+        "seed": seed,
+    }
+    if ready.names and len(view.legal) == 1:
+        message["names"] = [view.game.action_to_string(action) for action in view.legal[0]]
+    if clock is not None:
+        message["clock"] = dict(clock)
+    if ready.observation == "list":
+        message["observation"] = view.observation.tolist()
+    elif ready.observation == "base64":
+        message["observation"] = base64.b64encode(view.observation.contiguous().numpy().tobytes()).decode()
+    return message
+
+
+def acts(questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return several questions as one message."""
+    return {"type": "acts", "questions": [{k: v for k, v in each.items() if k != "type"} for each in questions]}
+
+
+def decoded_observation(message: Mapping[str, Any], game: Game) -> Tensor:
+    """Return the observation of a question, without a batch.
+
+    Raises:
+        ProtocolError: none, or one of another size.
+    """
+    space, given = game.info.observation, message.get("observation")
+    try:
+        if isinstance(given, str):
+            flat = torch.frombuffer(bytearray(base64.b64decode(given, validate=True)), dtype=space.dtype)
+        else:
+            flat = torch.tensor(given, dtype=space.dtype)
+        return flat.reshape(space.shape)
+    except (TypeError, ValueError, RuntimeError):
+        raise ProtocolError(f"expected an observation of shape {list(space.shape)}, got {shown(given)}") from None
+
+
+# ---------------------------------------------------------------- from the program
+
+
+def read_ready(message: Mapping[str, Any]) -> Ready:
+    """Return what a program says of itself in its first message.
+
+    Raises:
+        ProtocolError: another message, another version, or a value that the schema does not allow.
+    """
+    _expect(message, "ready")
+    if message.get("protocol") != VERSION or isinstance(message["protocol"], bool):
+        raise ProtocolError(f"expected version {VERSION} of the protocol, got {shown(message.get('protocol'))}")
+    ready = Ready(**{name: message[name] for name in Ready.__dataclass_fields__ if name in message})
+    for name, default in vars(Ready()).items():
+        value = getattr(ready, name)
+        if type(value) is not type(default):
+            raise ProtocolError(f"ready: expected {name} to be {_kind(default)}, got {shown(value)}")
+    allowed = SCHEMAS["ready"]["properties"]["observation"]["enum"]
+    if ready.observation not in allowed:
+        raise ProtocolError(f"ready: expected observation to be one of {allowed}, got {shown(ready.observation)}")
+    return ready
+
+
+def read_action(message: Mapping[str, Any], view: View, id: int) -> list[int]:
+    """Return the action of an answer, a choice for each component; legality is not checked.
+
+    Raises:
+        ProtocolError: another message, another question's answer, or no action.
+    """
+    _expect(message, "action")
+    if message.get("id") != id or isinstance(message["id"], bool):
+        raise ProtocolError(f"expected the answer to question {id}, got that to {shown(message.get('id'))}")
+    return _action(message.get("action"), view)
+
+
+def read_actions(message: Mapping[str, Any], views: Sequence[View], ids: Sequence[int]) -> list[list[int]]:
+    """Return the actions of an answer to several questions, in the order of the questions.
+
+    Raises:
+        ProtocolError: another message, other questions' answers, or one that is no action.
+    """
+    _expect(message, "actions")
+    answers = message.get("actions")
+    if not isinstance(answers, list) or not all(isinstance(each, dict) for each in answers):
+        raise ProtocolError(f"expected a list of actions, got {shown(answers)}")
+    given = {each["id"]: each.get("action") for each in answers if type(each.get("id")) is int}
+    if missing := [id for id in ids if id not in given]:
+        raise ProtocolError(f"expected the answers to {len(ids)} questions, got none to question {missing[0]}")
+    return [_action(given[id], view) for id, view in zip(ids, views, strict=True)]
+
+
+def _action(given: object, view: View) -> list[int]:
+    nvec = view.game.info.action_nvec
+    if isinstance(given, str):
+        try:
+            flat = view.game.string_to_action(given)
+        except ValueError as error:
+            raise ProtocolError(f"expected the name of an action: {error}") from None
+        choices: list[int] = []
+        for count in reversed(nvec):
+            flat, choice = divmod(flat, count)
+            choices.insert(0, choice)
+        return choices
+    numbers: list[Any] = given if isinstance(given, list) else [given]
+    if len(numbers) != len(nvec) or any(type(number) is not int or abs(number) >= 1 << 53 for number in numbers):
+        wanted = "a whole number" if len(nvec) == 1 else f"a list of {len(nvec)} whole numbers"
+        raise ProtocolError(f"expected an action, {wanted} or a name; got {shown(given)}")
+    return numbers
+
+
+def _expect(message: Mapping[str, Any], kind: str) -> None:
+    if message["type"] == "error":
+        raise ProtocolError(f"the program says: {shown(message.get('message'), 200)}")
+    if message["type"] != kind:
+        raise ProtocolError(f"expected a message of type {kind}, got {shown(message['type'])}")
+
+
+def _kind(default: object) -> str:
+    return "true or false" if isinstance(default, bool) else "a text"

@@ -1,0 +1,76 @@
+"""`cellgames bot`: an agent as a program for other arenas; `cellgames check-bot`: a check of such a program."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from contextlib import redirect_stdout
+from typing import TYPE_CHECKING, Any
+
+from cellgames.cli.console import UserError
+from cellgames.cli.shared_options import add_command, add_game, add_seed, make_game
+
+if TYPE_CHECKING:
+    from cellgames.agents.base import AnyAgent
+    from cellgames.envs.core import Game
+
+__all__ = ["add"]
+
+_TEXT = (
+    "Run an agent as a program that answers messages on standard input and output. Other arenas can play against it\n"
+    "then. The messages are JSON, one a line, as docs/bots.md describes them; the first one names the game."
+)
+_EXAMPLES = ("greedy", "gumbel:64", "my_bots:MyBot")
+_CHECK_TEXT = (
+    "Check a program that plays. It plays a few games against random play, every message is checked, and the first\n"
+    "one that is wrong is shown. docs/bots.md describes the messages."
+)
+_CHECK_EXAMPLES = ("torus-small-v0 --agent 'exec:./mybot --flag'", "toroidal-cup-small-v0 --agent 'exec:node bot.js'")
+
+
+def add(commands: Any) -> None:
+    """Add both commands."""
+    command = add_command(commands, "bot", "AGENT ", _run, _TEXT, _EXAMPLES)
+    command.add_argument("agent", metavar="AGENT", help="a spec that `cellgames list` shows, or a file")
+    command = add_command(commands, "check-bot", "GAME --agent exec:COMMAND ", _check, _CHECK_TEXT, _CHECK_EXAMPLES)
+    add_game(command)
+    command.add_argument("--agent", required=True, metavar="exec:COMMAND", help="the command line of the program")
+    command.add_argument("--games", type=int, default=4, metavar="N", help="games at the same time (default 4)")
+    add_seed(command)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.loading import load
+    from cellgames.agents.programs.serving import serve
+
+    answers = sys.stdout.buffer
+
+    def send(line: bytes) -> None:
+        answers.write(line)
+        answers.flush()
+
+    def loaded(game: Game) -> AnyAgent:
+        return load(arguments.agent, game)
+
+    with redirect_stdout(sys.stderr):  # what an agent prints is no message
+        serve(loaded, sys.stdin.buffer, send)
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from cellgames.agents.programs.program_check import check_program
+
+    kind, colon, words = arguments.agent.partition(":")
+    if kind != "exec" or not colon:
+        raise UserError(f"expected a program, such as exec:./mybot, after --agent; got {arguments.agent}")
+    if arguments.games < 1:
+        raise UserError(f"expected at least one game, got --games {arguments.games}")
+    passed = True
+    for finding in check_program(words, make_game(arguments), games=arguments.games, seed=arguments.seed):
+        passed &= finding.passed
+        print(f"{'ok    ' if finding.passed else 'WRONG '} {finding.what}", flush=True)
+        if finding.detail:
+            print(f"       {finding.detail}")
+    if passed:
+        print(f"\nIt is ready: cellgames evaluate {arguments.game} --agents '{arguments.agent}' random")
+    return 0 if passed else 1

@@ -1,0 +1,291 @@
+"""Programs as agents: those that play, and those that hang, crash, flood, lie or leave processes behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+
+import cellgames
+from cellgames.agents import load
+from cellgames.agents.identity import identity
+from cellgames.agents.play_loop import Played, play
+from cellgames.agents.programs.process import BotProcess, Limits, ProgramError
+from cellgames.agents.programs.program_agent import ProgramAgent
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.cli.main import main
+from cellgames.envs.core import seeds
+from cellgames.utils import last_call
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
+
+GAME = cellgames.make("torus-v0", size=2)
+
+BOT = """
+import json, random, sys
+def say(**message):
+    print(json.dumps(message), flush=True)
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["type"] == "hello":
+        say(type="ready", protocol=1, name="a bot", batch={batch})
+    elif asked["type"] in ("act", "acts"):
+        actions = []
+        for one in asked.get("questions", [asked]):
+            action = [random.Random(one["seed"]).choice(legal) for legal in one["legal"]]
+            actions.append(dict(id=one["id"], action=action[0] if len(action) == 1 else action))
+        {trick}
+        if asked["type"] == "act":
+            say(type="action", **actions[0])
+        else:
+            say(type="actions", actions=actions)
+    elif asked["type"] == "quit":
+        break
+"""
+
+
+@pytest.fixture
+def bots(tmp_path: Path) -> Callable[..., str]:
+    """Return a function that writes a bot with a trick of its own, and returns its command."""
+
+    def write(trick: str = "pass", *, batch: bool = False) -> str:
+        path = tmp_path / f"bot_{abs(hash((trick, batch)))}.py"
+        path.write_text(BOT.format(trick=textwrap.indent(textwrap.dedent(trick), " " * 8).strip(), batch=batch))
+        return f"{shlex.quote(sys.executable)} {shlex.quote(str(path))}"
+
+    return write
+
+
+def played(command: str, games: int = 4, limits: Limits | None = None) -> Played:
+    """Play some games against random play, the program on the first seat."""
+    agent = ProgramAgent(command, limits)
+    try:
+        seats = torch.tensor([[0, 1]] * games)
+        chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
+        return play(GAME, [agent, load("random")], seats, seeds(3, games), chances, forfeits=True)
+    finally:
+        agent.close()
+
+
+def reasons(games: Played) -> list[str]:
+    assert all(failure.seats == (0,) for failure in games.failures.values())
+    return [failure.reason for failure in games.failures.values()]
+
+
+# ---------------------------------------------------------------- playing
+
+
+def test_a_program_plays_and_the_same_seed_gives_the_same_games(bots: Callable[..., str]) -> None:
+    one, other = played(bots()), played(bots())
+    assert not one.failures
+    assert torch.equal(one.actions, other.actions)
+
+
+def test_several_questions_at_once_get_the_same_answers(bots: Callable[..., str]) -> None:
+    assert torch.equal(played(bots()).actions, played(bots(batch=True)).actions)
+
+
+@pytest.mark.parametrize("id", ["cloth-of-gold-small-v0", "grid-adaptation-small-v0", "toroidal-cup-small-v0"])
+def test_programs_play_all_games(bots: Callable[..., str], id: str) -> None:
+    game = cellgames.make(id)
+    agent, players = ProgramAgent(bots(batch=True)), game.info.num_players
+    seats = torch.tensor([[0] + [1] * (players - 1), [1] * (players - 1) + [0]])
+    chances = [torch.Generator().manual_seed(number) for number in (1, 2)]
+    assert not play(game, [agent, load("random")], seats, seeds(3, 2), chances).failures
+    agent.close()
+
+
+def test_a_program_is_named_like_any_agent(
+    bots: Callable[..., str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = bots("sys.stderr.write('thinking\\n')")
+    out = tmp_path / "run"
+    words = ["round-robin", "torus-v0", "--size", "2", "--games", "4", "--no-store", "--no-gif", "--out", str(out)]
+    assert main([*words, "--agents", f"mine=exec:{command}", "random", "greedy"]) == 0
+    assert "mine" in capsys.readouterr().out
+    assert (out / "logs" / "mine.log").read_text().startswith("thinking")
+    record = json.loads((out / "games.jsonl").read_text().splitlines()[0])
+    assert "mine" in record["agents"]
+    settings = json.loads((out / "run.json").read_text())
+    assert settings["identities"]["mine"] == identity(f"exec:{command}")
+
+
+def test_the_identity_follows_the_files_of_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "bot.py"
+    path.write_text("1")
+    first = identity(f"exec:{sys.executable} {path}")
+    assert first == identity(f"mine=exec:{sys.executable} {path}")
+    path.write_text("2")
+    assert identity(f"exec:{sys.executable} {path}") not in (first, "")
+    assert identity(f"exec:{sys.executable} {path} --strong") != identity(f"exec:{sys.executable} {path}")
+    assert identity("exec:/no/such/program") == ""
+
+
+def test_our_agents_are_programs_too(capsys: pytest.CaptureFixture[str]) -> None:
+    """`cellgames bot` plays the games that the agent itself plays."""
+    command = f"{shlex.quote(sys.executable)} -m cellgames bot greedy"
+    options = MatchOptions(games=4, seed=1)
+    through = match(cellgames.make("torus-v0", size=3), f"it=exec:{command}", "random", options)
+    itself = match(cellgames.make("torus-v0", size=3), "it=greedy", "random", options)
+    assert through.score == itself.score == 1.0
+    assert main(["check-bot", "torus-v0", "--size", "3", "--agent", f"exec:{command}"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("ok ") == 4
+    assert "name: greedy" in said
+
+
+def test_results_are_told(bots: Callable[..., str], tmp_path: Path) -> None:
+    heard = tmp_path / "heard"
+    command = bots()
+    path = Path(shlex.split(command)[1])
+    source = BOT.format(trick="pass", batch=False)
+    path.write_text(source + f'    elif asked["type"] == "result":\n        open({str(heard)!r}, "a").write(line)\n')
+    games = played(command)
+    told = [json.loads(line) for line in heard.read_text().splitlines()]
+    assert [message["outcome"] for message in told] == GAME.outcome(games.state)[:, 0].tolist()
+
+
+# ---------------------------------------------------------------- failing
+
+
+@pytest.mark.parametrize(
+    ("trick", "expected"),
+    [
+        ("sys.exit(3)", "it ended with exit code 3"),
+        ("1 / 0", "ZeroDivisionError"),
+        ("import os; os.kill(os.getpid(), 9)", "it ended with signal SIGKILL"),
+        ("import os; os.close(1)\n__import__('time').sleep(60)", "it closed its output"),
+        ("print('hello', flush=True)", "expected a JSON object on one line, got 'hello'"),
+        ("sys.stdout.buffer.write(b'\\xff\\xfe\\n')", "expected a line in UTF-8"),
+        ("actions[0]['action'] = 77", "illegal action 77"),
+        ("actions[0]['action'] = 'z9'", "expected the name of an action"),
+        ("actions[0]['id'] += 1", "expected the answer to question"),
+        ("say(type='error', message='no idea')", "the program says: 'no idea'"),
+        ("sys.stdout.write('x' * 5_000_000); sys.stdout.flush()", "it sent a line of more than 1,048,576 bytes"),
+    ],
+    ids=range(11),
+)
+def test_what_a_program_does_wrong_costs_its_game_only(bots: Callable[..., str], trick: str, expected: str) -> None:
+    """It fails in the last of the games that it is asked about; in the others it plays on, in a new process."""
+    command = bots(f"if asked['game'] == 2 and asked['turn'] >= 2:\n    {trick.replace(chr(10), chr(10) + '    ')}")
+    games = played(command)
+    assert list(games.failures) == [2]
+    assert expected in reasons(games)[0]
+    assert GAME.outcome(games.state).ne(0).any(1).tolist() == [True, True, False, True]
+
+
+def test_one_that_hangs_loses_after_its_time(bots: Callable[..., str]) -> None:
+    command = bots("if asked['game'] == 1: __import__('time').sleep(100)")
+    start = time.perf_counter()
+    games = played(command, limits=Limits(move=0.5))
+    assert reasons(games) == ["it did not answer within 0.5 s"]
+    assert time.perf_counter() - start < 30
+
+
+def test_one_that_does_not_read_cannot_block(tmp_path: Path) -> None:
+    process = BotProcess([sys.executable, "-c", "import time; time.sleep(100)"], Limits())
+    with pytest.raises(ProgramError, match=r"did not answer within 0\.3 s"):
+        process.exchange(b"x" * 10_000_000 + b"\n", 0.3)
+    assert not process.alive
+
+
+def test_what_it_prints_on_standard_error_is_bounded(bots: Callable[..., str], tmp_path: Path) -> None:
+    command = bots("sys.stderr.write('e' * 3_000_000)")
+    with last_call.kept_in(tmp_path, print):
+        assert not played(command, games=1).failures
+    (log,) = (tmp_path / "logs").iterdir()
+    assert log.stat().st_size == 1 << 20
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_all_that_it_has_started_ends_with_it(bots: Callable[..., str], tmp_path: Path) -> None:
+    """Also a daemon in a session of its own."""
+    note = tmp_path / "pid"
+    command = bots(
+        f"""
+        import subprocess
+        child = subprocess.Popen(["sleep", "1000"], start_new_session=True)
+        open({str(note)!r}, "w").write(str(child.pid))
+        """
+    )
+    played(command, games=1)
+    pid = int(note.read_text())
+    deadline = time.time() + 20
+    while running(pid) and time.time() < deadline:
+        time.sleep(0.01)
+    assert not running(pid)
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not bound the address space")
+def test_memory_is_bounded(bots: Callable[..., str]) -> None:
+    games = played(bots("hog = bytearray(1 << 30)"), games=1, limits=Limits(memory=1 << 29))
+    assert "MemoryError" in reasons(games)[0]
+
+
+def test_a_program_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "torus-small-v0", "--agents", "exec:/no/such/bot", "random", "--games", "2"]) == 2
+    said = capsys.readouterr().err
+    assert "'/no/such/bot' cannot be started: No such file or directory" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("text", ["exec:", "exec", "exec:'unfinished"])
+def test_a_command_line_is_needed(text: str) -> None:
+    with pytest.raises(ValueError, match=r"expected (the|a) command line"):
+        load(text)
+
+
+def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
+    """A run that is interrupted while a program thinks leaves no process."""
+    note = tmp_path / "pid"
+    bot = tmp_path / "slow.py"
+    bot.write_text(
+        f"import os, sys, time\nopen({str(note)!r}, 'w').write(str(os.getpid()))\n"
+        'print(\'{"type": "ready", "protocol": 1}\', flush=True)\ntime.sleep(1000)\n'
+    )
+    words = [sys.executable, "-m", "cellgames", "evaluate", "torus-small-v0", "--games", "2", "--agents"]
+    run = subprocess.Popen([*words, f"exec:{sys.executable} {bot}", "random"], stderr=subprocess.PIPE, text=True)
+    deadline = time.time() + 60
+    while not (note.exists() and note.read_text()) and time.time() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    run.send_signal(signal.SIGINT)
+    assert run.wait(30) == 130
+    assert not running(int(note.read_text()))
+
+
+@pytest.mark.parametrize(
+    ("trick", "expected"),
+    [
+        ("actions[0]['action'] = 10_000", "action 10000 is illegal as black in the position"),
+        ("sys.exit(1)", "it ended with exit code 1"),
+    ],
+)
+def test_the_check_says_what_is_wrong_and_where(
+    bots: Callable[..., str],
+    trick: str,
+    expected: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["check-bot", "torus-small-v0", "--agent", f"exec:{bots(trick)}"]) == 1
+    said = capsys.readouterr().out
+    assert "WRONG  it plays 4 games" in said
+    assert expected in said

@@ -1,0 +1,195 @@
+"""Messages of the protocol, against their JSON Schemas and hostile lines."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import cellgames
+from cellgames.agents.programs import protocol
+from cellgames.agents.programs.protocol import ProtocolError, Ready
+from cellgames.agents.views import View, views_of
+from cellgames.envs.core import Game, seeds
+from cellgames.envs.registry import REGISTRY
+
+SMALL = [id for id in REGISTRY if id.endswith("small-v0")]
+
+
+def view(game: Game, player: int = 0, plies: int = 2) -> View:
+    state, chance = game.init(seeds(1, 1)), torch.Generator().manual_seed(1)
+    for _ in range(plies):
+        state = game.step(state, game.random_actions(state, chance), checked=False)
+    mask = game.legal_actions(state)
+    if game.info.simultaneous:
+        return views_of(game, state, torch.tensor([player]), mask[:, player])[0]
+    return views_of(game, state, state.current_player, mask)[0]
+
+
+@pytest.mark.parametrize("id", SMALL)
+@pytest.mark.parametrize("observation", ["none", "list", "base64"])
+def test_messages_fit_their_schemas(id: str, observation: str) -> None:
+    game = cellgames.make(id)
+    one, ready = view(game), Ready(observation=observation, names=True)
+    question = protocol.act(one, id=3, game=7, seed=5, ready=ready, clock={"left": 3.0, "increment": 0.0})
+    sent = [protocol.hello(game), question, protocol.acts([question, question])]
+    sent += [{"type": "start", "game": 7, "player": 0}, {"type": "result", "game": 7, "player": 0, "outcome": -1}]
+    for message in sent:
+        again = protocol.parsed(protocol.encoded(message))
+        assert again == json.loads(json.dumps(message))
+        jsonschema.validate(again, protocol.SCHEMAS[str(message["type"])])
+    if observation != "none":
+        assert torch.equal(protocol.decoded_observation(question, game), one.observation)
+    assert ("names" in question) == (len(game.info.action_nvec) == 1)
+
+
+@pytest.mark.parametrize("id", SMALL)
+def test_actions_are_numbers_or_names(id: str) -> None:
+    game = cellgames.make(id)
+    one = view(game)
+    choices = [legal[-1] for legal in one.legal]
+    flat = 0
+    for choice, count in zip(choices, game.info.action_nvec, strict=True):
+        flat = flat * count + choice
+    answers = [choices, game.action_to_string(flat), *choices[: len(choices) == 1]]
+    for answer in answers:
+        message = {"type": "action", "id": 4, "action": answer}
+        jsonschema.validate(message, protocol.SCHEMAS["action"])
+        assert protocol.read_action(message, one, 4) == choices
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ({"type": "action", "id": 3, "action": 1}, "expected the answer to question 4, got that to 3"),
+        ({"type": "action", "id": True, "action": 1}, "question 4"),
+        ({"type": "action", "action": 1}, "question 4"),
+        ({"type": "action", "id": 4}, "expected an action, a whole number or a name; got None"),
+        ({"type": "action", "id": 4, "action": True}, "got True"),
+        ({"type": "action", "id": 4, "action": 1.0}, "got 1.0"),
+        ({"type": "action", "id": 4, "action": 1 << 60}, "expected an action"),
+        ({"type": "action", "id": 4, "action": [1, 2]}, "expected an action"),
+        ({"type": "action", "id": 4, "action": "z99"}, "expected the name of an action"),
+        ({"type": "ready"}, "expected a message of type action, got 'ready'"),
+        ({"type": "error", "message": "out of ideas"}, "the program says: 'out of ideas'"),
+    ],
+)
+def test_wrong_answers_are_named(message: dict[str, object], expected: str) -> None:
+    with pytest.raises(ProtocolError, match=expected.replace("[", "\\[")):
+        protocol.read_action(message, view(cellgames.make("torus-small-v0")), 4)
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        ({"protocol": 2}, "expected version 1 of the protocol, got 2"),
+        ({"protocol": True}, "expected version 1"),
+        ({"name": 3}, "expected name to be a text, got 3"),
+        ({"batch": "yes"}, "expected batch to be true or false, got 'yes'"),
+        ({"observation": "xml"}, "expected observation to be one of"),
+    ],
+)
+def test_a_wrong_greeting_is_named(more: dict[str, object], expected: str) -> None:
+    with pytest.raises(ProtocolError, match=expected):
+        protocol.read_ready({"type": "ready", "protocol": 1, **more})
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"hello",
+        b"[]",
+        b"{}",
+        b'{"type": 3}',
+        b'{"type": "move"}',
+        b'{"type": "action", "id": NaN}',
+        b'{"type": "action", "id": 1',
+        b"\xff\xfe",
+        b"[" * 100_000,
+        b'{"type":' * 50_000,
+        b'{"type": "action", "id": ' + b"9" * 10_000 + b"}",
+    ],
+    ids=range(12),
+)
+def test_lines_that_are_no_messages_are_refused_in_one_line(line: bytes) -> None:
+    with pytest.raises(ProtocolError) as caught:
+        protocol.parsed(line)
+    assert len(str(caught.value)) < 600
+    assert "\n" not in str(caught.value)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=5))
+def test_any_value_as_an_action_is_read_or_refused(value: object) -> None:
+    one = view(cellgames.make("torus-small-v0"))
+    read: list[int] = []
+    with contextlib.suppress(ProtocolError):
+        read = protocol.read_action({"type": "action", "id": 1, "action": value}, one, 1)
+    assert all(type(choice) is int for choice in read)
+
+
+# ---------------------------------------------------------------- views
+
+
+@pytest.mark.parametrize("id", SMALL)
+def test_views_tell_no_more_than_observations(id: str) -> None:
+    """Positions that look alike to a seat have the same text; hidden things are changed one at a time."""
+    game = cellgames.make(id)
+    if game.info.perfect_information:
+        state = game.init(seeds(0, 1))
+        assert game.view_to_string(state, 0) == game.state_to_string(state)
+        return
+    chance, different = torch.Generator().manual_seed(0), 0
+    state = game.init(seeds(0, 200))
+    for _ in range(2):
+        seen: dict[tuple[int, bytes], set[str]] = {}
+        for env_id in range(200):
+            one = state[env_id]
+            for player in range(game.info.num_players):
+                key = (player, game.observe(one, player).numpy().tobytes())
+                texts = seen.setdefault(key, set())
+                texts.add(game.view_to_string(one, player))
+                assert len(texts) == 1
+                different += game.view_to_string(one, player) != game.state_to_string(one)
+        state = game.step(state, game.random_actions(state, chance), checked=False)
+    assert different
+
+
+def test_seats_that_differ_in_secrets_only_see_the_same() -> None:
+    """The others' sequences, reserves, garnets, points and tokens of Grid Adaptation are hidden."""
+    game = cellgames.make("grid-adaptation-small-v0")
+    state = game.init(seeds(0, 1))
+    other = state.replace(
+        sequence=state.sequence.flip(1).index_copy(1, torch.tensor([0]), state.sequence[:, :1]),
+        garnets=state.garnets + torch.tensor([0, 3, 1, 2], dtype=state.garnets.dtype),
+        scores=state.scores + torch.tensor([0.0, 5.0, 6.0, 7.0]),
+    )
+    assert game.state_to_string(state) != game.state_to_string(other)
+    assert torch.equal(game.observe(state, 0), game.observe(other, 0))
+    assert game.view_to_string(state, 0) == game.view_to_string(other, 0)
+    assert game.view_to_string(state, 1) != game.view_to_string(other, 1)
+
+
+def test_a_finished_match_hides_nothing() -> None:
+    game = cellgames.make("grid-adaptation-small-v0")
+    state, chance = game.init(seeds(0, 1)), torch.Generator().manual_seed(0)
+    while not state.done.all():
+        state = game.step(state, game.random_actions(state, chance), checked=False)
+    assert game.view_to_string(state, 0) == game.state_to_string(state)
+
+
+def test_shapes_to_come_of_a_drawn_pattern_are_hidden() -> None:
+    game = cellgames.make("toroidal-cup-small-v0", pattern="random", rows=40, cols=280)
+    state = game.init(seeds(0, 30))
+    first = {game.view_to_string(state[env_id], 0).split()[0] for env_id in range(30)}
+    assert first == {"?"}
+    own, others = game.view_to_string(state[0], 1).split()[3].split("/")[::-1]
+    assert "?" in own
+    assert own.split(",")[0] != "?"
+    assert set(others.partition("*")[0]) == {"?"}
