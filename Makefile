@@ -5,7 +5,7 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench strength study clean
+.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit strength study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
@@ -16,6 +16,7 @@ help:
 	@echo "make sanitize  test the native kernels under AddressSanitizer and UBSan"
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
+	@echo "make limit  measure the native kernels beside hand-written C++ (results/benchmarks/limit.md)"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
 	@echo "make study  what should Torus be opened with? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
@@ -67,7 +68,7 @@ sanitize: setup
 	CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover -DCELLGAMES_SANITIZE" LDFLAGS="-fsanitize=address,undefined" \
 		$(BIN)/python setup.py --quiet build_ext --force --build-lib build/sanitize --build-temp build/sanitize-objects
 	LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" ASAN_OPTIONS=detect_leaks=0 CELLGAMES_NATIVE=$(SANITIZED) \
-		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py
+		OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q tests/agents/test_torus_native.py tests/agents/test_convolutions.py
 
 # Hostile inputs, from another seed each time; `make fuzz SEED=N` repeats those of a seed.
 INPUTS ?= 100000
@@ -91,6 +92,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.core.grid
 	$(BIN)/python -m benchmarks.core.single_games
 	$(BIN)/python -m benchmarks.core.native_kernels
+	$(BIN)/python -m benchmarks.limit
 	$(BIN)/python -m benchmarks.core.buffers
 	$(BIN)/python -m benchmarks.training.learning
 	$(BIN)/python -m benchmarks.agents.search
@@ -100,6 +102,9 @@ bench: setup
 	$(BIN)/python -m benchmarks.core.roofline
 	$(BIN)/python -m benchmarks.training.scaling
 	$(BIN)/python -m benchmarks.training.defaults
+
+limit: setup
+	$(BIN)/python -m benchmarks.limit
 
 strength: setup
 	$(BIN)/python -m benchmarks.agents.strength

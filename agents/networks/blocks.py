@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
+
+from .convolutions import convolve
 
 if TYPE_CHECKING:
     from .networks import Size
@@ -49,18 +50,9 @@ class Trunk(nn.Module):
 
     def forward(self, planes: Tensor, added: Tensor | None = None) -> Tensor:
         """Run; `added` [L, C] is the same for all cells, such as what numbers say (see `per_cell_bias`)."""
-        seen = self.first(self._edged(planes.contiguous(memory_format=torch.channels_last)))
-        seen = functional.relu(seen if added is None else seen + added[:, :, None, None])
-        for layer in self.layers:
-            seen = seen + functional.relu(layer(self._edged(seen)))
-        return seen
-
-    def _edged(self, planes: Tensor) -> Tensor:
-        """Return the planes with the rows and columns that lie around the board, if it is a torus."""
-        if not self.wrap:
-            return planes
-        planes = torch.cat((planes[..., -1:, :], planes, planes[..., :1, :]), -2)
-        return torch.cat((planes[..., -1:], planes, planes[..., :1]), -1)
+        all_layers: list[Any] = [self.first, *self.layers]
+        weights, biases = [layer.weight for layer in all_layers], [layer.bias for layer in all_layers]
+        return convolve(planes, added, weights, biases, self.wrap)
 
 
 def pooled(seen: Tensor) -> Tensor:

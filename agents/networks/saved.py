@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from cellgames.envs import registry
 from cellgames.envs.core import Game
@@ -27,6 +28,9 @@ FORMAT = 1
 
 _FIELDS = {"game": str, "parameters": dict, "kind": str, "size": dict, "sample": bool, "made": dict}
 """Of that text, with what they hold."""
+
+_DIGEST = "sha256"
+"""The field of a digest of the other fields and of the weights; files of the first versions have none."""
 
 
 class Saved(NamedTuple):
@@ -63,6 +67,7 @@ def save_network(path: Path, network: Network, *, sample: bool = False, made: Ma
         "made": dict(made or {}),
     }
     weights = {name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()}
+    about[_DIGEST] = _digest(about, weights)
     write_atomic(path, save(weights, metadata={"about": json.dumps(about)}))
 
 
@@ -70,12 +75,18 @@ def read_about(path: Path) -> dict[str, Any]:
     """Return what a file says of itself; see `Saved`.
 
     Raises:
-        ValueError: not a file of `save_network`'s, or of another format.
+        ValueError: not a file of `save_network`'s, or of another format; or it has changed since it was written.
     """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Return what a file says of itself, and its weights; it raises what `read_about` raises."""
     library = _safetensors()
     try:
         with library.safe_open(path, "pt") as file:
             metadata = file.metadata() or {}
+            weights = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
     except FileNotFoundError:
         raise ValueError(f"{path}: expected a file of weights, found none") from None
     except Exception as error:  # the library's own kinds of error, which say little
@@ -98,7 +109,20 @@ def read_about(path: Path) -> dict[str, Any]:
             raise ValueError(
                 f"{path}: expected {name} beside the weights, a {kind.__name__}, got {shown(about.get(name))}"
             )
-    return about
+    if unknown := sorted(about.keys() - _FIELDS.keys() - {"format", "cellgames", _DIGEST}):
+        raise ValueError(f"{path}: expected no {shown(unknown[0])} beside the weights; is the file damaged?")
+    if (expected := about.pop(_DIGEST, None)) is not None and expected != _digest(about, weights):
+        raise ValueError(f"{path}: the weights or what is beside them have changed since they were written")
+    return about, weights
+
+
+def _digest(about: Mapping[str, Any], weights: Mapping[str, Tensor]) -> str:
+    """Return a digest of weights on the CPU, their names, dtypes and shapes, and what is beside them."""
+    hashed = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
+    for name, value in sorted(weights.items()):
+        hashed.update(f"\n{name} {value.dtype} {list(value.shape)}\n".encode())
+        hashed.update(value.flatten().view(torch.uint8).numpy().data)
+    return hashed.hexdigest()
 
 
 def load_network(path: Path, game: Game | None = None) -> Saved:
@@ -112,7 +136,7 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     Raises:
         ValueError: see `read_about`; the weights do not serve this game; or they fit no network of this version.
     """
-    about = read_about(path)
+    about, weights = _read(path)
     try:
         with torch.device("meta"):  # in no memory: a size from a file may ask for any amount
             planned = _new(about, game)
@@ -121,11 +145,11 @@ def load_network(path: Path, game: Game | None = None) -> Saved:
     except RuntimeError:  # the network of a plugin that reads the weights that it starts with
         planned = None
     misfit = f"{path}: the weights do not fit this version's network for {about['game']}: "
-    if planned is not None and (differing := differing_weights(planned, _shapes(path))):
+    shapes = {name: tuple(value.shape) for name, value in weights.items()}
+    if planned is not None and (differing := differing_weights(planned, shapes)):
         raise ValueError(f"{misfit}{differing}")
     network = _new(about, game)
     try:
-        weights = _safetensors().torch.load_file(path)
         network.load_state_dict(weights)
     except RuntimeError as error:
         raise ValueError(f"{misfit}{clipped(str(error))}") from error
@@ -145,12 +169,6 @@ def _new(about: Mapping[str, Any], game: Game | None) -> Network:
             return network
         network.check_game(game)
         return make_network(game, size, about["kind"])
-
-
-def _shapes(path: Path) -> dict[str, tuple[int, ...]]:
-    """Return the shapes in a file's header, which cannot claim more than the file has: the library compares them."""
-    with _safetensors().safe_open(path, "pt") as file:
-        return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118  # no mapping
 
 
 def differing_weights(network: nn.Module, found: Mapping[str, tuple[int, ...]]) -> str:

@@ -33,7 +33,8 @@ from cellgames.utils.version import __version__
 
 from .chunk_work import Chunk, ChunkWork, Key
 from .match import derive, play_games
-from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions
+from .match_options import FreeForAllOptions, MatchOptions, RoundRobinOptions, SecretSeed
+from .secret_seed import COMMITMENT, commitment, covered, is_revealed, revealed_line
 from .until_certain import UntilCertain
 from .work_units import Parcel
 
@@ -60,6 +61,7 @@ class Settings:
         version: of this package.
         identities: of agents by name (`agents.identity`); one that has changed since makes another run.
         specs: of agents that have another name, by it. They may change, since identities say who plays.
+        secret: True if the seed is secret until the run is over (`secret_seed`).
     """
 
     game: str
@@ -72,6 +74,7 @@ class Settings:
     version: str
     identities: dict[str, str]
     specs: dict[str, str] = field(default_factory=dict)
+    secret: bool = False
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -92,23 +95,27 @@ class Settings:
             version=__version__,
             identities=identities(agents, game),
             specs={name: agent for name, agent in sorted(agents.items()) if isinstance(agent, str) and name != agent},
+            secret=isinstance(options, SecretSeed) and options.secret_seed,
             **more,
         )
 
     def to_data(self) -> dict[str, Any]:
-        """Return the settings as the file holds them."""
+        """Return the settings as the file holds them when the run is over."""
         data = {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
         if not self.specs:
             del data["specs"]
+        if data.pop("secret"):
+            data[COMMITMENT] = commitment(self.seed)
         return data
 
     def refuse(self, found: Mapping[str, Any]) -> str:
         """Return why a run with the settings `found` cannot be continued as this one, "" for no such reason."""
         return ""
 
-    def to_json(self) -> str:
-        """Return the text of the file."""
-        return json.dumps(self.to_data(), indent=2, ensure_ascii=False) + "\n"
+    def to_json(self, *, over: bool) -> str:
+        """Return the text of the file; a secret seed is in that of a run that is over."""
+        data = self.to_data()
+        return json.dumps(covered(data) if self.secret and not over else data, indent=2, ensure_ascii=False) + "\n"
 
 
 def check_anchor(options: RoundRobinOptions | FreeForAllOptions, names: Sequence[str]) -> None:
@@ -203,7 +210,8 @@ class ChunkedRun:
             return plan.get(key) or (growth.possible(key) if growth is not None else None)
 
         kept, clean = self._finished(chunk_of)
-        write_atomic(self.folder / RUN, self.settings.to_json())
+        revealed = self.settings.secret and is_revealed(self._read_settings())
+        write_atomic(self.folder / RUN, self.settings.to_json(over=False))
         if not clean:
             write_atomic(path, _lines(kept))
         if kept:  # a run that was killed between its file and the store has left the store behind
@@ -213,6 +221,11 @@ class ChunkedRun:
         while stage:
             missing = [key for key in stage if key not in kept]
             if missing and not played:
+                if revealed:
+                    self.warn(
+                        f"{self.folder}: the seed was shown when this run was over, so it is no secret in the games "
+                        "that are added now"
+                    )
                 for name in outdated:
                     (self.folder / name).unlink(missing_ok=True)
             total = sum(len(chunk.pairings) for chunk in stage.values())
@@ -232,6 +245,9 @@ class ChunkedRun:
             raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
         if list(kept) != list(ordered):
             write_atomic(path, _lines(ordered))
+        if self.settings.secret:
+            write_atomic(self.folder / RUN, self.settings.to_json(over=True))
+            self.warn(revealed_line(self.settings.seed))
         return tuple(record for records in ordered.values() for record in records), played
 
     def _player(
@@ -276,7 +292,7 @@ class ChunkedRun:
             return
         found: dict[str, Any] = {}
         try:
-            found = dict(json.loads(path.read_text(encoding="utf-8")))
+            found = self._read_settings()
             games, agents = int(found[settings.counted]), list(found["agents"])
         except (ValueError, KeyError, TypeError) as error:
             if found and settings.counted not in found:
@@ -294,6 +310,11 @@ class ChunkedRun:
                 if name != RUN:
                     (self.folder / name).unlink(missing_ok=True)
 
+    def _read_settings(self) -> dict[str, Any]:
+        """Return the content of run.json, {} if there is none."""
+        path = self.folder / RUN
+        return dict(json.loads(path.read_text(encoding="utf-8"))) if path.exists() else {}
+
     def _check_smaller(self, found: Mapping[str, Any], games: int, agents: list[str]) -> None:
         """Raise a `RunError` unless the run that was found, with so many games, is this one or can grow into it."""
         folder, settings = self.folder, self.settings
@@ -302,6 +323,12 @@ class ChunkedRun:
             raise RunError(f"{folder} holds another run: {why}; {START_OVER}")
         grown = {settings.counted, "identities", "specs", "until_certain", "budget"}
         grown |= {"agents"} if settings.may_join else set()
+        if settings.secret != (COMMITMENT in found):
+            raise RunError(
+                f"{folder} holds a run {'without' if settings.secret else 'with'} a secret seed (secret_seed=True, "
+                f"--secret-seed); {START_OVER}"
+            )
+        grown |= {"seed"} if settings.secret else set()
         wrong = differences({k: v for k, v in found.items() if k in expected.keys() - grown}, expected)
         if wrong:
             raise RunError(f"{folder} holds another run. {wrong}; {START_OVER}")

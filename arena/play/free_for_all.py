@@ -30,9 +30,10 @@ from cellgames.utils.report.files import write_report
 from cellgames.utils.run_folders import PathLike
 
 from .chunk_work import Chunk, Key
-from .chunks import ChunkedRun, Settings, check_anchor
+from .chunks import RUN, ChunkedRun, Settings, check_anchor
 from .match import derive, generator, load_agents
 from .match_options import FreeForAllOptions, MatchOptions
+from .secret_seed import with_seed
 
 __all__ = ["MATCH", "FreeForAll", "free_for_all", "seatings"]
 
@@ -91,7 +92,7 @@ def free_for_all(
         ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: options or agents that do not fit the game or each other.
     """
-    options = options or FreeForAllOptions()
+    options, folder = options or FreeForAllOptions(), Path(out).absolute()
     agents = by_name(agents)
     players = load_agents(game, agents)
     names, seats = sorted(players), game.info.num_players
@@ -101,8 +102,8 @@ def free_for_all(
             f"expected at least {len(names) - seats + 1} games, so that each of {len(names)} agents gets one of "
             f"{seats} seats, got {options.games}"
         )
-    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), Path(out).absolute(), warn)
-    folder = run.folder
+    options = with_seed(options, folder, RUN, warn)
+    run = ChunkedRun(game, players, agents, options, Settings.of(game, agents, options), folder, warn)
     with run.opened("free-for-all", FILES, store) as keep:
         records, played = run.play(_plan(tuple(names), seats, options), keep, progress=progress, workers=workers)
         tables = make_tables(records, by_score=True, anchor=options.anchor, seed=derive(options.seed, "ratings"))

@@ -8,7 +8,7 @@ from typing import ClassVar
 from cellgames.utils.options import Options, option
 from cellgames.utils.run_folders import RunOptions
 
-__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions"]
+__all__ = ["EvaluationOptions", "FreeForAllOptions", "MatchOptions", "RoundRobinOptions", "SecretSeed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,16 @@ class MatchOptions(Options):
 
 
 @dataclass(frozen=True, kw_only=True)
-class EvaluationOptions(MatchOptions):
+class SecretSeed(Options):
+    """The option of a run in which the seed is drawn and stays secret until the end (`secret_seed`)."""
+
+    secret_seed: bool = option(
+        False, "draw the seed, show its SHA-256 at the start and the seed itself only at the end"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluationOptions(SecretSeed, MatchOptions):
     """Options of an evaluation: an agent against each of several opponents."""
 
     games: int = option(200, "games against each opponent; even, since each opening is played in both seats", low=2)
@@ -47,7 +56,7 @@ class EvaluationOptions(MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoundRobinOptions(RunOptions, MatchOptions):
+class RoundRobinOptions(SecretSeed, RunOptions, MatchOptions):
     """Options of a round robin."""
 
     anchor: str | None = option(None, "agent that is rated 0 (default: the mean is 0)", metavar="AGENT")
@@ -64,7 +73,7 @@ class RoundRobinOptions(RunOptions, MatchOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FreeForAllOptions(RunOptions, MatchOptions):
+class FreeForAllOptions(SecretSeed, RunOptions, MatchOptions):
     """Options of free-for-all games."""
 
     games: int = option(100, "games; a multiple of the number of agents gives all agents the same seats", low=1)

@@ -35,6 +35,7 @@ from .chunk_work import Chunk, Key
 from .chunks import ChunkedRun, check_anchor
 from .match import both_seats, derive, load_two_player_agents, match_id
 from .match_options import MatchOptions, RoundRobinOptions
+from .secret_seed import with_seed
 from .until_certain import UntilCertain
 
 __all__ = ["RoundRobin", "Settings", "round_robin", "top_game"]
@@ -134,17 +135,17 @@ def round_robin(
         ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: options or agents that do not fit the game or each other.
     """
-    options = options or RoundRobinOptions()
+    options, folder = options or RoundRobinOptions(), Path(out).absolute()
     agents = by_name(agents)
     players = load_two_player_agents(game, agents)
     names = sorted(players)
     check_anchor(options, names)
+    options = with_seed(options, folder, chunks.RUN, warn)
     plan = _plan(names, options)
     growth = UntilCertain(names, options, plan) if options.until_certain else None
     budget = None if growth is None else growth.budget
     settings = Settings.of(game, agents, options, until_certain=options.until_certain, budget=budget)
-    run = ChunkedRun(game, players, agents, options, settings, Path(out).absolute(), warn)
-    folder = run.folder
+    run = ChunkedRun(game, players, agents, options, settings, folder, warn)
     with run.opened("round robin", (GIF, *ROUND_ROBIN_FILES), store) as keep:
         records, played = run.play(plan, keep, growth=growth, outdated=[GIF], progress=progress, workers=workers)
         tables = make_tables(records, anchor=options.anchor, seed=derive(options.seed, "ratings"))

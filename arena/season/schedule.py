@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from typing import TypeAlias
 
+from cellgames.arena.play.match_options import SecretSeed
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.options import option
 from cellgames.utils.run_folders import RunOptions
@@ -41,7 +42,7 @@ Divisions: TypeAlias = Collection[Sequence[str]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeasonOptions(RunOptions):
+class SeasonOptions(SecretSeed, RunOptions):
     """Options of a season.
 
     The number of days is that of the rules. The published seasons play a share of 0.38 to 0.51 within the divisions.

@@ -23,6 +23,7 @@ from typing import Any
 from cellgames.agents.agent_names import split_name
 from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
+from cellgames.arena.play.secret_seed import COMMITMENT, commitment, covered, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
@@ -113,8 +114,9 @@ def play_season(
         ClusterError: workers could not play a batch; those before it are in the folder.
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
     """
-    options = options or SeasonOptions()
+    folder = Path(out).absolute()
     check_names(teams)
+    options = with_seed(options or SeasonOptions(), folder, SETTINGS, warn)
     specs = {name: spec for name, spec in (split_name(team.agent) for team in teams) if name != spec}
     teams = [replace(team, agent=split_name(team.agent)[0]) for team in teams]
     seed, progress, say = options.seed, say is not None, say or (lambda message: None)
@@ -129,8 +131,8 @@ def play_season(
         "version": __version__,
         **({"identities": dict(umpire.identities)} if isinstance(umpire, AgentUmpire) else {}),
         **({"specs": specs} if specs else {}),
+        **({COMMITMENT: commitment(seed)} if options.secret_seed else {}),
     }
-    folder = Path(out).absolute()
     failed: list[Record] = []
     batches = list(_batches(schedule, umpire.chunk))
     player: AbstractContextManager[Umpire] = nullcontext(umpire)
@@ -149,7 +151,7 @@ def play_season(
                 (folder / name).unlink(missing_ok=True)
         else:
             _check_folder(folder, settings)
-        write_atomic(folder / SETTINGS, reports.to_text(settings))
+        write_atomic(folder / SETTINGS, reports.to_text(covered(settings) if options.secret_seed else settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
         journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder))
         run = _Run(teams, leagues, schedule, seed, journal, progress, say)
@@ -158,6 +160,9 @@ def play_season(
         write_atomic(folder / reports.STANDINGS, reports.to_text(reports.standings_data(teams, table, seeds)))
         playoffs = run.playoffs(table, seeds)
         run.journal.close()
+        if options.secret_seed:
+            write_atomic(folder / SETTINGS, reports.to_text(settings))
+            warn(revealed_line(seed))
         summary = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
         files = reports.write_season(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
@@ -269,5 +274,6 @@ def _check_folder(folder: Path, settings: dict[str, Any]) -> None:
 def _flat(settings: dict[str, Any]) -> dict[str, Any]:
     """Return the settings with a field for each team, so that a message on differences is short."""
     teams = {f"team {number}": list(team.values()) for number, team in enumerate(settings["teams"], 1)}
-    others = {name: value for name, value in settings.items() if name not in ("teams", "identities", "specs")}
+    apart = {"teams", "identities", "specs", *(["seed"] if settings.get(COMMITMENT) else [])}
+    others = {name: value for name, value in settings.items() if name not in apart}
     return {**others, **teams}

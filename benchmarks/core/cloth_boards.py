@@ -19,7 +19,7 @@ from benchmarks.measurement import Measurement, serve, timed
 if TYPE_CHECKING:
     from torch import Tensor
 
-__all__ = ["CLOTH"]
+__all__ = ["CLOTH", "GENERATIONS", "ground_work", "random_worlds"]
 
 WORLDS, SIZE, GENERATIONS = 1024, 100, 168
 DENSITY = 0.15  # of each side's units at the start
@@ -38,8 +38,8 @@ def _threads(cores: int | None) -> None:
         torch.set_num_threads(cores)
 
 
-def _planes(neutral: float = 0.0) -> Tensor:
-    """int64 [4, S, N, n], random worlds."""
+def random_worlds(neutral: float = 0.0) -> Tensor:
+    """Return random worlds, int64 [4, S, N, n]."""
     import torch
 
     from cellgames.envs.boards.bitboards import Grid
@@ -57,7 +57,7 @@ def generations(seconds: float, *, name: str, cores: int | None, neutral: float 
     from cellgames.envs.cloth_of_gold.simulation import advance
 
     _threads(cores)
-    grid, planes = Grid(SIZE, SIZE, wrap=False), _planes(neutral)
+    grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds(neutral)
 
     def play() -> int:
         advance(grid, planes, GENERATIONS, compile="always")
@@ -74,7 +74,7 @@ def naive(seconds: float, *, name: str) -> Measurement:
     from cellgames.envs.boards.bitboards import Grid
     from cellgames.envs.cloth_of_gold.simulation import advance
 
-    grid, planes = Grid(SIZE, SIZE, wrap=False), _planes()[..., :128].contiguous()
+    grid, planes = Grid(SIZE, SIZE, wrap=False), random_worlds()[..., :128].contiguous()
     a, b, killed = (grid.unpack(planes[kind]).to(torch.uint8) for kind in (0, 1, 3))
 
     def neighbours(cells: Tensor) -> Tensor:
@@ -104,10 +104,11 @@ def naive(seconds: float, *, name: str) -> Measurement:
     return _measurement(name, len(a), "cells", timed(play, seconds))
 
 
-def ground(seconds: float, *, name: str, cores: int | None, bools: bool = False) -> Measurement:
-    """Territory and legal cells of both players, of positions with some dozen units.
+def ground_work(bools: bool = False) -> tuple[Tensor, Callable[[], tuple[Tensor, list[Tensor]]]]:
+    """Return the units of both players in positions with some dozen, [2, S, N, n], and what finds their ground.
 
-    As bitboards, or territory as bitboards and masks as bools [1024, 10001], 10 MB for each player.
+    That returns the territory of both players as bitboards [2, S, N, n], and the legal cells of each, as bitboards
+    [n, S, N] or bools [n, 10001].
     """
     import torch
 
@@ -116,29 +117,39 @@ def ground(seconds: float, *, name: str, cores: int | None, bools: bool = False)
     from cellgames.envs.cloth_of_gold.placement import legal_cells
     from cellgames.envs.cloth_of_gold.territory import territory
     from cellgames.envs.core import seeds
-    from cellgames.envs.kernels import compiling
 
-    _threads(cores)
-    compiling.BREAK_EVEN = 0  # from the first call on
     game = cellgames.make("cloth-of-gold-v0")
     assert isinstance(game, ClothOfGold)
-    units = _planes()[:2] & _planes().roll(7, -1)[:2] & _planes().roll(31, -1)[:2]
+    units = random_worlds()[:2] & random_worlds().roll(7, -1)[:2] & random_worlds().roll(31, -1)[:2]
     units[1] &= ~units[0]
     new = game.init(seeds(0, WORLDS))
     state = new.replace(
         units=units.movedim(-1, 0),
-        territory=territory(game.grid, units, game.radius, compile="always").movedim(-1, 0),
+        territory=territory(game.grid, units, game.radius).movedim(-1, 0),
         live=torch.full_like(new.live, 1),
     )
     turns = [state.replace(current_player=torch.full_like(state.current_player, seat)) for seat in (0, 1)]
 
+    def work() -> tuple[Tensor, list[Tensor]]:
+        field = territory(game.grid, units, game.radius)
+        return field, [game.legal_actions(turn) if bools else legal_cells(game.grid, turn) for turn in turns]
+
+    return units, work
+
+
+def ground(seconds: float, *, name: str, cores: int | None, bools: bool = False) -> Measurement:
+    """Territory and legal cells of both players.
+
+    As bitboards, or territory as bitboards and masks as bools [1024, 10001], 10 MB for each player.
+    """
+    from cellgames.envs.kernels import compiling
+
+    _threads(cores)
+    compiling.BREAK_EVEN = 0  # from the first call on
+    _, work = ground_work(bools)
+
     def play() -> int:
-        territory(game.grid, units, game.radius, compile="always")
-        for turn in turns:
-            if bools:
-                game.legal_actions(turn)
-            else:
-                legal_cells(game.grid, turn)
+        work()
         return WORLDS
 
     play()

@@ -16,14 +16,18 @@ from functools import cache, partial
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from benchmarks.measurement import Measurement, serve, timed
 
-__all__ = ["LIFE"]
+if TYPE_CHECKING:
+    from cellgames.envs.kernels.compiling import Compile
+    from cellgames.envs.toroidal_cup.running_games import Slots
+
+__all__ = ["LIFE", "cup_slots"]
 
 BOARDS, SIZE = 4096, 64
 CELLS = BOARDS * SIZE * SIZE
@@ -180,26 +184,36 @@ def _gxx_version() -> str:
     return subprocess.run([_gxx(), "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def two_colours(seconds: float, *, name: str, cores: int | None) -> Measurement:
-    """The slots that games of the Cup are played in, 1,000 boards of 40 x 280; both teams counted."""
+def cup_slots(compile: Compile = "auto") -> list[Slots]:
+    """Return slots that games of the Cup are played in, 1,000 random boards of 40 x 280 or some more."""
     import torch
 
     from cellgames.envs.boards.bitboards import Grid
     from cellgames.envs.toroidal_cup import COLS, ROWS
     from cellgames.envs.toroidal_cup.colours import Rule
-    from cellgames.envs.toroidal_cup.end import BLOCK
     from cellgames.envs.toroidal_cup.running_games import Slots
     from cellgames.envs.toroidal_cup.simulator import SLOTS
 
-    if cores:
-        torch.set_num_threads(cores)
-    rule = Rule(Grid(ROWS, COLS), 2, "recolour", "always")
+    rule = Rule(Grid(ROWS, COLS), 2, "recolour", compile)
     generator = torch.Generator().manual_seed(0)
     parts = [Slots(rule, SLOTS[-1], 1e-12, torch.device("cpu")) for _ in range(-(-1000 // SLOTS[-1]))]
     for part in parts:
         board = torch.randint(0, 3, (len(part), ROWS, COLS), generator=generator)
         board[torch.rand(board.shape, generator=generator) < 0.8] = 0
         part.enter(torch.arange(len(part)), torch.arange(len(part)), rule.pack(board))
+    return parts
+
+
+def two_colours(seconds: float, *, name: str, cores: int | None) -> Measurement:
+    """Generations of the slots that games of the Cup are played in; both teams counted."""
+    import torch
+
+    from cellgames.envs.toroidal_cup import COLS, ROWS
+    from cellgames.envs.toroidal_cup.end import BLOCK
+
+    if cores:
+        torch.set_num_threads(cores)
+    parts = cup_slots("always")
     boards = sum(map(len, parts))
 
     def play() -> int:

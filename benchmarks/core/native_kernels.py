@@ -7,7 +7,7 @@ disturb both alike. The first call of each is timed apart: torch code is compile
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -30,7 +30,7 @@ from cellgames.envs.torus import filling
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Part, Table
 
-__all__ = ["CASES", "Case", "measure"]
+__all__ = ["CASES", "Case", "compare", "measure"]
 
 OUT = Path("results/benchmarks/native_kernels.md")
 ROUNDS = 5
@@ -146,20 +146,20 @@ def measure(case: Case, rounds: int = ROUNDS) -> Found:
     return Found(native, without, median(ratios), firsts[True], firsts[False])
 
 
-def main() -> int:
-    """Measure all cases and write the page."""
+def compare(command: str, out: Path, title: str, cases: Sequence[Callable[[], Case]]) -> int:
+    """Measure cases, write a page, and return the command's exit status."""
     if status().problem:
-        print(f"native_kernels: {status()}", file=sys.stderr)
+        print(f"{command}: {status()}", file=sys.stderr)
         return 2
     torch.set_num_threads(1)
     rows = []
-    for make in CASES:
+    for make in cases:
         case = make()
         found = measure(case)
         rows.append({"what": case.what, "unit": case.unit, **vars(found)})
         print(f"{case.what}: {found.native:,.0f} {case.unit} a second, {found.ratio:.1f} times torch", flush=True)
     numbers = {
-        **head("python -m benchmarks.core.native_kernels"),
+        **head(command),
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "cpu": cpu_model(),
         "threads": 1,
@@ -188,9 +188,10 @@ def main() -> int:
         "\n".join(f"- {key}: {text}" for key, text in numbers.items()),
         Table("", columns, cells, text=("what", "a second of")),
     ]
-    write_page(OUT, "Native kernels and the torch code that they replace", parts, numbers | {"cases": rows})
+    write_page(out, title, parts, numbers | {"cases": rows})
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    TITLE = "Native kernels and the torch code that they replace"
+    sys.exit(compare("python -m benchmarks.core.native_kernels", OUT, TITLE, CASES))

@@ -9,7 +9,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,11 @@ import numpy.typing as npt
 from benchmarks.measurement import Measurement, serve, timed
 from benchmarks.training.learning_maskable import LARGE_BATCHES, Settings, learn
 
-__all__ = ["OURS", "PRESET", "QUICK"]
+if TYPE_CHECKING:
+    from cellgames.envs.core import Game
+    from cellgames.training.ppo.ppo import PPO
+
+__all__ = ["OURS", "PRESET", "QUICK", "make_ppo"]
 
 SIZE = 5
 NUM_ENVS = 512
@@ -114,8 +118,8 @@ def maskable_ppo(seconds: float, *, name: str, num_envs: int, settings: Settings
     return learn(name, "cellgames", env, num_envs, settings, seconds)
 
 
-def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
-    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
+def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
+    """Return PPO of a new network that plays itself; `folder` is for its opponents, of which there are none."""
     import torch
 
     from cellgames.agents.networks.networks import Size, make_network
@@ -125,7 +129,7 @@ def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
     from cellgames.training.selfplay.rollouts import SelfPlay
 
     torch.manual_seed(0)
-    game, device = _game(), torch.device("cpu")
+    device = torch.device("cpu")
     network = make_network(game, Size(how.channels, how.layers))
     hyperparameters = Hyperparameters(
         num_steps=_NUM_STEPS,
@@ -139,10 +143,15 @@ def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
         vf_coef=0.5,
         max_grad_norm=0.5,
     )
+    play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(folder), device), how.num_envs, device)
+    play.restart(0)
+    return PPO(network, play, hyperparameters)
+
+
+def device_ppo(seconds: float, *, name: str, how: Learning) -> Measurement:
+    """PPO on the core, playing itself; whole iterations, the first left out. Actions that are learned from count."""
     with TemporaryDirectory() as folder:
-        play = SelfPlay(game, network, Opponents(game, {SELF: 1.0}, Pool(Path(folder)), device), how.num_envs, device)
-        play.restart(0)
-        ppo = PPO(network, play, hyperparameters)
+        ppo = make_ppo(_game(), how, Path(folder))
 
         def iterate() -> int:
             _, _, learned = ppo.iterate(0.0)

@@ -123,10 +123,13 @@ def _declare(loaded: Library) -> None:
         "cellgames_native_interface": [],
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
+        "cellgames_trunk": [address],
+        "cellgames_trunk_scratch": [address],
+        "cellgames_trunk_backward": [address, address],
         "cellgames_cloth_of_gold": [number] * 8 + [address] * 2,
         "cellgames_toroidal_cup": [number] * 6 + [address] * 3,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)
         function.argtypes = arguments
-        function.restype = number if name == "cellgames_native_interface" else None
+        function.restype = number if name in ("cellgames_native_interface", "cellgames_trunk_scratch") else None

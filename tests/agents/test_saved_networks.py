@@ -153,6 +153,26 @@ def about_changed(path: Path, **changes: Any) -> None:
     safetensors.torch.save_file(weights, path, metadata={"about": json.dumps(about)})
 
 
+def test_a_digest_tells_weights_that_changed_and_old_files_have_none(tmp_path: Path) -> None:
+    path = tmp_path / "w.safetensors"
+    save_network(path, network_for(TORUS), made={"steps": 12})
+    with safetensors.safe_open(path, "pt") as file:
+        written = json.loads(file.metadata()["about"])
+    digest = written.pop("sha256")
+    assert written == read_about(path)
+    about_changed(path)
+    assert load_network(path).about == written
+    about_changed(path, sha256=digest)
+    assert load_network(path).about == written
+    about_changed(path, sha256=digest, sample=True)
+    with pytest.raises(ValueError, match=r"w\.safetensors: the weights or what is beside them have changed"):
+        read_about(path)
+    save_network(path, network_for(TORUS), made={"steps": 12})
+    about_changed(path, sha257=digest)
+    with pytest.raises(ValueError, match=r"expected no 'sha257' beside the weights; is the file damaged\?"):
+        load(str(path))
+
+
 @pytest.mark.parametrize("text", ["not JSON", "[1]", "null", f'{{"format": {FORMAT}}}'])
 def test_damaged_text_beside_the_weights_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "w.safetensors"

@@ -35,11 +35,7 @@ def test_weights_that_are_no_finite_numbers_are_refused(tmp_path: Path, value: f
     tensors = load_file(path)
     name = next(name for name, tensor in tensors.items() if tensor.is_floating_point())
     tensors[name].view(-1)[0] = value
-    from safetensors import safe_open
-
-    with safe_open(path, "pt") as file:
-        about = file.metadata()
-    save_file(tensors, path, metadata=about)
+    save_file(tensors, path, metadata={"about": json.dumps(read_about(path))})  # without a digest
     with pytest.raises(ValueError, match=rf"bot\.safetensors: expected weights that are finite .*'{name}'"):
         load_network(path, TORUS)
 

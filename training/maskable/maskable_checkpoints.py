@@ -11,12 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from cellgames.training.checkpoint_files import read_state, write_state
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.updates import load_optimizer
 from cellgames.utils.foreign_text import clipped, shown
-from cellgames.utils.run_folders import RunError, replacing
+from cellgames.utils.run_folders import RunError
 
 from .callbacks import IterationCallback, SelfPlayCallback
 from .maskable_ppo import BoardPolicy
@@ -85,8 +84,8 @@ class CheckpointCallback(IterationCallback):
 
     def _keep(self) -> None:
         about = {"format": FORMAT, **_about(self.model)}
-        with replacing(self.path) as part, part.open("wb") as file:
-            torch.save({**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}, file)
+        state = {**about, "model": model_state(self.model), "pool": self.self_play.pool.state_dict()}
+        write_state(self.path, state)
         self.self_play.pool.prune()
 
 
@@ -104,10 +103,12 @@ def continue_from(path: Path, model: MaskablePPO, pool: Pool) -> None:
     if not path.is_file():
         raise ValueError(f"{path}: expected a checkpoint, found none")
     try:
-        data: dict[str, Any] = torch.load(path, map_location=model.device, weights_only=True)
+        data: dict[str, Any] = read_state(path, model.device)
         found = {name: data[name] for name in ("format", "game", "parameters", "size")}
     except Exception as error:  # unpickling fails in many ways
-        raise ValueError(f"{path} is no checkpoint of CheckpointCallback ({type(error).__name__}: {error})") from error
+        raise ValueError(
+            f"{path} is no checkpoint of CheckpointCallback ({type(error).__name__}: {clipped(str(error), 300)})"
+        ) from error
     expected = {"format": FORMAT, **_about(model)}
     for name, value in found.items():
         if value != expected[name]:

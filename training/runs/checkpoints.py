@@ -14,6 +14,7 @@ import torch
 from cellgames.agents.networks.file_names import WEIGHTS_FILE
 from cellgames.training.algorithms import ALGORITHMS
 from cellgames.training.arguments import FREE, GROWS, Arguments
+from cellgames.training.checkpoint_files import read_state, write_state
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import (
     START_OVER,
@@ -22,7 +23,6 @@ from cellgames.utils.run_folders import (
     RunError,
     differences,
     refuse_foreign,
-    replacing,
     write_atomic,
 )
 from cellgames.utils.version import __version__
@@ -86,8 +86,7 @@ class Checkpoint:
         asked = _asked_for(arguments, 1 + len(others))
         about = {"format": FORMAT, "cellgames": __version__, "arguments": asked}
         about |= {"others": list(others)} if others else {}
-        with replacing(folder / CHECKPOINT) as part, part.open("wb") as file:
-            torch.save(unshared({**about, "at": vars(self), "learner": learner}), file)
+        write_state(folder / CHECKPOINT, unshared({**about, "at": vars(self), "learner": learner}))
 
 
 @dataclass(frozen=True)
@@ -115,10 +114,11 @@ def read(folder: Path, arguments: Arguments, device: torch.device, processes: in
     if not path.exists():
         return None
     try:
-        data: dict[str, Any] = torch.load(path, map_location=device, weights_only=True)
+        data: dict[str, Any] = read_state(path, device)
         found = data["format"]
     except Exception as error:  # unpickling fails in many ways
-        raise RunError(f"{path} cannot be read ({type(error).__name__}); {START_OVER}") from error
+        reason = f"{type(error).__name__}: {clipped(str(error), 300)}"
+        raise RunError(f"{path} cannot be read ({reason}); {START_OVER}") from error
     if type(found) is not int or found != FORMAT:
         raise RunError(
             f"{path}: expected a checkpoint of format {FORMAT}, got {shown(found)} of cellgames "

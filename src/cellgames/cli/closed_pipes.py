@@ -72,7 +72,7 @@ def without_readers() -> Iterator[None]:
         yield
 
 
-def _leave(stream: io.TextIOWrapper, outlet: _Outlet) -> None:
+def _leave(stream: io.TextIOWrapper[Any], outlet: _Outlet) -> None:
     """Write what is buffered; an error, such as that of a full disk, was raised where the command flushed."""
     with suppress(OSError):
         stream.flush()

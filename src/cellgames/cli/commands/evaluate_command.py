@@ -17,6 +17,7 @@ from cellgames.agents.identity import identities
 from cellgames.agents.loading import default_opponents
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
+from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, program, recorded, warn
 from cellgames.cli.shared_options import (
@@ -100,6 +101,7 @@ def _run(arguments: argparse.Namespace) -> int:
     agents = {name: load(str(spec), game, name=name) for name, spec in given.items()}
     out = arguments.out
     known, place = identities(given, game), "" if out is None else out
+    options = with_seed(options, out, _DATA, warn)
     with (
         contextlib.nullcontext() if out is None else opened(out, _FILES),
         contextlib.nullcontext() if out is None else last_call.kept_in(out, warn),
@@ -138,6 +140,8 @@ def _measure(
     print(f"\n{evaluation.note(game)}")
     for line in forfeit_notes(forfeits(games), several=game.info.num_players > 2):
         print(line)
+    if options.secret_seed:
+        warn(revealed_line(options.seed))
     if arguments.out is not None:
         _write(arguments, options, game, rows, games, known)
 
@@ -187,6 +191,7 @@ def _write(
         "game": game.id,
         "parameters": plain(game.parameters),
         "seed": options.seed,
+        **({COMMITMENT: commitment(options.seed)} if options.secret_seed else {}),
         "games": options.games,
         "identities": dict(known),
         "forfeits": {agent: own.games for agent, own in forfeits(games).items()},

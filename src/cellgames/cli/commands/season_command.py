@@ -135,7 +135,8 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: tuple[Team
 def _default_out(arguments: argparse.Namespace, asked: TeamOptions, options: SeasonOptions) -> Path:
     """Return a folder named by the settings."""
     words = [arguments.game, *sorted(f"{name}={value}" for name, value in parameters(arguments).items())]
-    words += [f"teams={Path(asked.teams).stem}", f"days={options.days}", f"seed={options.seed}"]
+    words += [f"teams={Path(asked.teams).stem}", f"days={options.days}"]
+    words += ["seed=secret" if options.secret_seed else f"seed={options.seed}"]
     several = {"agents": asked.agents, "patterns": asked.patterns, "sizes": asked.league_sizes}
     words += [f"{name}={'+'.join(map(str, values))}" for name, values in several.items() if values]
     words += [f"within={options.within:g}"] if options.within != SeasonOptions.within else []

@@ -1,0 +1,227 @@
+"""The package beside hand-written C++, by turns in one process: `python -m benchmarks.limit`.
+
+Each row's C++ is first checked against the package's results. One thread is measured by its processor time, so that
+other processes disturb both alike; two threads also by the clock, which counts on idle cores only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: a thread that spins looks busy
+
+import torch
+
+from benchmarks.contestants import rounded
+from benchmarks.limit import board_rows, grid_rows, torus_rows
+from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
+from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
+from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
+from benchmarks.pages import head, write_page
+from cellgames.envs.kernels.compiling import ENDLESS, planned
+from cellgames.envs.native import status
+from cellgames.utils.hardware import cpu_model
+from cellgames.utils.report.model import Cell, Part, Table
+
+__all__ = ["ROWS", "Found", "main"]
+
+OUT = Path("results/benchmarks/limit.md")
+IDLE = 0.95  # of a core: with less the clock says little, and two threads are judged by processor time
+
+ROWS: dict[str, Callable[[], Row]] = {
+    "torus_4096": partial(torus_rows.random_play, 4096),
+    "torus_16384": partial(torus_rows.random_play, 16384),
+    "life": board_rows.life,
+    "cup": board_rows.cup,
+    "cup_games": board_rows.cup_games,
+    "cloth": board_rows.cloth,
+    "ground": board_rows.ground,
+    "grid": partial(grid_rows.rounds, False),
+    "grid_masks": partial(grid_rows.rounds, True),
+    "uct": torus_rows.uct,
+}
+FIRST = "first"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The figures of a row.
+
+    Attributes:
+        row: the work.
+        one: on one thread.
+        two: on two; None on a machine with a single core.
+    """
+
+    row: Row
+    one: Speeds
+    two: Speeds | None
+
+    @property
+    def scaling(self) -> tuple[float, float] | None:
+        """What two threads of the package do, times one, by the clock and by processor time."""
+        if self.two is None:
+            return None
+        return self.two.ours_wall / self.one.ours_wall, self.two.ours / self.one.ours
+
+    @property
+    def met(self) -> dict[str, bool]:
+        """Return which bars the package reaches."""
+        found = {"share": self.one.share >= self.row.bar}
+        if self.row.target is not None:
+            found["target"] = self.one.ours >= self.row.target
+        if self.two is not None and self.scaling is not None:
+            idle = min(self.one.idle, self.two.idle) >= IDLE
+            found["two threads"] = self.scaling[0 if idle else 1] >= SCALING
+        return found
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all figures as JSON has them."""
+        row = {name: getattr(self.row, name) for name in ("name", "what", "unit", "bar", "target")}
+        return row | {"one": asdict(self.one), "two": self.two and asdict(self.two), "met": self.met}
+
+
+def _table(found: Sequence[Found]) -> Table:
+    columns = (
+        *("work", "unit", "ours a second", "C++", "ours / C++", "bar", "met", "target", "met"),
+        *("two threads: ours", "C++", "of one thread, by the clock", "by processor time", "met"),
+    )
+    lines: list[list[Cell]] = []
+    for one in found:
+        met = {name: "yes" if reached else "no" for name, reached in one.met.items()}
+        ours, limit = rounded(one.one.ours), rounded(one.one.limit)
+        line: list[Cell] = [one.row.what, one.row.unit, ours, limit, f"{one.one.share:.2f}", f"{one.row.bar:g}"]
+        line += [met["share"], "" if one.row.target is None else rounded(one.row.target), met.get("target", "")]
+        if one.two is not None and one.scaling is not None:
+            line += [rounded(one.two.ours), rounded(one.two.limit), *(f"{part:.2f}" for part in one.scaling)]
+            line += [met["two threads"]]
+        else:
+            line += [""] * 5
+        lines.append(line)
+    return Table("", columns, lines, text=("work", "unit"))
+
+
+def _write(options: argparse.Namespace, found: Sequence[Found], firsts: dict[str, tuple[float, float]]) -> None:
+    load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    idle = min((speeds.idle for one in found for speeds in (one.one, one.two) if speeds), default=1.0)
+    numbers = {
+        **head(options.command),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "CPU": cpu_model(),
+        "cores": usable_cores(),
+        "load at the end": load,
+        "least part of a core that a contestant had": f"{idle:.2f}",
+        "C++ compiler": f"{compiler_version()}, -O3 -march=native",
+        "torch": torch.__version__,
+        "native kernels": str(status()).removeprefix("native kernels: ").split(",")[0],
+        "rounds": f"{options.rounds} of {options.seconds:g} s, contestants by turns",
+    }
+    parts: list[Part] = ["\n".join(f"- {key}: {text}" for key, text in numbers.items())]
+    if found:
+        parts += [
+            "Units a second of processor time of the busiest thread; the ratio is the median of the rounds' ratios. "
+            f"Two threads should do {SCALING} times as much as one: by the clock, or by processor time where the cores "
+            "were not idle.",
+            _table(found),
+        ]
+    if firsts:
+        lines: list[list[Cell]] = [
+            [game, f"{GAMES[game]:,}", f"{imports:.2f}", f"{step:.2f}", "yes" if step <= LONGEST else "no"]
+            for game, (imports, step) in firsts.items()
+        ]
+        parts += [
+            f"The first step of a new process with an empty cache of compiled code should take {LONGEST} s.",
+            Table("", ("game", "games", "imports, s", "first step, s", "met"), lines, text=("game",)),
+        ]
+    data = {**numbers, "rows": [one.numbers() for one in found], "first_steps": firsts}
+    write_page(options.out, "The package beside hand-written C++", parts, data)
+
+
+def _measured(name: str, options: argparse.Namespace) -> Found:
+    with planned("always", ENDLESS):
+        row = ROWS[name]()
+        one = measure(row, 1, options.rounds, options.seconds)
+        both = usable_cores() > 1 and not options.one_thread
+        two = measure(row, 2, options.rounds, options.seconds) if both else None
+    return Found(row, one, two)
+
+
+def _options(argv: Sequence[str]) -> argparse.Namespace:
+    names = [*ROWS, FIRST]
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.limit", description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5, help="measurements of each contestant (default %(default)s)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement (default %(default)s)")
+    parser.add_argument("--one-thread", action="store_true", help="leave out the measurements on two threads")
+    parser.add_argument(
+        "--rows", default=",".join(names), help=f"names or their beginnings, with commas: {', '.join(names)}"
+    )
+    parser.add_argument("--out", type=Path, default=OUT, metavar="FILE", help="(default %(default)s)")
+    options = parser.parse_args(argv)
+    if options.rounds < 1 or options.seconds <= 0:
+        parser.error("--rounds must be at least 1 and --seconds above 0")
+    wanted = options.rows.split(",")
+    for word in wanted:
+        if not any(name.startswith(word) for name in names) or not word:
+            parser.error(f"--rows: expected names of rows, or their beginnings, got {word!r}; rows: {', '.join(names)}")
+    exact = [word for word in wanted if word in names]
+    begun = tuple(word for word in wanted if word not in names)
+    options.names = [name for name in names if name in exact or (begun and name.startswith(begun))]
+    options.command = shlex.join(["python", "-m", "benchmarks.limit", *argv])
+    return options
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure rows and write the page after each; return 0, 2 without a compiler, 1 if a row failed, 130 on Ctrl-C."""
+    options = _options(list(sys.argv[1:] if argv is None else argv))
+    try:
+        programs()
+    except NoCompilerError as error:
+        print(f"benchmarks.limit: {error}", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    found: list[Found] = []
+    firsts: dict[str, tuple[float, float]] = {}
+    failed = False
+    try:
+        for name in options.names:
+            try:
+                if name == FIRST:
+                    for game in GAMES:
+                        firsts[game] = first_step(game)
+                        print(f"{game:18} first step {firsts[game][1]:.2f} s", flush=True)
+                else:
+                    found.append(_measured(name, options))
+                    print(_line(found[-1]), flush=True)
+            except (RuntimeError, OSError) as error:
+                failed = True
+                print(f"{name}: {error}", file=sys.stderr)
+            else:
+                _write(options, found, firsts)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    if found or firsts:
+        print(f"wrote {options.out} and {options.out.with_suffix('.json').name}")
+    return int(failed)
+
+
+def _line(found: Found) -> str:
+    one, unit = found.one, found.row.unit
+    text = f"{found.row.name:12} {rounded(one.ours):>18} {unit}/s, C++ {rounded(one.limit):>18}, {one.share:.2f} of it"
+    if found.scaling is not None:
+        text += f"; two threads {found.scaling[0]:.2f} of one by the clock, {found.scaling[1]:.2f} by processor time"
+    missed = [name for name, reached in found.met.items() if not reached]
+    return text + (f"; missed: {', '.join(missed)}" if missed else "; all met")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,142 @@
+"""Life, the Toroidal Cup and Cloth of Gold, by the package and by C++."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from benchmarks.core.cloth_boards import GENERATIONS as CLOTH_GENERATIONS
+from benchmarks.core.cloth_boards import ground_work, random_worlds
+from benchmarks.core.life_boards import cup_slots
+from cellgames.envs.boards.bitboards import Grid
+from cellgames.envs.boards.life import Life
+from cellgames.envs.cloth_of_gold.simulation import advance
+from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
+from cellgames.envs.toroidal_cup.end import BLOCK
+from cellgames.envs.toroidal_cup.simulator import boards
+
+from .measuring import Row
+from .programs import call, difference, room
+
+__all__ = ["cloth", "cup", "cup_games", "ground", "life"]
+
+LIFE_BOARDS, LIFE_SIZE, LIFE_GENERATIONS = 4096, 64, 24
+CUP_GAMES = 1000
+LANES = 8  # of a wide word
+
+
+def life() -> Row:
+    """Return the row of Life on tori of 64 x 64."""
+    cells = torch.rand((LIFE_BOARDS, LIFE_SIZE, LIFE_SIZE), generator=torch.Generator().manual_seed(0)) < 0.35
+    ours = Life(LIFE_SIZE, LIFE_SIZE, LIFE_BOARDS)
+    ours.load(cells)
+    grid = Grid(LIFE_SIZE, LIFE_SIZE)
+
+    def tiles(cells: Tensor) -> Tensor:
+        return grid.pack(cells).view(LIFE_SIZE, -1, LANES).transpose(0, 1).contiguous()
+
+    theirs = room((LIFE_BOARDS // LANES, LIFE_SIZE, LANES)).copy_(tiles(cells))
+    for generations in (1, LIFE_GENERATIONS):
+        ours.advance(generations)
+        call("limit_life", LIFE_BOARDS, generations, 2, theirs)
+        difference("life", tiles(ours.cells()), theirs)
+    return Row(
+        "life",
+        f"Life, {LIFE_BOARDS:,} tori of 64 x 64, {LIFE_GENERATIONS} generations a call",
+        "cells",
+        LIFE_BOARDS * LIFE_SIZE * LIFE_SIZE * LIFE_GENERATIONS,
+        lambda: ours.advance(LIFE_GENERATIONS),
+        lambda threads: call("limit_life", LIFE_BOARDS, LIFE_GENERATIONS, threads, theirs),
+    )
+
+
+def cup() -> Row:
+    """Return the row of generations of the Toroidal Cup, with the live cells of both teams counted."""
+    slots = cup_slots()
+    rule, width = slots[0].rule, len(slots[0])
+    games = width * len(slots)
+    tiles, counts = room((games // LANES, call("limit_cup_tile"))), room((games // LANES, BLOCK, 2, LANES))
+    cells = torch.cat([rule.unpack(part.planes) for part in slots]).contiguous()
+    call("limit_cup_put", games, tiles, cells)
+    found = torch.cat([part.advance(0) for part in slots], 1)
+    call("limit_cup_advance", games, BLOCK, 2, tiles, counts)
+    call("limit_cup_get", games, tiles, cells)
+    difference("cup", torch.cat([rule.unpack(part.planes) for part in slots]), cells)
+    both = counts.movedim(0, 2).reshape(BLOCK, 2, games)
+    difference("cup", found, torch.stack((both[:, 1], both[:, 0] - both[:, 1]), -1))
+
+    def ours() -> None:
+        for part in slots:
+            part.advance(0)
+
+    what = f"Toroidal Cup, {BLOCK} generations of {games:,} boards of 40 x 280, the live cells of both teams counted"
+    work = BLOCK * games * ROWS * COLS
+    return Row(
+        "cup",
+        what,
+        "cells",
+        work,
+        ours,
+        lambda threads: call("limit_cup_advance", games, BLOCK, threads, tiles, counts),
+    )
+
+
+def cup_games() -> Row:
+    """Return the row of whole games of the Toroidal Cup; the package's begin as lists of cells, C++'s as boards."""
+    generator, patterns = np.random.default_rng(0), list(PATTERNS)
+    starts = [arrange(patterns[game % len(patterns)], generator) for game in range(CUP_GAMES)]
+    given, final = boards(starts).contiguous(), room((CUP_GAMES, ROWS, COLS), torch.int8)
+    results = room((CUP_GAMES, 5), torch.int32)
+    call("limit_cup_games", CUP_GAMES, 2, given, results, final)
+    expected = simulate(starts)
+    known = (expected.generations, expected.winner, *expected.scores.unbind(1), expected.truncated)
+    difference("cup_games", torch.stack([column.long() for column in known], 1), results)
+    difference("cup_games", expected.board, final)
+    return Row(
+        "cup_games",
+        f"Toroidal Cup, {CUP_GAMES:,} whole games from their patterns to the end",
+        "games",
+        CUP_GAMES,
+        lambda: simulate(starts),
+        lambda threads: call("limit_cup_games", CUP_GAMES, threads, given, results, final),
+        target=1500.0,
+    )
+
+
+def cloth() -> Row:
+    """Return the row of generations of Cloth of Gold."""
+    planes = random_worlds()
+    worlds, grid = planes.shape[-1], Grid(100, 100, wrap=False)
+    out = room(planes.shape)
+    for generations in (1, CLOTH_GENERATIONS):
+        call("limit_cloth", worlds, generations, 2, planes, out)
+        difference("cloth", advance(grid, planes, generations), out)
+    return Row(
+        "cloth",
+        f"Cloth of Gold, {CLOTH_GENERATIONS} generations of {worlds:,} worlds of 100 x 100",
+        "cells",
+        CLOTH_GENERATIONS * worlds * 100 * 100,
+        lambda: advance(grid, planes, CLOTH_GENERATIONS),
+        lambda threads: call("limit_cloth", worlds, CLOTH_GENERATIONS, threads, planes, out),
+        bar=0.8,
+    )
+
+
+def ground() -> Row:
+    """Return the row of the territory and the legal cells of both players."""
+    units, work = ground_work()
+    worlds = units.shape[-1]
+    territory, legal, homeless = room(units.shape), room(units.shape), room((2, worlds))
+    call("limit_ground", worlds, 2, units, homeless, territory, legal)
+    ours, cells = work()
+    difference("ground", ours, territory)
+    difference("ground", torch.stack(cells).movedim(1, -1), legal)
+    return Row(
+        "ground",
+        f"Cloth of Gold, territory and legal cells of both players of {worlds:,} worlds",
+        "worlds",
+        worlds,
+        work,
+        lambda threads: call("limit_ground", worlds, threads, units, homeless, territory, legal),
+    )

@@ -1,0 +1,60 @@
+"""Files with a turned bit, a lost end or a block of zeros: refused in a line or written again, and never believed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from damage import outcomes
+from training_runs import block_extras, network_for, tiny
+
+import cellgames
+from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.training import train
+from cellgames.training.runs import checkpoints
+from cellgames.utils.run_folders import RunError
+
+GAME = cellgames.make("torus-v0", size=3)
+CPU = torch.device("cpu")
+
+
+def plain(value: Any) -> Any:
+    """Return nested containers with the bytes of tensors in their place."""
+    if isinstance(value, torch.Tensor):
+        return value.dtype, value.shape, value.detach().numpy().tobytes()
+    if isinstance(value, Mapping):
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list | tuple) else repr(value)
+
+
+def test_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    block_extras(partial(monkeypatch.setitem, sys.modules))
+    arguments = tiny(total_steps=128, eval_every=100)
+    train(arguments, tmp_path)
+
+    def read() -> Any:
+        saved = checkpoints.read(tmp_path, arguments, CPU)
+        assert saved is not None
+        return plain([vars(saved.at), saved.learner, saved.others])
+
+    found = outcomes(tmp_path / checkpoints.CHECKPOINT, read, (RunError,), range(100))
+    assert found["refused"]
+    assert not found["believed"]
+
+
+def test_weights(tmp_path: Path) -> None:
+    path = tmp_path / "agent.safetensors"
+    save_network(path, network_for(GAME), made={"steps": 12, "seed": 3})
+
+    def read() -> Any:
+        network, about = load_network(path)
+        return plain([about, network.state_dict()])
+
+    found = outcomes(path, read, (ValueError,), range(100))
+    assert found["refused"]
+    assert not found["believed"]

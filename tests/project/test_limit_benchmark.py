@@ -1,0 +1,113 @@
+"""The benchmark beside hand-written C++: its programs play by the rules, and its figures are what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from benchmarks.limit import __main__ as limit
+from benchmarks.limit import measuring, programs
+from benchmarks.limit.measuring import Row
+
+
+def compiler_is_missing() -> bool:
+    try:
+        return not programs.compiler()
+    except programs.NoCompilerError:
+        return True
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(compiler_is_missing(), reason="needs a C++ compiler")
+@pytest.mark.parametrize("name", ["torus_4096", "life", "cup", "cloth", "ground", "grid", "uct"])
+def test_programs_give_what_the_package_gives(name: str) -> None:
+    """A row is made only after its program has been checked against the package."""
+    row = limit.ROWS[name]()
+    assert row.name == name
+    assert row.amount > 0
+
+
+class Clocks:
+    """Clocks that move only when work is done: a second's work of the package is a third of one in C++."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
+        self.threads = threads
+        self.passed = self.mine = self.all = 0.0
+        monkeypatch.setattr(measuring, "perf_counter", lambda: self.passed)
+        monkeypatch.setattr(measuring, "thread_time", lambda: self.mine)
+        monkeypatch.setattr(measuring, "process_time", lambda: self.all)
+
+    def work(self, seconds: float) -> None:
+        """Work on this thread for a part of the time, and twice as long on another if there is one."""
+        self.passed += 4 * seconds
+        self.mine += seconds
+        self.all += seconds * (3 if self.threads == 2 else 1)
+
+    def row(self) -> Row:
+        return Row("toy", "work", "units", 10.0, lambda: self.work(0.3), lambda _: self.work(0.1), target=30.0)
+
+
+def test_figures_are_work_by_the_busiest_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    one = measuring.measure(Clocks(monkeypatch, 1).row(), 1, rounds=3, seconds=5.0)
+    assert one.ours == pytest.approx(10 / 0.3)
+    assert one.limit == pytest.approx(10 / 0.1)
+    assert one.ours_wall == pytest.approx(10 / 1.2)
+    assert one.share == pytest.approx(1 / 3)
+    assert one.idle == pytest.approx(1 / 4)
+    two = measuring.measure(Clocks(monkeypatch, 2).row(), 2, rounds=1, seconds=5.0)
+    assert two.ours == pytest.approx(10 / 0.6)
+    assert two.idle == pytest.approx(1 / 2)
+
+
+def test_the_page_says_which_bars_are_met(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(limit, "programs", lambda: None)
+    monkeypatch.setattr(limit, "compiler_version", lambda: "a compiler")
+    monkeypatch.setattr(limit, "usable_cores", lambda: 2)
+    monkeypatch.setitem(limit.ROWS, "life", lambda: Clocks(monkeypatch, 1).row())
+    page = tmp_path / "limit.md"
+    assert limit.main(["--rows", "life", "--rounds", "1", "--out", str(page)]) == 0
+    (row,) = json.loads(page.with_suffix(".json").read_text())["rows"]
+    assert row["met"] == {"share": False, "target": True, "two threads": False}
+    assert "| work | units | 33.3 | 100 | 0.33 | 0.6 | no | 30 | yes |" in page.read_text()
+    assert "missed: share, two threads" in capsys.readouterr().out
+
+
+def test_a_row_that_differs_fails_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def differs() -> Row:
+        raise RuntimeError("cup: the C++ program and the package give different results")
+
+    monkeypatch.setattr(limit, "programs", lambda: None)
+    monkeypatch.setattr(limit, "compiler_version", lambda: "a compiler")
+    monkeypatch.setitem(limit.ROWS, "cup", differs)
+    monkeypatch.setitem(limit.ROWS, "life", lambda: Clocks(monkeypatch, 1).row())
+    page = tmp_path / "limit.md"
+    assert limit.main(["--rows", "cup,life", "--rounds", "1", "--one-thread", "--out", str(page)]) == 1
+    assert "cup: the C++ program and the package give different results" in capsys.readouterr().err
+    assert [row["name"] for row in json.loads(page.with_suffix(".json").read_text())["rows"]] == ["toy"]
+
+
+def test_without_a_compiler_one_line_says_so(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    programs.programs.cache_clear()
+    page = tmp_path / "limit.md"
+    assert limit.main(["--out", str(page)]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("benchmarks.limit: expected a C++ compiler")
+    assert message.count("\n") == 1
+    assert not page.exists()
+
+
+def test_rows_are_chosen_by_names_or_their_beginnings(capsys: pytest.CaptureFixture[str]) -> None:
+    assert limit._options(["--rows", "torus,grid"]).names == ["torus_4096", "torus_16384", "grid"]
+    assert limit._options([]).names == [*limit.ROWS, "first"]
+    with pytest.raises(SystemExit) as caught:
+        limit._options(["--rows", "tours"])
+    assert caught.value.code == 2
+    assert "got 'tours'" in capsys.readouterr().err
