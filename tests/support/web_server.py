@@ -22,6 +22,7 @@ from cellgames.agents.play_loop import play  # noqa: E402
 from cellgames.arena.play.match import generator, records_of  # noqa: E402
 from cellgames.arena.records.record_lines import Record  # noqa: E402
 from cellgames.web.routes.server import create_app  # noqa: E402
+from cellgames.web.routes.timed_protocol import uvicorn_config  # noqa: E402
 
 __all__ = ["played", "served"]
 
@@ -32,7 +33,7 @@ def served(results: Path, store: Path | None = None, **options: Any) -> Iterator
     with socket.socket(proto=socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
-        config = uvicorn.Config(create_app(results, store, **options), log_level="error", timeout_graceful_shutdown=1)
+        config = uvicorn_config(create_app(results, store, **options), log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()

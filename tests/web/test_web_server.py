@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,12 @@ from cellgames.arena.records.replays import replay
 from cellgames.arena.records.store.store import Store
 from cellgames.envs.cloth_of_gold.game import ClothOfGold
 from cellgames.envs.registry import REGISTRY, GamePlugin, GameSpec, plugins
-from cellgames.web import live_game
+from cellgames.web import agent_seats, live_game
 from cellgames.web.catalog import check_parameters, load_agent, offered
 from cellgames.web.frames import replay_data, step_frames
 from cellgames.web.live_game import BusyError, RefusedError, Session
 from cellgames.web.record_library import Library
+from cellgames.web.routes import timed_protocol
 from cellgames.web.routes.app_state import AppState
 from cellgames.web.routes.server import STATIC, create_app
 from cellgames.web.sessions import FullError, Sessions, specs_of
@@ -335,6 +337,36 @@ def test_an_agent_that_fails_forfeits_and_is_named() -> None:
     assert replay_data(record)["record"]["result"]["forfeit"]
     with pytest.raises(RefusedError, match="over"):
         session.move([15], 3)
+
+
+def test_an_agent_that_takes_too_long_forfeits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent, of the package or not, cannot keep a core busy: the visitor chose board and playouts."""
+    monkeypatch.setattr(agent_seats, "MOVE_S", 0.05)
+    for id, parameters, spec in (("torus-v0", {"size": 9}, "gumbel:5000"), ("toroidal-cup-v0", {}, "rollout:5000")):
+        game = cellgames.make(id, **parameters)
+        session = Session(game, [spec] * 2, partial(load, game=game))
+        before = time.process_time()
+        settled(session)
+        assert session.view()["forfeit"].startswith(f"{spec} as ")
+        assert "forfeits: TookTooLongError: more than 0." in session.view()["forfeit"]
+        assert time.process_time() - before < 5
+        assert sys.getprofile() is None
+
+
+def test_agents_that_nobody_watches_wait_and_go_on_when_somebody_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live_game, "_UNSEEN_S", -1.0)
+    game = cellgames.make("torus-v0", size=3)
+    sessions = Sessions()
+    session = Session(game, ["random", "random"], lambda spec: load(spec, game))
+    sessions.add(session)
+    settled(session)
+    assert (session.view()["turn"], session.done, session.thinking) == (0, False, False)
+    monkeypatch.setattr(live_game, "_UNSEEN_S", 100.0)
+    settled(session)
+    assert session.view()["turn"] == 0, "nobody has asked yet"
+    assert sessions.get(session.id) is session
+    settled(session)
+    assert session.done
 
 
 def test_a_session_waits_for_its_agent_and_no_other_session_does() -> None:
@@ -781,6 +813,30 @@ def test_large_bodies_are_refused_whether_they_say_so_or_not(client: Any) -> Non
     with contextlib.suppress(httpx.WriteError):  # where the server has hung up before all was sent
         assert client.post("/api/replay", content=chunks, headers=headers).status_code == 413
     assert client.get("/api/games").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX-Half: ",
+        b"POST /api/replay HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
+    ],
+    ids=["nothing", "half a head", "half a body"],
+)
+def test_connections_with_unfinished_requests_are_closed(
+    sent: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timed_protocol, "_REQUEST_S", 0.2)
+    with served(tmp_path) as address:
+        place = ("127.0.0.1", int(address.rpartition(":")[2]))
+        with socket.create_connection(place, timeout=30) as connection:
+            connection.sendall(sent)
+            assert connection.recv(1000) == b""  # raises a TimeoutError if it is kept
+        with httpx.Client(base_url=address) as client:  # two requests on one connection, with a pause
+            assert client.get("/api/games").status_code == 200
+            time.sleep(0.4)
+            assert client.get("/api/games").status_code == 200
 
 
 def test_answers_carry_headers_that_keep_foreign_scripts_out(client: Any) -> None:

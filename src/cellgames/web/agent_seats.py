@@ -16,7 +16,12 @@ from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
 
-__all__ = ["AgentSeats"]
+from .time_limit import TookTooLongError, time_limit
+
+__all__ = ["MOVE_S", "AgentSeats"]
+
+MOVE_S = 10.0
+"""Most seconds of processor time that agents have for the move of a seat."""
 
 
 class AgentSeats:
@@ -52,7 +57,7 @@ class AgentSeats:
         return _forfeit(faults)
 
     def act(self, state: State, person: tuple[int, Tensor] | None = None) -> Tensor | Forfeit:
-        """Return the next step's action, or a forfeit if an agent fails.
+        """Return the next step's action, or a forfeit if an agent fails or takes longer than `MOVE_S` a seat.
 
         Args:
             state: A batch of one.
@@ -63,14 +68,16 @@ class AgentSeats:
         """
         faults, info = Faults(), self._game.info
         env_ids, seats = self._seating.to_move(state)
+        most = MOVE_S * max(1, len(seats))
 
         def pick(player: int, env_ids: Tensor, seats: Tensor) -> Tensor:
             agent, chance = self._agents[player], self._generators[player]
             return select_or_fail(agent, self._game, state, env_ids, chance, seats, faults)
 
         try:
-            actions = self._seating.ask(env_ids, seats, pick)
-        except (MemoryError, torch.OutOfMemoryError) as error:  # on the page nobody else could end the game
+            with time_limit(most, "a move" if most == MOVE_S else f"the moves of {len(seats)} seats"):
+                actions = self._seating.ask(env_ids, seats, pick)
+        except (MemoryError, torch.OutOfMemoryError, TookTooLongError) as error:  # nobody else could end the game
             return Forfeit(int(seats[0]), reason_of(error), tuple(seats[1:].tolist()))
         if (forfeit := _forfeit(faults)) is not None:
             return forfeit

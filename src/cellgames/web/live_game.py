@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -35,6 +36,7 @@ PERSON = "human"
 
 _BACK = 300  # turns that can be taken back
 _OWN_S = 0.1  # the person's own step is waited for so long; Life within it may take longer
+_UNSEEN_S = 60.0  # without a request, after which agents wait for the next one; a page asks every 20 s
 _STEPS_KEPT = 60  # last steps whose pictures are kept; a page asks for them at once, and more than once only if it must
 _THINKING = threading.BoundedSemaphore(max(2, os.cpu_count() or 1))  # agents that think at the same time
 
@@ -107,6 +109,8 @@ class Session:
         self._events: list[Event] = []
         self._epoch = 0
         self._thinking = False
+        self._paused = False
+        self._asked_at = time.monotonic()
         self._closed = False
         self._forfeit: Forfeit | None = None
         self._begin()
@@ -184,6 +188,13 @@ class Session:
     def close(self) -> None:
         """Let agents stop after their present move."""
         self._closed = True
+
+    def look(self) -> None:
+        """Note that somebody asks for the game; agents that waited for that go on."""
+        with self._lock:
+            self._asked_at = time.monotonic()
+            if self._paused and not self._thinking and not self._closed:
+                self._think(None)
 
     def view(self, epoch: int = -1, since: int = 0) -> dict[str, Any]:
         """Return what the person may see and the events that the page has not shown, as JSON.
@@ -321,7 +332,7 @@ class Session:
             An event that is set as soon as the person's own action has been played, if it is a step of its own.
         """
         played = threading.Event()
-        self._thinking = True
+        self._thinking, self._paused = True, False
         threading.Thread(target=self._work, args=(chosen, played), daemon=True, name=f"agents of {self.id}").start()
         return played
 
@@ -335,6 +346,11 @@ class Session:
                         return
             played.set()
             while not self._closed:
+                with self._lock:
+                    waits = chosen is not None and self.game.info.simultaneous  # the person's part of this step
+                    if not waits and time.monotonic() - self._asked_at > _UNSEEN_S:
+                        self._paused = True
+                        return
                 with _THINKING:
                     found = self._agents.act(self._now, None if chosen is None else (self._mine, chosen))
                     step = None if isinstance(found, Forfeit) else self._step(found)

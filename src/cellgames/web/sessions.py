@@ -61,7 +61,8 @@ class Sessions:
         with self._lock:
             session = self._kept[id]
             self._asked[id] = self._clock()
-            return session
+        session.look()
+        return session
 
     def drop(self, id: str) -> None:
         """Forget a session; raise a `KeyError` if there is none."""

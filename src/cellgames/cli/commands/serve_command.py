@@ -61,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     from cellgames.arena.records.store.store import Store, default_store
     from cellgames.web.routes.middleware import LOCAL
     from cellgames.web.routes.server import create_app
+    from cellgames.web.routes.timed_protocol import uvicorn_config
 
     if not 0 <= arguments.port <= 65535:
         raise UserError(f"--port must be from 0 to 65535, got {arguments.port}")
@@ -86,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     host, port = arguments.host, listening.getsockname()[1]
     address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
     app = create_app(arguments.results, store, agents=agents, hosts=(*LOCAL, arguments.host) if local else None)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=2))
+    server = uvicorn.Server(uvicorn_config(app, log_level="warning", timeout_graceful_shutdown=2))
     print(f"Cellgames is at {address} (Ctrl-C stops it)", flush=True)
     if arguments.open:
         threading.Timer(1.0, webbrowser.open, [address]).start()

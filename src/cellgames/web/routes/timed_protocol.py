@@ -1,0 +1,70 @@
+"""How uvicorn runs the server: with limits on unfinished requests and on connections."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import h11
+import uvicorn
+from typing_extensions import override
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+__all__ = ["MOST_CONNECTIONS", "TimedProtocol", "uvicorn_config"]
+
+MOST_CONNECTIONS = 500
+"""Most connections at the same time; the server tells others to come again (503)."""
+
+_REQUEST_S = 30.0  # from the first byte of a request, or the start of a connection, to the last byte
+
+
+class TimedProtocol(H11Protocol):
+    """Uvicorn's HTTP protocol that closes a connection whose request does not arrive as a whole in time.
+
+    Uvicorn limits the time between two requests, but neither that before the first one nor that within one. Without a
+    limit each half request would be kept for ever (the attack "slowloris").
+    """
+
+    _timer: asyncio.TimerHandle | None = None
+
+    @override
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+        super().connection_made(transport)
+        self._watch()
+
+    @override
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    @override
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._stop()
+
+    def _watch(self) -> None:
+        """Start the timer when a request begins, and stop it when the request is whole."""
+        if not self._waits():
+            self._stop()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(_REQUEST_S, self._close)
+
+    def _waits(self) -> bool:
+        state: Any = self.conn.their_state
+        return state in (h11.IDLE, h11.SEND_BODY)
+
+    def _stop(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close(self) -> None:
+        self._timer = None
+        if self._waits():
+            self.transport.close()
+
+
+def uvicorn_config(app: Any, **more: Any) -> uvicorn.Config:
+    """Return the configuration of uvicorn for the server; `more` are other fields of `uvicorn.Config`."""
+    limits: dict[str, Any] = {"http": TimedProtocol, "ws": "none", "limit_concurrency": MOST_CONNECTIONS}
+    return uvicorn.Config(app, access_log=False, **limits, **more)
