@@ -1,8 +1,9 @@
 """The state of the process that code of others may change, and how it is put back.
 
-It is the working directory, the standard streams and their descriptors, signal handlers and timers, warnings, limits
-of the interpreter, torch's defaults and modes, and numpy's error handling. What a thread has of its own is put back in
-that thread. Memory, files, modules and environment variables are not among it.
+It is the working directory, the standard streams and their descriptors, signal handlers and timers, environment
+variables, the mask of file permissions, the locale, the path of imports, warnings, limits of the interpreter, torch's
+defaults and modes, and numpy's error handling. What a thread has of its own is put back in that thread. Memory, files,
+imported modules, limits of resources and threads that go on are not among it.
 """
 
 from __future__ import annotations
@@ -50,13 +51,50 @@ def _collect(enabled: bool) -> None:
     (gc.enable if enabled else gc.disable)()
 
 
+_ENVIRONMENT: Any = os.environ
+_LOCALE: Any = importlib.import_module("_locale")
+
+
+def _environment() -> dict[Any, Any]:
+    # The dictionary behind `os.environ`: to read a variable through that one takes fifty times as long.
+    found: dict[Any, Any] = _ENVIRONMENT._data.copy()
+    return found if os.environ is _ENVIRONMENT else {}
+
+
+def _set_environment(was: dict[Any, Any]) -> None:
+    os.environ = _ENVIRONMENT  # noqa: B003  # put back, not cleared
+    now = _ENVIRONMENT._data
+    for key in now.keys() - was.keys():
+        os.unsetenv(key)
+        del now[key]
+    for key, value in was.items():
+        if now.get(key) != value:
+            os.putenv(key, value)
+            now[key] = value
+
+
+def _permissions() -> int:
+    mask = os.umask(0o077)  # it can only be read by setting it
+    os.umask(mask)
+    return mask
+
+
+def _set_path(path: list[str]) -> None:
+    sys.path = path
+
+
 # What is compared by value: how to read it and how to set it. Where each thread has its own, `ThreadState` has it.
 _SHARED: tuple[tuple[Callable[[], Any], Callable[[Any], Any]], ...] = (
     (_folder, _change_folder),
     (torch.get_default_dtype, torch.set_default_dtype),
     (torch.are_deterministic_algorithms_enabled, torch.use_deterministic_algorithms),
     (torch.get_float32_matmul_precision, torch.set_float32_matmul_precision),
+    (_environment, _set_environment),
+    (_permissions, os.umask),
+    (lambda: _LOCALE.setlocale(_LOCALE.LC_ALL, None), lambda name: _LOCALE.setlocale(_LOCALE.LC_ALL, name)),
+    (lambda: sys.path[:], _set_path),
     (sys.getrecursionlimit, sys.setrecursionlimit),
+    (sys.get_int_max_str_digits, sys.set_int_max_str_digits),
     (sys.getswitchinterval, sys.setswitchinterval),
     (gc.isenabled, _collect),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import locale
 import os
 import random
 import signal
@@ -39,6 +40,13 @@ TORUS = cellgames.make("torus-small-v0", size=3)
 OPTIONS = MatchOptions(games=4, opening_plies=0)
 
 
+def permissions() -> int:
+    """Return the mask of file permissions."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
 def state_of_process() -> dict[str, Any]:
     """Return the state of the process that hostile agents change."""
     return {
@@ -52,6 +60,14 @@ def state_of_process() -> dict[str, Any]:
         "handlers": [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)],
         "timer": signal.getitimer(signal.ITIMER_REAL),
         "filters": list(warnings.filters),
+        "environment": (
+            id(os.environ),
+            {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
+        ),
+        "permissions": permissions(),
+        "locale": locale.setlocale(locale.LC_ALL),
+        "imports": list(sys.path),
+        "digits": sys.get_int_max_str_digits(),
         "recursion": sys.getrecursionlimit(),
         "numpy": np.geterr(),
         "collector": gc.isenabled(),

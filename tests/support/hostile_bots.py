@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import locale
 import os
 import random
 import signal
@@ -119,6 +120,15 @@ attacks: dict[str, Callable[[Tensor], Any]] = {
     ),
     "warnings": then_raises(lambda: warnings.simplefilter("error")),
     "recursion limit": then_raises(lambda: sys.setrecursionlimit(200)),
+    "digits": then_raises(lambda: sys.set_int_max_str_digits(0)),
+    "environment": then_raises(
+        lambda: os.environ.update(CELLGAMES_STORE="mine", PATH="nowhere"), lambda: os.environ.pop("HOME", None)
+    ),
+    "another environment": then_raises(lambda: setattr(os, "environ", {})),
+    "permissions": then_raises(lambda: os.umask(0o777)),
+    "locale": then_raises(lambda: locale.setlocale(locale.LC_ALL, "C")),
+    "imports": then_raises(sys.path.clear),
+    "other imports": then_raises(lambda: setattr(sys, "path", [])),
     "seeds": then_raises(
         lambda: random.seed(0),
         lambda: np.random.seed(0),  # noqa: NPY002  # what a bot may do
