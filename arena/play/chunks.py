@@ -2,6 +2,7 @@
 
     run.json      the settings, written first
     games.jsonl   one record a game, appended chunk by chunk (`MatchOptions.chunks`)
+    games.digests the digest of each line of games.jsonl, by which a line that has changed is noticed (`line_digests`)
     forfeits.log  the errors that agents raised, if any did (`forfeit_log`)
 
 The games of a chunk depend on the settings alone. So a continued run plays only what is missing, a run that grows
@@ -21,7 +22,9 @@ from typing import Any, ClassVar, Self, TypeAlias
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
-from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, append, plain, read_records
+from cellgames.arena.records.game_lines import append, read_sound, rewrite
+from cellgames.arena.records.line_digests import DIGESTS
+from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, plain
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
@@ -150,7 +153,7 @@ class ChunkedRun:
     def files(self) -> list[Path]:
         """Return the files of the run itself, without those that are made from its games."""
         log = self.folder / FORFEIT_LOG
-        return [self.folder / RUN, self.folder / RECORDS, *([log] if log.exists() else [])]
+        return [self.folder / RUN, self.folder / RECORDS, self.folder / DIGESTS, *([log] if log.exists() else [])]
 
     @contextmanager
     def opened(self, kind: str, files: Iterable[str], store: AnyStore) -> Iterator[Keep]:
@@ -165,7 +168,7 @@ class ChunkedRun:
             RunError: the folder holds something else or another run, or another process uses it.
             StoreError: the store is another kind of file, or cannot be created.
         """
-        names = (RUN, RECORDS, FORFEIT_LOG, *files)
+        names = (RUN, RECORDS, DIGESTS, FORFEIT_LOG, *files)
         with (
             opened(self.folder, names),
             last_call.kept_in(self.folder, self.warn),
@@ -200,7 +203,7 @@ class ChunkedRun:
 
         Raises:
             RunError: games.jsonl holds a game that does not belong to the run.
-            RecordError: it has a line that no crash can explain.
+            RecordError: it has a line that was written like this, and cannot be read.
             ClusterError: workers could not play a chunk; all others that were under way are in the file.
         """
         path = self.folder / RECORDS
@@ -213,7 +216,7 @@ class ChunkedRun:
         revealed = self.settings.secret and is_revealed(self._read_settings())
         write_atomic(self.folder / RUN, self.settings.to_json(over=False))
         if not clean:
-            write_atomic(path, _lines(kept))
+            rewrite(path, _lines(kept))
         if kept:  # a run that was killed between its file and the store has left the store behind
             keep([record for records in kept.values() for record in records])
         ordered: dict[Key, list[Record]] = {}
@@ -244,7 +247,7 @@ class ChunkedRun:
             match, opening = min(foreign)
             raise RunError(f"{path}: not of this run, games of {match} from opening {opening} on; {START_OVER}")
         if list(kept) != list(ordered):
-            write_atomic(path, _lines(ordered))
+            rewrite(path, _lines(ordered))
         if self.settings.secret:
             write_atomic(self.folder / RUN, self.settings.to_json(over=True))
             self.warn(revealed_line(self.settings.seed))
@@ -352,13 +355,9 @@ class ChunkedRun:
             RunError: a game that does not belong to the run.
         """
         path = self.folder / RECORDS
-        if not path.exists():
-            return {}, True
-        records, torn = read_records(path)
-        if torn:
-            self.warn(torn)
+        records, clean = read_sound(path, Record.from_json, self.warn)
         found: dict[Key, list[Record]] = {}
-        for number, record in enumerate(records, 1):
+        for number, (_, record) in enumerate(records, 1):
             if wrong := self._why_foreign(record, chunk_of):
                 raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
             assert record.pairing is not None  # `_why_foreign` has looked
@@ -366,7 +365,7 @@ class ChunkedRun:
         kept = {key: part for key, part in found.items() if _is_whole(part, chunk_of(key))}
         if dropped := len(records) - sum(map(len, kept.values())):
             self.warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
-        return kept, path.read_bytes() == _lines(kept)
+        return kept, clean and [line for line, _ in records] == _lines(kept)
 
     def _why_foreign(self, record: Record, chunk_of: Callable[[Key], Chunk | None]) -> str:
         """Return why the game cannot be one of the run's, "" if it can."""
@@ -414,6 +413,6 @@ def _is_whole(records: Sequence[Record], chunk: Chunk | None) -> bool:
     return chunk is not None and [record.pairing for record in records] == [*chunk.pairings]
 
 
-def _lines(chunks: Mapping[Key, list[Record]]) -> bytes:
-    """Return the content of a file that holds these chunks, in this order."""
-    return "".join(record.to_json() + "\n" for chunk in chunks.values() for record in chunk).encode()
+def _lines(chunks: Mapping[Key, list[Record]]) -> list[bytes]:
+    """Return the lines of a file that holds these chunks, in this order."""
+    return [record.to_json().encode() for chunk in chunks.values() for record in chunk]

@@ -2,6 +2,7 @@
 
     run.json          the settings
     games.jsonl       one record a game
+    games.digests     the digest of each of these lines (`line_digests`)
     ratings.*, ...    the tables (`run_report.FREE_FOR_ALL_FILES`), written when all games are played
 
 `seatings` draws who sits where in blocks of as many games as there are agents; in each block every agent has every seat
@@ -87,7 +88,7 @@ def free_for_all(
 
     Raises:
         RunError: the folder holds something else or another run, or another process uses it.
-        RecordError: games.jsonl has a line that no crash can explain.
+        RecordError: games.jsonl has a line that was written like this, and cannot be read.
         StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: options or agents that do not fit the game or each other.

@@ -2,6 +2,7 @@
 
     run.json          the settings
     games.jsonl       one record a game, by pair and opening
+    games.digests     the digest of each of these lines (`line_digests`)
     ratings.*, ...    the tables (`reports.FILES`), written when all games are played
     order.csv         how certain the order is, with the option `until_certain`
     top_game.gif      the longest game of the two best agents, with the option `gif`
@@ -130,7 +131,7 @@ def round_robin(
 
     Raises:
         RunError: the folder holds something else or another run, or another process uses it.
-        RecordError: games.jsonl has a line that no crash can explain.
+        RecordError: games.jsonl has a line that was written like this, and cannot be read.
         StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a chunk; others that were under way are kept.
         ValueError: options or agents that do not fit the game or each other.

@@ -16,6 +16,8 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar, get_args
 from cellgames.utils.foreign_text import shown
 from cellgames.utils.run_folders import PathLike
 
+from .line_digests import digests_path, has_changed, known_digests
+
 __all__ = [
     "MOST_SEATS",
     "RECORDS",
@@ -383,7 +385,8 @@ def read_records(path: PathLike) -> Reading:
     A last line that has no newline and is no record was torn by a crash: it is dropped and reported.
 
     Raises:
-        RecordError: Any other line that is no record; the message names file and line.
+        RecordError: Any other line that is no record, or that has changed since a run wrote it (`line_digests`); the
+            message names file and line.
         OSError: The file cannot be read.
     """
     return Reading(*read_lines(path, Record.from_json))
@@ -392,8 +395,14 @@ def read_records(path: PathLike) -> Reading:
 def read_lines(path: PathLike, parse: Callable[[bytes], T]) -> tuple[list[T], str]:
     """Return every line as `parse` reads it (it raises `ValueError`), and what was dropped; see `read_records`."""
     lines = Path(path).read_bytes().split(b"\n")
+    known = known_digests(path)  # after the lines, since a run that goes on writes its digests first
     found, last = [], lines.pop()
     for number, line in enumerate(lines, 1):
+        if has_changed(line, known):
+            raise RecordError(
+                f"{path}, line {number}: this line has changed since it was written, {digests_path(path).name} does "
+                "not have it; the command that made this run plays its game again"
+            )
         try:
             found.append(parse(line))
         except ValueError as error:

@@ -1,18 +1,19 @@
 """The file of a season's games, which is appended batch by batch and read again by a season that continues.
 
 The season asks for its batches in an order that follows from the settings and the results so far. So the file is a
-journal: what it holds of the next batch is taken from it, and the rest is played. A batch of which only a part is in
-the file was torn by a kill and is played again.
+journal: a batch that is in it is taken from it, and the others are played. A batch of which only a part is in the file
+is played again: it was torn by a kill, or some of its lines have changed since they were written (`line_digests`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from cellgames.arena.records.forfeit_log import ForfeitLog
-from cellgames.arena.records.record_lines import append, read_lines
-from cellgames.utils.run_folders import START_OVER, RunError, write_atomic
+from cellgames.arena.records.game_lines import append, read_sound, rewrite
+from cellgames.utils.run_folders import START_OVER, RunError
 
 from .games import Fixture, Played, Umpire
 
@@ -29,9 +30,11 @@ class Journal:
         warn: gets a line for what is dropped.
         keep: gets every batch when it is in the file, those from before too.
         log: gets the errors that agents raised.
+        days: first attempts of all games of the days.
 
     Raises:
-        RecordError: the file has a line that no crash can explain.
+        RunError: the file holds games of other days.
+        RecordError: it has a line that was written like this, and cannot be read.
     """
 
     def __init__(
@@ -42,23 +45,25 @@ class Journal:
         warn: Callable[[str], None],
         keep: Callable[[Sequence[Played]], None] = lambda played: None,
         log: ForfeitLog | None = None,
+        *,
+        days: Collection[Fixture],
     ) -> None:
         self.path, self.umpire, self.seed, self.warn, self._keep = path, umpire, seed, warn, keep
         self._log = log
         self.played = 0
         self.games = 0
-        self._waiting: list[bytes] = []
-        self._taken = 0  # of the waiting ones
-        self._clean = True
-        if path.exists():
-            self._waiting, torn = read_lines(path, _line)
-            self._clean = path.read_bytes() == self._bytes(len(self._waiting))
-            if torn:
-                warn(torn)
+        self._taken: list[Fixture] = []  # in the season's order
+        self._lines: dict[Fixture, bytes] = {}  # in the order of the file
+        found, self._clean = read_sound(path, Fixture.from_json, warn)
+        for number, (line, fixture) in enumerate(found, 1):
+            if fixture.stage.startswith("day ") and replace(fixture, attempt=0) not in days:
+                raise self._foreign(number, f"which has no {fixture}")
+            if self._lines.setdefault(fixture, line) != line:
+                raise self._foreign(number, f"where {fixture} ended otherwise before")
 
     def holds(self, fixtures: Sequence[Fixture]) -> bool:
         """Return True if `play` would take this batch from the file."""
-        return len(self._waiting) - self._taken >= len(fixtures)
+        return all(fixture in self._lines for fixture in fixtures)
 
     def play(self, fixtures: Sequence[Fixture], finished: Callable[[int], None] | None = None) -> list[Played]:
         """Return the games of a batch, from the file, or else play them and append them to it.
@@ -71,58 +76,49 @@ class Journal:
             RunError: the file holds other games.
         """
         self.games += len(fixtures)
-        lines = self._waiting[self._taken : self._taken + len(fixtures)]
-        found = [
-            self._read(fixture, line, number)
-            for number, (fixture, line) in enumerate(zip(fixtures, lines, strict=False), self._taken + 1)
-        ]
-        if len(found) == len(fixtures):
-            self._taken += len(found)
+        if self.holds(fixtures):
+            self._taken += fixtures
+            found = [self._read(fixture) for fixture in fixtures]
             self._keep(found)
             return found
-        self._cut()
+        self._make_room(fixtures)
         played = self.umpire.play(fixtures, self.seed, finished)
         if self._log is not None:
             self._log.add(trace for game in played for trace in game.traces)
         append(self.path, played)
+        self._lines.update((game.fixture, game.to_json().encode()) for game in played)
+        self._taken += fixtures
         self._keep(played)
         self.played += len(played)
         return played
 
     def close(self) -> None:
-        """Check that the file holds no other games, and write it anew if it was torn.
+        """Check that the file holds no other games, and write it anew if its lines are not those, in their order.
 
         Raises:
             RunError: the file holds more.
         """
-        if self._taken < len(self._waiting):
-            raise RunError(f"{self.path}, game {self._taken + 1}: not of this season, which is over; {START_OVER}")
-        if not self._clean:
-            self._cut()
+        taken = set(self._taken)
+        for number, fixture in enumerate(self._lines, 1):
+            if fixture not in taken:
+                raise self._foreign(number, "which is over")
+        if not self._clean or list(self._lines) != self._taken:
+            rewrite(self.path, [self._lines[fixture] for fixture in self._taken])
 
-    def _cut(self) -> None:
-        """Leave only whole batches in the file, and forget the others."""
-        if dropped := len(self._waiting) - self._taken:
-            self.warn(f"{self.path}: dropped {dropped} games of a batch that is not complete; they are played again")
-        if dropped or not self._clean:
-            write_atomic(self.path, self._bytes(self._taken))
+    def _make_room(self, fixtures: Sequence[Fixture]) -> None:
+        """Leave only sound lines in the file, and none of this batch."""
+        there = [fixture for fixture in fixtures if self._lines.pop(fixture, None) is not None]
+        if there:
+            self.warn(f"{self.path}: dropped {len(there)} games of a batch that is not complete; they are played again")
+        if there or not self._clean:
+            rewrite(self.path, list(self._lines.values()))
             self._clean = True
-        self._waiting = self._waiting[: self._taken]
 
-    def _bytes(self, count: int) -> bytes:
-        return b"".join(line + b"\n" for line in self._waiting[:count])
-
-    def _read(self, fixture: Fixture, line: bytes, number: int) -> Played:
+    def _read(self, fixture: Fixture) -> Played:
         try:
-            found = Fixture.from_json(line)
-            if found != fixture:
-                raise ValueError(f"expected {fixture}, got {found}")
-            return self.umpire.read(fixture, self.seed, line)
+            return self.umpire.read(fixture, self.seed, self._lines[fixture])
         except ValueError as error:
-            raise RunError(f"{self.path}, game {number}: not of this season, {error}; {START_OVER}") from None
+            raise self._foreign(1 + list(self._lines).index(fixture), str(error)) from None
 
-
-def _line(line: bytes) -> bytes:
-    """Return the line if it holds a game."""
-    Fixture.from_json(line)
-    return line
+    def _foreign(self, number: int, why: str) -> RunError:
+        return RunError(f"{self.path}, game {number}: not of this season, {why}; {START_OVER}")

@@ -3,6 +3,7 @@
     season.json       the settings, written first
     schedule.json     who plays whom, and how fair it is
     games.jsonl       one line a game, appended batch by batch (`journal`)
+    games.digests     the digest of each of these lines (`line_digests`)
     standings.json    written when the last day is over
     bracket.*, report.md   written when there is a champion (`season_reports`)
 
@@ -25,6 +26,7 @@ from cellgames.arena.play.chunks import refuse_changed
 from cellgames.arena.play.match import derive
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, covered, revealed_line, with_seed
 from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog
+from cellgames.arena.records.line_digests import DIGESTS
 from cellgames.arena.records.record_lines import Record
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.arena.stats.tables import forfeits
@@ -54,7 +56,7 @@ from .teams import Leagues, Team, by_league, check_names
 __all__ = ["Season", "play_season"]
 
 SETTINGS, GAMES = "season.json", "games.jsonl"
-_FILES = (SETTINGS, GAMES, FORFEIT_LOG, *reports.FILES)
+_FILES = (SETTINGS, GAMES, DIGESTS, FORFEIT_LOG, *reports.FILES)
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ def play_season(
 
     Raises:
         RunError: the folder holds something else or another season, or another process uses it.
-        RecordError: games.jsonl has a line that no crash can explain.
+        RecordError: games.jsonl has a line that was written like this, and cannot be read.
         StoreError: the store is another kind of file, or cannot be created.
         ClusterError: workers could not play a batch; those before it are in the folder.
         ValueError: teams or options that do not fit, or agents that cannot be sent to workers.
@@ -153,7 +155,8 @@ def play_season(
             _check_folder(folder, settings)
         write_atomic(folder / SETTINGS, reports.to_text(covered(settings) if options.secret_seed else settings))
         write_atomic(folder / reports.SCHEDULE, reports.to_text(reports.schedule_data(schedule, leagues)))
-        journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder))
+        days = {fixture for batch in batches for fixture in batch.fixtures}
+        journal = Journal(folder / GAMES, plays, seed, warn, keep, ForfeitLog(folder), days=days)
         run = _Run(teams, leagues, schedule, seed, journal, progress, say)
         table = run.days(batches)
         seeds = seed_teams(table, leagues)
@@ -166,7 +169,7 @@ def play_season(
         summary = reports.Summary(settings, tuple(teams), schedule, tuple(table), playoffs, forfeits(failed))
         files = reports.write_season(folder, summary, warn)
     games, played = run.journal.games, run.journal.played
-    paths = (folder / SETTINGS, folder / GAMES, *files)
+    paths = (folder / SETTINGS, folder / GAMES, folder / DIGESTS, *files)
     return Season(Path(out), summary.teams, schedule, summary.table, playoffs, games, played, paths)
 
 

@@ -10,14 +10,16 @@ from typing import Any
 
 import pytest
 import torch
+from arena_runs import block_plots
 from damage import outcomes
 from training_runs import block_extras, network_for, tiny
 
 import cellgames
 from cellgames.agents.networks.saved import load_network, save_network
+from cellgames.arena import RoundRobinOptions, round_robin
 from cellgames.training import train
 from cellgames.training.runs import checkpoints
-from cellgames.utils.run_folders import RunError
+from cellgames.utils.run_folders import RunError, compared_files
 
 GAME = cellgames.make("torus-v0", size=3)
 CPU = torch.device("cpu")
@@ -58,3 +60,17 @@ def test_weights(tmp_path: Path) -> None:
     found = outcomes(path, read, (ValueError,), range(100))
     assert found["refused"]
     assert not found["believed"]
+
+
+def test_games_of_a_continued_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The run ends with the same files, without damage to any of them."""
+    block_plots(monkeypatch)
+
+    def read() -> Any:
+        round_robin(GAME, ("random", "greedy"), RoundRobinOptions(games=8, chunk=2, gif=False), out=tmp_path)
+        return {name: path.read_bytes() for name, path in compared_files(tmp_path).items()}
+
+    read()
+    for name, seeds in (("games.jsonl", range(80)), ("games.digests", range(20))):
+        found = outcomes(tmp_path / name, read, (ValueError,), seeds)
+        assert (found["refused"], found["believed"]) == ([], [])

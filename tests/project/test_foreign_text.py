@@ -205,6 +205,8 @@ def test_no_command_writes_control_characters_to_the_terminal(
     assert main(["replay", str(run), "--list"]) == 0
     (run / "games.jsonl").write_text('{"game":"\\u001b[2J"}\n')
     assert main(["replay", str(run)]) == 2
+    (run / "games.digests").unlink()
+    assert main(["replay", str(run)]) == 2
     teams = tmp_path / "teams.csv"
     teams.write_text("name,agent\n\x1b[2J,random\n")
     assert main(["season", "torus-small-v0", "--teams", str(teams), "--out", str(tmp_path / "season")]) == 2

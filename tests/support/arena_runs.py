@@ -130,11 +130,10 @@ def die_within(number: int, append: Append, lost: int) -> Append:
 
     def append_or_die(path: PathLike, games: Sequence[Line]) -> None:
         calls.append(path)
-        if len(calls) == number:
-            with open(path, "ab") as file:
-                file.write("".join(game.to_json() + "\n" for game in games).encode()[:-lost])
-            _die()
         append(path, games)
+        if len(calls) == number:
+            os.truncate(path, os.path.getsize(path) - lost)
+            _die()
 
     return append_or_die
 

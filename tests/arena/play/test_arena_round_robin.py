@@ -68,10 +68,8 @@ def chunks_played(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_a_run_leaves_its_files_and_games_that_replay(complete: Path) -> None:
-    assert set(content(complete)) == {"run.json", "games.jsonl", "top_game.gif", *ROUND_ROBIN_FILES} - {
-        "cycles.png",
-        "order.csv",
-    }
+    written = {"run.json", "games.jsonl", "games.digests", "top_game.gif", *ROUND_ROBIN_FILES}
+    assert set(content(complete)) == written - {"cycles.png", "order.csv"}
     records, torn = read_records(complete / "games.jsonl")
     assert torn == ""
     assert len(records) == 36
@@ -311,22 +309,52 @@ def test_a_run_of_a_game_of_chance_continues_with_openings_that_stopped_early(
     assert again.records[:40] == first.records
 
 
+FOREIGN = (
+    ('"opening":2,', '"opening":3,', "opening: expected 2 at most, got 3"),
+    ('"opening":0,', '"opening":77,', "no opening 77 with seats [0, 1] in a match"),
+    ('"agents":["arena_bots:First",', '"agents":["greedy",', "agents: expected arena_bots:First, "),
+)
+
+
 def test_games_that_cannot_be_of_this_run_are_refused(tmp_path: Path) -> None:
+    """Those of a run without digests, as of the first versions."""
     out = tmp_path / "run"
     run(out)
     games = (out / "games.jsonl").read_text()
-    for old, new, said in (
-        ('"opening":2,', '"opening":3,', "opening: expected 2 at most, got 3"),
-        ('"opening":0,', '"opening":77,', "no opening 77 with seats [0, 1] in a match"),
-        ('"agents":["arena_bots:First",', '"agents":["greedy",', "agents: expected arena_bots:First, "),
-    ):
+    (out / "games.digests").unlink()
+    for old, new, said in FOREIGN:
         (out / "games.jsonl").write_text(games.replace(old, new, 1))
         with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this run, " + re.escape(said)):
             run(out)
-    lines = games.splitlines(keepends=True)
-    (out / "games.jsonl").write_text("".join([lines[0], lines[1][:50] + "\n", *lines[2:]]))
-    with pytest.raises(RecordError, match=r"games\.jsonl, line 2: "):
-        run(out)
+
+
+@pytest.mark.parametrize("digests", [True, False])
+def test_lines_that_have_changed_are_played_again(digests: bool, tmp_path: Path, chunks_played: list[int]) -> None:
+    out = tmp_path / "run"
+    run(out)
+    before, said = content(out), list[str]()
+    lines = before["games.jsonl"].splitlines(keepends=True)
+    changes = [before["games.jsonl"].replace(old.encode(), new.encode(), 1) for old, new, _ in FOREIGN] * digests
+    for games in (*changes, b"".join([lines[0], lines[1][:50] + b"\n", *lines[2:]])):
+        (out / "games.jsonl").write_bytes(games)
+        if digests:
+            with pytest.raises(RecordError, match=r"line \d+: this line has changed since it was written, games.dig"):
+                read_records(out / "games.jsonl")
+        else:
+            (out / "games.digests").unlink()
+        chunks_played.clear()
+        run(out, warn=said.append)
+        assert chunks_played == [4]
+        assert "dropped 1 lines that have changed since they were written, the first is line " in said[0]
+        assert content(out) == before
+
+
+def test_games_of_another_run_with_our_digests_are_no_damage(tmp_path: Path) -> None:
+    run(tmp_path / "run")
+    run(tmp_path / "other", seed=1)
+    (tmp_path / "run" / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
+    with pytest.raises(RecordError, match=r"none of its lines has its digest in games\.digests: expected the games of"):
+        run(tmp_path / "run")
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs flock")

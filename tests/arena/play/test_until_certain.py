@@ -22,6 +22,7 @@ from cellgames.arena.play import chunks
 from cellgames.arena.play.match import derive
 from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin
+from cellgames.arena.records.game_lines import append
 from cellgames.arena.records.record_lines import Pairing, Record, Result, plain
 from cellgames.arena.report.order_section import order_section, order_text
 from cellgames.arena.stats.comparisons import Outcome, PairResult
@@ -343,8 +344,7 @@ def test_games_that_the_rounds_do_not_ask_for_are_refused(play: Callable[..., Ro
     options = MatchOptions(games=20, seed=0, opening_plies=2, chunk=5)
     pairings = [Pairing("a vs b", opening, seats) for opening in range(10, 15) for seats in ((0, 1), (1, 0))]
     more = made_up(dict.fromkeys(NAMES, 0.0), lambda: None)(GAME, {"a": 0, "b": 0}, options, pairings)
-    with (tmp_path / "games.jsonl").open("a") as file:
-        file.writelines(record.to_json() + "\n" for record in more)
+    append(tmp_path / "games.jsonl", more)
     with pytest.raises(RunError, match="not of this run, games of a vs b from opening 10 on"):
         play(tmp_path, (0.0, 4.0, 8.0, 12.0), budget=300)
     assert run.played == 120

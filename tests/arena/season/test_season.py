@@ -27,7 +27,7 @@ from cellgames.arena.season.teams import assign_divisions, by_league
 from cellgames.utils.run_folders import RunError
 
 TEAMS = made_up(9)
-FILES = {"season.json", "games.jsonl", *season_reports.FILES}
+FILES = {"season.json", "games.jsonl", "games.digests", *season_reports.FILES}
 
 
 def run(out: Path, coin: Coin | None = None, **options: Any) -> Season:
@@ -326,7 +326,7 @@ def test_a_finished_season_plays_nothing_and_changes_nothing(whole: Path) -> Non
 
 def test_lost_tables_are_written_again(whole: Path) -> None:
     before = content(whole)
-    for name in FILES - {"season.json", "games.jsonl"}:
+    for name in FILES - {"season.json", "games.jsonl", "games.digests"}:
         (whole / name).unlink()
     run(whole)
     assert content(whole) == before
@@ -412,30 +412,46 @@ def test_another_season_in_the_folder_is_refused_with_what_differs(whole: Path) 
 def test_games_of_another_season_are_refused(whole: Path, tmp_path: Path) -> None:
     run(tmp_path / "other", seed=1)
     (whole / "games.jsonl").write_bytes((tmp_path / "other" / "games.jsonl").read_bytes())
-    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this season, expected day 1, game 1: "):
+    with pytest.raises(RecordError, match=r"none of its lines has its digest in games\.digests"):
+        run(whole)
+    (whole / "games.digests").write_bytes((tmp_path / "other" / "games.digests").read_bytes())
+    with pytest.raises(RunError, match=r"games\.jsonl, game 1: not of this season, which has no day 1, game 1: "):
         run(whole)
 
 
-def test_games_that_were_changed_are_refused(whole: Path) -> None:
+def test_games_that_were_changed_are_played_again_or_refused(whole: Path) -> None:
+    before, coin, said = content(whole), Coin(30), list[str]()
     lines = (whole / "games.jsonl").read_text().splitlines(keepends=True)
     changed = lines[4].replace('"scores":[', '"scores":[8')
     (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
+    run(whole, coin, warn=said.append)
+    assert (len(coin.batches), content(whole)) == (1, before)
+    assert "dropped 1 lines that have changed since they were written, the first is line 5; " in said[0]
+    (whole / "games.jsonl").write_text("".join([*lines[:4], changed, *lines[5:]]))
+    (whole / "games.digests").unlink()
     with pytest.raises(RunError, match=r"games\.jsonl, game 5: not of this season, the coins fell otherwise; choose"):
         run(whole)
 
 
 def test_games_after_the_end_are_refused(whole: Path) -> None:
-    with (whole / "games.jsonl").open("ab") as file:
-        file.write((whole / "games.jsonl").read_bytes().splitlines(keepends=True)[0])
+    lines = (whole / "games.jsonl").read_bytes().splitlines(keepends=True)
+    (whole / "games.digests").unlink()
+    (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[-1].replace(b'"game":', b'"game":9', 1)]))
     with pytest.raises(RunError, match=r"game \d+: not of this season, which is over"):
         run(whole)
-
-
-def test_a_broken_line_in_the_middle_is_refused(whole: Path) -> None:
-    games = (whole / "games.jsonl").read_bytes()
-    (whole / "games.jsonl").write_bytes(games.replace(b'{"season"', b'{"saison"', 1))
-    with pytest.raises(RecordError, match=r"games\.jsonl, line 1: expected a game of a season, got "):
+    (whole / "games.jsonl").write_bytes(b"".join([*lines, lines[0].replace(b"}", b',"more":1}', 1)]))
+    with pytest.raises(RunError, match=r"game \d+: not of this season, where day 1, game 1: .* ended otherwise before"):
         run(whole)
+
+
+def test_a_broken_line_in_the_middle_is_played_again(whole: Path) -> None:
+    before = content(whole)
+    for name in ("games.digests", "nothing"):
+        (whole / name).unlink(missing_ok=True)
+        (whole / "games.jsonl").write_bytes(before["games.jsonl"].replace(b'{"season"', b'{"saison"', 1))
+        coin = Coin(30)
+        run(whole, coin)
+        assert (len(coin.batches), content(whole)) == (1, before)
 
 
 def test_other_folders_and_files_are_left_alone(tmp_path: Path) -> None:
