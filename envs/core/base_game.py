@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic
+from typing import TYPE_CHECKING, Any, ClassVar, Generic
 
 import torch
 from torch import Tensor
@@ -21,6 +21,9 @@ from .chance import next_seed
 from .errors import IllegalActionError
 from .info import Compilation, GameInfo
 from .state import S, along_envs, choose_envs
+
+if TYPE_CHECKING:
+    from .vector import NativeStep
 
 __all__ = ["BaseGame"]
 
@@ -255,6 +258,10 @@ class BaseGame(ABC, Generic[S]):
         return max(choice for choice, flag in enumerate(legal.tolist()) if flag)
 
     # --- hooks of `Vector` ------------------------------------------------------------------------------------
+
+    def _native_step(self, device: torch.device) -> NativeStep[S] | None:
+        """Return the native code for a whole step of a `Vector` on `device`; None where there is none."""
+        return None
 
     def _legal_again(self, state: S, mask: Tensor) -> Tensor:
         """Return `_legal`; may write into `mask`, an earlier one of as many games that nobody needs any more."""

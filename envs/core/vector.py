@@ -1,8 +1,9 @@
 """Many games at once that start over by themselves, and the positions from which games start.
 
-The contract's `Game.step` gives a new state; `Vector` owns one state and overwrites it, so that a compiled step runs
-through memory once. Callers get copies. Large batches are compiled where a C++ compiler is found (on CUDA, always),
-small ones and machines without a compiler run eagerly; the results are the same.
+The contract's `Game.step` gives a new state; `Vector` owns one state and overwrites it, so that a step runs through
+memory once. Callers get copies. A game may have a step in native code, which runs wherever the library is built. Else
+large batches are compiled where a C++ compiler is found (on CUDA, always), small ones and machines without a compiler
+run eagerly. The results are the same.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias
 
 import torch
 from torch import Tensor
@@ -30,7 +31,23 @@ from .state import S, State, choose_envs
 if TYPE_CHECKING:
     from .game import Game
 
-__all__ = ["Positions", "Starts", "Transition", "Vector", "positions_by_env", "put_positions", "to_positions"]
+__all__ = [
+    "Backend",
+    "NativeStep",
+    "Positions",
+    "Starts",
+    "Transition",
+    "Vector",
+    "positions_by_env",
+    "put_positions",
+    "to_positions",
+]
+
+Backend = Literal["native", "compiled", "eager"]
+"""The code that a `Vector` steps by: a step in native code, compiled torch code, or torch code as it is.
+
+The latter two may call native kernels for a part of a step.
+"""
 
 Given: TypeAlias = State | str | Sequence[str]
 Sampler: TypeAlias = Callable[[int, torch.Generator], Given]
@@ -76,6 +93,15 @@ class Transition:
     def done(self) -> Tensor:
         """[B] bool, terminated or truncated: a new game stands in the env."""
         return self.terminated | self.truncated
+
+
+NativeStep: TypeAlias = Callable[[S, Tensor, Tensor, bool], Transition]
+"""A step in native code of a batch of games, none of which is over; those that end are replaced by new ones.
+
+It takes the state and the mask of legal actions, both of which it overwrites, and int64 [B, ...]: actions, which it
+returns; or bits for `Game.random_actions`, if the last argument is True. Its results equal those of `Game._step` and
+`Game._restart` in every bit, and share no memory with the state.
+"""
 
 
 class Starts(Generic[S]):
@@ -204,14 +230,15 @@ class Vector(Generic[S]):
         num_envs: `B`, how many games.
         seed: from which the envs' seeds are spread; an env's next game takes `chance.next_seed` of the last.
         device: where the games live.
-        compile: "auto" compiles from 1,024 envs on if a compiler is found and the game's step can be compiled
-            (`Game.compilation`), "always" and "never" as they say.
+        compile: when to compile torch code, in games and on devices without a step in native code. "auto" compiles
+            from 1,024 envs on if a compiler is found and the game's step can be compiled (`Game.compilation`),
+            "always" and "never" as they say.
         positions: from which all games start; None for the start of the game. See `Positions`.
         reuse_buffers: let the next step overwrite `state` and `legal_actions`, which saves copying them. Read both
             anew after every step, and clone what should last.
 
     Attributes:
-        compiled: whether steps run compiled.
+        backend: "native", "compiled" or "eager", the code that steps run by (see `Backend`).
         reuse_buffers: whether the next step overwrites `state` and `legal_actions`.
     """
 
@@ -242,17 +269,23 @@ class Vector(Generic[S]):
         self._starts.seed(first)
         self._state = self._starts.new(first)
         self._copies: dict[str, Any] = {}  # of what the next step overwrites, once asked for
-        self.compiled = compile == "always" or (
+        self._compile: Compile = compile
+        self._choose_backend(game._native_step(first.device) is not None)
+        self._legal: Tensor | None = None  # a step in place writes it, else it is made when asked for
+        self._stale = False  # whether it is that of an earlier state
+
+    def _choose_backend(self, native: bool) -> None:
+        kind, compile = self.game.compilation, self._compile
+        compiled = compile == "always" or (
             compile == "auto"
-            and game.compilation != "none"
-            and num_envs >= AUTO_NUM_ENVS
+            and kind != "none"
+            and self.num_envs >= AUTO_NUM_ENVS
             and compiler_found(self._state.device.type)
         )
-        self._whole = self.compiled and game.compilation == "whole"  # else the kernels that the rules call, if at all
-        eager = game.compilation == "stages" and not self.compiled
-        self._plan: tuple[Compile, int] = ("never" if eager else compile, ENDLESS if self.compiled else 1)
-        self._legal: Tensor | None = None  # a step compiled whole writes it, else it is made when asked for
-        self._stale = False  # whether it is that of an earlier state
+        self.backend: Backend = "native" if native else "compiled" if compiled else "eager"
+        self._in_place = native or (compiled and kind == "whole")  # else by parts, which may call compiled kernels
+        eager = native or (kind == "stages" and not compiled)
+        self._plan: tuple[Compile, int] = ("never" if eager else compile, ENDLESS if compiled else 1)
 
     @property
     def state(self) -> S:
@@ -268,7 +301,7 @@ class Vector(Generic[S]):
 
     def _kept(self, name: str, value: Any) -> Any:
         """Return the value, or one copy of it for all who ask before the next step overwrites it."""
-        if self.reuse_buffers or not self._whole:
+        if self.reuse_buffers or not self._in_place:
             return value
         if name not in self._copies:
             self._copies[name] = value.clone()
@@ -282,7 +315,7 @@ class Vector(Generic[S]):
                     mask = self.game._legal_again(self._state, mask)
                 else:
                     mask = self.game._legal(self._state)
-            self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._whole else mask
+            self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._in_place else mask
             self._stale = False
         return mask
 
@@ -304,21 +337,28 @@ class Vector(Generic[S]):
         return self._run(True, bits.view(*shape[1:], self.num_envs).movedim(-1, 0))  # envs innermost, as the state's
 
     def _run(self, random: bool, given: Tensor) -> Transition:
-        if not self._whole:
+        native = self.game._native_step(self._state.device) if self.backend == "native" else None
+        if self.backend == "native" and native is None:  # a copy, in a process without the library
+            self._choose_backend(False)
+        if not self._in_place:
             with planned(*self._plan):
                 self._state, transition = _by_parts(self.game, self._state, self._starts, random, given)
             self._stale = True
             return transition
         self._copies.clear()
         try:
-            function = _compiled(self.game, self.num_envs, self._state.device, random)
-            actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
-            transition = Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
+            if native is not None:
+                transition = native(self._state, self._mask(), given, random)
+            else:
+                function = _compiled(self.game, self.num_envs, self._state.device, random)
+                actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
+                transition = Transition(actions, rewards, *(end.view(torch.bool) for end in ends))
         except Exception as error:
             if self._plan[0] != "auto" or not is_compile_error(error):
                 raise
             warnings.warn(f"{self.game.id}: compiling failed, stepping eagerly: {error}", stacklevel=3)
-            self.compiled = self._whole = False
+            self._compile = "never"
+            self._choose_backend(False)
             return self._run(random, given)
         if self._starts.positions is not None and len(env_ids := transition.done.nonzero().squeeze(1)):
             self._state = self._starts.place(self._state, transition.done)
@@ -326,8 +366,7 @@ class Vector(Generic[S]):
         return transition
 
     def __repr__(self) -> str:
-        how = "compiled" if self.compiled else "eager"
-        return f"Vector({self.game!r}, {self.num_envs} envs on {self._state.device}, {how})"
+        return f"Vector({self.game!r}, {self.num_envs} envs on {self._state.device}, {self.backend})"
 
     def _repr_html_(self) -> str:
         """Return the first games as SVG, for notebooks."""

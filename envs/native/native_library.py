@@ -123,6 +123,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_native_interface": [],
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
+        "cellgames_torus_step": [number] * 4 + [address] * 13,
         "cellgames_trunk": [address],
         "cellgames_trunk_scratch": [address],
         "cellgames_trunk_backward": [address, address],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from typing import TYPE_CHECKING, ClassVar
 
 import torch
@@ -14,7 +14,9 @@ from typing_extensions import override
 from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
+from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import Library, library, pointer
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
     from .solo import TorusSolo
 
 __all__ = ["Torus"]
+
+_GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
 
 
 @dataclass(frozen=True)
@@ -117,6 +121,11 @@ class Torus(Game[TorusState]):
             losing=losing,
             last=place,
         )
+
+    @override
+    def _native_step(self, device: torch.device) -> NativeStep[TorusState] | None:
+        native = library(device)
+        return None if native is None else partial(_native_step, native, self.size)
 
     @override
     def _legal(self, state: TorusState) -> Tensor:
@@ -237,6 +246,36 @@ class Torus(Game[TorusState]):
 
         view = scenes.view(self, state)
         return f"{view.title}\n{rendering.text(view)}"
+
+
+def _native_step(
+    native: Library, size: int, state: TorusState, mask: Tensor, given: Tensor, random: bool
+) -> Transition:
+    """Play a step of a `Vector` by `sources/torus_step.cpp` (see `NativeStep`)."""
+    games = len(mask)
+    actions = torch.empty_like(given) if random else given
+    rewards = torch.empty((2, games))
+    terminated = torch.empty(games, dtype=torch.bool)
+    native.cellgames_torus_step(
+        size,
+        games,
+        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
+        random,
+        pointer(state.codes, torch.int32),
+        pointer(state.free.t(), torch.int64),
+        pointer(state.losing, torch.int32),
+        pointer(state.last, torch.int32),
+        pointer(state.turn, torch.int32),
+        pointer(state.current_player, torch.int64),
+        pointer(state.seed, torch.int64),
+        pointer(state.scores.t(), torch.float32),
+        pointer(mask, torch.bool),
+        pointer(given, torch.int64),
+        pointer(actions, torch.int64),
+        pointer(rewards, torch.float32),
+        pointer(terminated, torch.bool),
+    )
+    return Transition(actions, rewards.t(), terminated, torch.zeros_like(terminated))
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:

@@ -19,6 +19,12 @@
 #define CELLGAMES_INLINE_MEMBER inline __attribute__((always_inline))
 #endif
 
+#if defined(__GNUC__)
+#define CELLGAMES_PREFETCH(address) __builtin_prefetch(address, 1)
+#else
+#define CELLGAMES_PREFETCH(address) static_cast<void>(address)
+#endif
+
 // A function of this kind is compiled for several instruction sets, and the processor's own is chosen when the library
 // is loaded. Functions that it calls must be CELLGAMES_INLINE to be compiled with it.
 #if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(CELLGAMES_SANITIZE)

@@ -638,7 +638,7 @@ def test_a_vector_steps_eagerly_and_says_why() -> None:
     ):
         TINY.vector(2, compile="always")
     vector = TINY.vector(1024, seed=1)
-    assert not vector.compiled
+    assert vector.backend == "eager"
 
 
 def test_infos_tell_scores_generations_and_shares() -> None:

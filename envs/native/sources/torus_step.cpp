@@ -1,0 +1,254 @@
+// A step of many games of Torus in place: `Torus._step` and the restarts of `Vector`, on the tensors of `TorusState`.
+#include "lanes.h"
+#include "torus.h"
+
+namespace {
+
+using namespace cellgames;
+using namespace cellgames::torus;
+
+constexpr int kParts = 4, kBlock = kParts * kInts;  // games that are worked on at the same time
+constexpr int64_t kNearCells = 1 << 20;  // cells of so many games about fill the caches near a core
+constexpr int kWord = 32, kMostWords = kMostCells / kWord;
+
+// The arrays of a batch of B games with N cells in W words of 32, in the layouts of `TorusState`; and what a step gives.
+struct Batch {
+    int32_t* codes;       // [B][N]
+    int64_t* free;        // [W][B]
+    int32_t* losing;      // [B]
+    int32_t* last;        // [B]
+    int32_t* turn;        // [B]
+    int64_t* player;      // [B]
+    int64_t* seed;        // [B]
+    float* scores;        // [2][B]
+    uint8_t* mask;        // [B][N], 1 where a cell is free
+    const int64_t* given; // [B], actions or random bits
+    int64_t* actions;     // [B], written if they are drawn; the rest always
+    float* rewards;       // [2][B]
+    uint8_t* terminated;  // [B]
+    int64_t games;        // B
+};
+
+// Numbers of a block of games.
+union Block {
+    Ints lanes[kParts];
+    uint32_t of[kBlock];
+};
+
+// Bits set in the pairs, nibbles and octets of words.
+struct Sums {
+    Ints pairs, nibbles, octets;
+    CELLGAMES_INLINE_MEMBER explicit Sums(Ints words) {
+        pairs = words - ((words >> 1) & 0x55555555u);
+        nibbles = (pairs & 0x33333333u) + ((pairs >> 2) & 0x33333333u);
+        octets = (nibbles + (nibbles >> 4)) & 0x0F0F0F0Fu;
+    }
+    CELLGAMES_INLINE_MEMBER Ints halves() const { return octets + (octets >> 8); }
+    CELLGAMES_INLINE_MEMBER Ints all() const { return (halves() + (halves() >> 16)) & 63; }
+};
+
+// Where the set bits stand that have so many set bits below them.
+CELLGAMES_INLINE Ints bits_of_rank(Ints words, Ints rank) {
+    const Sums sums(words);
+    Ints place = every(0);
+    const auto halve = [&](Ints lower, uint32_t width) {
+        const Flags later = rank >= lower;
+        rank = pick(later, rank - lower, rank);
+        place = pick(later, place + width, place);
+    };
+    halve(sums.halves() & 31, 16);
+    halve(sums.octets >> place & 15, 8);
+    halve(sums.nibbles >> place & 15, 4);
+    halve(sums.pairs >> place & 3, 2);
+    halve(words >> place & 1, 1);
+    return place;
+}
+
+// A free cell of each game: `sampling.random_legal`.
+CELLGAMES_INLINE void draw_cells(const Batch& batch, int64_t first, int count, int words, Block& cell) {
+    Block word[kMostWords], lots = {};
+    for (int w = 0; w < words; ++w) {
+        word[w] = {};
+        const int64_t* __restrict free = batch.free + w * batch.games + first;
+        for (int i = 0; i < count; ++i) word[w].of[i] = static_cast<uint32_t>(free[i]);
+    }
+    const int64_t* __restrict given = batch.given + first;
+    for (int i = 0; i < count; ++i) lots.of[i] = static_cast<uint32_t>(given[i]);
+    for (int part = 0; part < kParts; ++part) {
+        Ints upto[kMostWords + 1];
+        upto[0] = every(0);
+        for (int w = 0; w < words; ++w) upto[w + 1] = upto[w] + Sums(word[w].lanes[part]).all();
+        const Ints total = upto[words], lot = lots.lanes[part];
+        Ints rank = ((lot >> 16) * total + ((lot & 0xFFFF) * total >> 16)) >> 15;  // lot * total >> 31
+        Ints chosen = word[0].lanes[part], start = every(0), before = every(0);
+        for (int w = 1; w < words; ++w) {
+            const Flags later = rank >= upto[w];
+            chosen = pick(later, word[w].lanes[part], chosen);
+            before = pick(later, upto[w], before);
+            start = pick(later, every(static_cast<uint32_t>(w * kWord)), start);
+        }
+        cell.lanes[part] = pick(total == 0, every(0), start + bits_of_rank(chosen, rank - before));
+    }
+}
+
+// Begin the next game of an env.
+CELLGAMES_INLINE void restart(const Batch& batch, int64_t game, int cells, int words) {
+    std::memset(batch.codes + game * cells, 0, sizeof(int32_t) * static_cast<size_t>(cells));
+    std::memset(batch.mask + game * cells, 1, static_cast<size_t>(cells));
+    for (int w = 0; w < words; ++w) {
+        const int left = cells - w * kWord;
+        batch.free[w * batch.games + game] = left >= kWord ? 0xFFFFFFFFll : (1ll << left) - 1;
+    }
+    batch.losing[game] = 0;
+    batch.last[game] = -1;
+    batch.turn[game] = 0;
+    batch.player[game] = 0;
+    batch.seed[game] = (batch.seed[game] & ((1ll << 61) - 1)) + 0x1E3779B97F4A7C15ll;  // `chance.next_seed`
+    batch.scores[game] = batch.scores[batch.games + game] = 0.0f;
+}
+
+// What a stone says to its neighbours, game by game.
+struct Stones {
+    Block frame[4], group[4], shift[4], code, cycle;
+};
+
+CELLGAMES_INLINE void join(const Block (&around)[8], const Block& cell, const Block& colour, Stones& stones) {
+    for (int part = 0; part < kParts; ++part) {
+        const Ints own = colour.lanes[part];
+        Ints f[4], g[4], code = own + (cell.lanes[part] << 2), cycle = every(0);
+        for (int slot = 0; slot < 4; ++slot) {
+            const Ints octagon = around[2 * slot].lanes[part], square = around[2 * slot + 1].lanes[part];
+            f[slot] = pick((octagon & kColour) == own, octagon, pick((square & kColour) == own, square, every(0)));
+            g[slot] = f[slot] & kGroup;
+        }
+        for (int slot = 3; slot >= 0; --slot) code = pick(f[slot] != 0, f[slot], code);
+        for (int slot = 1; slot < 4; ++slot) {
+            Flags known = g[slot] == 0;
+            for (int other = 0; other < slot; ++other) {
+                const Flags same = g[slot] == g[other];
+                known = known | same;
+                cycle = cycle | pick(same, f[slot] ^ f[other], every(0));
+            }
+            stones.shift[slot].lanes[part] = pick(known, every(0), code - f[slot]);
+            stones.group[slot].lanes[part] = g[slot];
+        }
+        for (int slot = 0; slot < 4; ++slot) stones.frame[slot].lanes[part] = f[slot];
+        stones.code.lanes[part] = code;
+        stones.cycle.lanes[part] = cycle;
+    }
+}
+
+// Those of a block's games whose number is not 0.
+struct Chosen {
+    int32_t game[kBlock + 1], count = 0;
+    CELLGAMES_INLINE_MEMBER Chosen(const Block& numbers, int games) {
+        for (int i = 0; i < games; ++i) {
+            game[count] = i;
+            count += numbers.of[i] != 0;
+        }
+    }
+};
+
+// Bring games into the cache that are stepped next. Processors do that by themselves only where all of it is read.
+CELLGAMES_INLINE void fetch(const Batch& batch, int64_t first, int64_t count, int cells) {
+    const auto lines = [](const void* from, int64_t bytes) {
+        for (int64_t at = 0; at < bytes; at += 64) CELLGAMES_PREFETCH(static_cast<const char*>(from) + at);
+    };
+    lines(batch.codes + first * cells, int64_t{4} * count * cells);
+    lines(batch.mask + first * cells, count * cells);
+}
+
+template <int kCells>  // 0: any number
+CELLGAMES_INLINE void step_block(const Geometry& board, const Batch& batch, int64_t first, int count, bool random) {
+    const int cells = kCells ? kCells : board.cells, words = (cells + kWord - 1) / kWord;
+    Block cell = {}, colour = {}, around[8] = {};
+    if (random) {
+        draw_cells(batch, first, count, words, cell);
+    } else {
+        for (int i = 0; i < count; ++i) cell.of[i] = static_cast<uint32_t>(batch.given[first + i]);
+    }
+    for (Ints& part : cell.lanes)  // an unchecked action off the board plays somewhere, but writes nowhere else
+        part = pick(part < static_cast<uint32_t>(cells), part, every(0));
+    for (int i = 0; i < count; ++i) colour.of[i] = static_cast<uint32_t>(batch.player[first + i]) + 1;
+    for (int i = 0; i < count; ++i) {
+        const int32_t* codes = batch.codes + (first + i) * cells;
+        const int16_t* near = board.near[cell.of[i]];
+        const int32_t* shift = board.shift[cell.of[i]];
+        for (int slot = 0; slot < 8; ++slot) around[slot].of[i] = static_cast<uint32_t>(codes[near[slot]] + shift[slot]);
+    }
+    Stones stones;
+    join(around, cell, colour, stones);
+    for (int slot = 1; slot < 4; ++slot) {
+        const Chosen joining(stones.shift[slot], count);
+        for (int each = 0; each < joining.count; ++each) {
+            const int i = joining.game[each];
+            move_group(batch.codes + (first + i) * cells, cells, static_cast<int32_t>(stones.group[slot].of[i]),
+                       static_cast<int32_t>(stones.shift[slot].of[i]));
+        }
+    }
+    for (int i = 0; i < count; ++i) {
+        const int64_t game = first + i;
+        const uint32_t at = cell.of[i];
+        batch.codes[game * cells + at] = static_cast<int32_t>(stones.code.of[i]);
+        batch.mask[game * cells + at] = 0;
+        batch.free[at / kWord * batch.games + game] &= ~(1ll << at % kWord);
+    }
+    if (random) {
+        int64_t* __restrict actions = batch.actions + first;
+        for (int i = 0; i < count; ++i) actions[i] = cell.of[i];
+    }
+    int32_t* __restrict last = batch.last + first;
+    for (int i = 0; i < count; ++i) last[i] = static_cast<int32_t>(cell.of[i]);
+    int32_t* __restrict turn = batch.turn + first;
+    for (int i = 0; i < count; ++i) turn[i] += 1;
+    int64_t* __restrict player = batch.player + first;
+    for (int i = 0; i < count; ++i) player[i] = 1 - player[i];
+    std::memset(batch.terminated + first, 0, static_cast<size_t>(count));
+    for (int64_t seat = 0; seat < 2; ++seat) {
+        std::memset(batch.rewards + seat * batch.games + first, 0, sizeof(float) * static_cast<size_t>(count));
+        float* __restrict scores = batch.scores + seat * batch.games + first;
+        for (int i = 0; i < count; ++i) scores[i] = scores[i] < 0.0f ? 0.0f : scores[i];
+    }
+    const Chosen closed(stones.cycle, count);  // few moves close a path around the torus
+    for (int each = 0; each < closed.count; ++each) {
+        const int i = closed.game[each], owner = static_cast<int>(colour.of[i]);
+        const int64_t game = first + i;
+        const auto frame = [&](int slot) { return static_cast<int32_t>(stones.frame[slot].of[i]); };
+        const Cycles cycles = Frames{frame(0), frame(1), frame(2), frame(3)}.closed();
+        const bool won = cycles.win(batch.losing[game], owner);
+        batch.losing[game] = cycles.kept(batch.losing[game]);
+        if (!won) continue;
+        batch.terminated[game] = 1;
+        batch.rewards[game] = owner == 1 ? 1.0f : -1.0f;
+        batch.rewards[batch.games + game] = owner == 1 ? -1.0f : 1.0f;
+        restart(batch, game, cells, words);
+    }
+}
+
+CELLGAMES_DISPATCH
+void step(const Geometry& board, const Batch& batch, int64_t from, int64_t to, bool random) {
+    const bool far = (to - from) * board.cells > kNearCells;
+    for (int64_t first = from; first < to; first += kBlock) {
+        const int count = static_cast<int>(to - first < kBlock ? to - first : kBlock);
+        if (far && to - first >= 2 * kBlock) fetch(batch, first + kBlock, kBlock, board.cells);
+        if (board.cells == 128) {
+            step_block<128>(board, batch, first, count, random);
+        } else {
+            step_block<0>(board, batch, first, count, random);
+        }
+    }
+}
+
+}  // namespace
+
+// The arrays in the order of `Batch`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
+CELLGAMES_EXPORT void cellgames_torus_step(int64_t size, int64_t games, int64_t threads, int64_t random, int32_t* codes,
+                                           int64_t* free, int32_t* losing, int32_t* last, int32_t* turn,
+                                           int64_t* player, int64_t* seed, float* scores, uint8_t* mask,
+                                           const int64_t* given, int64_t* actions, float* rewards,
+                                           uint8_t* terminated) {
+    const Geometry& board = geometry(size);
+    const Batch batch{codes, free,  losing,  last,    turn,       player, seed, scores,
+                      mask,  given, actions, rewards, terminated, games};
+    cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) { step(board, batch, from, to, random != 0); });
+}
