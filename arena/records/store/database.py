@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any, Self
 from cellgames.utils.foreign_text import clipped, shown
 from cellgames.utils.run_folders import PathLike
 
-from .rows import APPLICATION, SCHEMA, SCHEMA_VERSION, VIEWS
+from .rows import APPLICATION, SCHEMA, SCHEMA_VERSION, SEALS, VIEWS
 
 __all__ = ["StoreError", "StoreFile"]
 
@@ -38,12 +39,14 @@ _LIMITS = {
 _STEPS = 100_000  # of SQLite's machine between looks at how many a statement has taken
 _STEPS_FREE, _STEPS_A_BYTE = 20_000_000, 20  # that a statement may take: the longest reads all games, 100 bytes or more
 
+_SOUND: dict[Path, list[tuple[int, int, int]]] = {}  # stores that were checked, and what their files were then
+
 
 class StoreError(ValueError):
     """A file is no store or cannot be used; the message says why and what to do."""
 
 
-class StoreFile:
+class StoreFile(ABC):
     """An open file with the tables of a store; its arguments are those of `store.Store`.
 
     With `create=False` a file that cannot be written is opened for reading.
@@ -52,6 +55,7 @@ class StoreFile:
     def __init__(self, path: PathLike, *, create: bool = True, wait_s: float = _WAIT_S) -> None:
         self.path = Path(path)
         self._known: dict[tuple[str, ...], int] = {}  # ids of small tables, within one transaction
+        self._seals = False  # whether there is a table of them
         if not create and not self.path.is_file():
             raise StoreError(
                 f"{self.path}: expected a store of games, found none; `cellgames leaderboard --add` makes one"
@@ -134,6 +138,15 @@ class StoreFile:
                 self._db.execute(f"PRAGMA application_id={APPLICATION}")
                 self._db.execute(f"PRAGMA user_version={SCHEMA_VERSION}")
             self._make_views()
+            if not self._seals:
+                for statement in SEALS.values():
+                    self._db.execute(statement)
+                self._seals = True
+                self._seal_older()
+
+    @abstractmethod
+    def _seal_older(self) -> None:
+        """Seal the games of a store of the first versions."""
 
     @property
     def _log(self) -> Path:
@@ -179,12 +192,14 @@ class StoreFile:
     def _check_tables(self) -> None:
         """Raise a `StoreError` unless the tables are exactly ours; people may add views and tables of their own."""
         found: dict[str, str] = {}
+        ours = SCHEMA | SEALS
         for kind, name, table, sql in self._db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master"):
-            if name in SCHEMA:
+            if name in ours:
                 found[name] = sql
-            elif kind == "trigger" or (kind == "index" and sql is not None and table in SCHEMA):
+            elif kind == "trigger" or (kind == "index" and sql is not None and table in ours):
                 raise StoreError(f"{self.path}: expected the tables of a store alone, got the {kind} {shown(name)}")
-        for name, sql in SCHEMA.items():
+        self._seals = not SEALS.keys().isdisjoint(found)
+        for name, sql in (ours if self._seals else SCHEMA).items():
             if _words(found.get(name)) != _words(sql):
                 raise StoreError(
                     f"{self.path}: expected {_words(sql)[:60]}... as a store has it, got {shown(found.get(name))}"
@@ -242,6 +257,19 @@ class StoreFile:
     def check(self) -> str:
         """Return what SQLite finds wrong with the file; "ok" for nothing."""
         return "\n".join(line[0] for line in self._asked("PRAGMA integrity_check"))
+
+    def _require_sound(self) -> None:
+        """Check the file, unless this process has, and it is as it was then.
+
+        Raises:
+            StoreError: SQLite finds something wrong with it.
+        """
+        stats = [file.stat() for file in (self.path, self._log) if file.exists()]
+        stamp = [(stat.st_ino, stat.st_size, stat.st_mtime_ns) for stat in stats]
+        if _SOUND.get(place := self.path.absolute()) != stamp:
+            if (wrong := self.check()) != "ok":
+                raise self._damaged(wrong.split("\n")[0])
+            _SOUND[place] = stamp
 
 
 def _writable(*paths: Path) -> bool:

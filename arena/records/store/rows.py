@@ -25,13 +25,17 @@ __all__ = [
     "APPLICATION",
     "SCHEMA",
     "SCHEMA_VERSION",
+    "SEALED",
+    "SEALS",
     "VIEWS",
     "Row",
     "canonical",
     "light",
     "names_of",
     "row",
+    "seal",
     "setting_of",
+    "text_hash",
 ]
 
 APPLICATION = 0x43474D53
@@ -70,6 +74,15 @@ SCHEMA = {
     "games_by_setting": "CREATE INDEX games_by_setting ON games (setting, version, lineup)",
 }
 """The tables and the index of a store, by name."""
+
+SEALS = {"seals": "CREATE TABLE seals (game INTEGER PRIMARY KEY REFERENCES games, seal BLOB NOT NULL)"}
+"""The table of seals; stores of the first versions have none, and their programs add games without one."""
+
+SEALED = """SELECT games.id, hash, settings.game, parameters, agents, identities, kind, place, sources.added, start,
+    course, games.added, seed, opening, outcome, scores, turns, truncated, forfeit, version
+    FROM games JOIN settings ON settings.id = setting JOIN lineups ON lineups.id = lineup
+    JOIN sources ON sources.id = source WHERE games.id = ?"""
+"""The values of a game, which its seal covers."""
 
 _JOINS = """games JOIN settings ON settings.id = games.setting JOIN lineups ON lineups.id = games.lineup
         JOIN sources ON sources.id = games.source"""
@@ -135,7 +148,7 @@ def row(record: Record) -> Row:
     text, result = to_line(data), data["result"]
     forced = record.moves[: record.opening]
     return Row(
-        hash=_digest(text, 16),
+        hash=text_hash(text),
         setting=(record.game, canonical(record.parameters)),
         agents=record.agents,
         start=int.from_bytes(_digest(json.dumps([record.seed, record.position, *forced]), 8), "big") >> 1,
@@ -229,6 +242,16 @@ def parsed(text: Any) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError(f"expected JSON text, got {shown(text)}") from None
+
+
+def text_hash(text: str) -> bytes:
+    """Return the hash of a record's text, 16 bytes."""
+    return _digest(text, 16)
+
+
+def seal(values: tuple[Any, ...]) -> bytes:
+    """Return the digest of the values of a game (`SEALED`), 8 bytes, by which it is noticed that one has changed."""
+    return _digest(repr(values), 8)
 
 
 def _digest(text: str, size: int) -> bytes:

@@ -23,11 +23,13 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from typing_extensions import override
 
 from cellgames.agents.identity import is_program
 from cellgames.arena.records.record_lines import Record
@@ -36,7 +38,7 @@ from cellgames.utils.run_folders import PathLike
 
 from . import export_table, import_runs
 from .database import StoreError, StoreFile
-from .rows import Row, canonical, light, names_of, row, setting_of
+from .rows import SEALED, Row, canonical, light, names_of, row, seal, setting_of, text_hash
 
 __all__ = ["DEFAULT_STORE", "Entry", "Setting", "Source", "Store", "StoreError", "default_store"]
 
@@ -180,6 +182,7 @@ class Store(StoreFile):
                 both = [a or b for a, b in zip(versions, before, strict=True)]
                 if both != before:
                     self._db.execute("UPDATE games SET lineup = ? WHERE id = ?", (self._lineup(one, both), number))
+                    self._seal(number)
                 return False
         game, parameters = one.setting
         setting = self._id("settings", {"game": game, "parameters": parameters})
@@ -193,7 +196,28 @@ class Store(StoreFile):
             ),
         )
         self._db.execute("INSERT INTO records VALUES (?, ?)", (found.lastrowid, data))
+        self._seal(found.lastrowid)
         return True
+
+    def _seal(self, number: int | None) -> None:
+        values = self._db.execute(SEALED, (number,)).fetchone()
+        self._db.execute("INSERT OR REPLACE INTO seals VALUES (?, ?)", (number, seal(values)))
+
+    @override
+    def _seal_older(self) -> None:
+        for (number,) in self._db.execute("SELECT id FROM games").fetchall():
+            values = self._db.execute(SEALED, (number,)).fetchone()
+            with suppress(ValueError, TypeError):  # of a damaged game, which is refused when it is read
+                self._check_by_record(values)
+                self._seal(number)
+
+    def _check_by_record(self, values: tuple[Any, ...]) -> None:
+        """Raise a `StoreError` unless the values of a game (`SEALED`) follow from its record."""
+        number, _, *setting, agents, identities, _, _, _, start, course, _ = values[:12]
+        one = row(self.record(number))
+        found = (tuple(setting), names_of(agents, identities)[0], start, course, values[12:])
+        if found != (one.setting, one.agents, one.start, one.course, one.columns):
+            raise self._damaged(f"game {number} is not what its record says")
 
     def _lineup(self, one: Row, identities: Sequence[str]) -> int:
         return self._id("lineups", {"agents": _words(one.agents), "identities": _words(identities)})
@@ -235,6 +259,7 @@ class Store(StoreFile):
 
     def settings(self) -> list[Setting]:
         """Return the games and parameters that were played."""
+        self._require_sound()
         found: dict[tuple[str, str], tuple[list[int], set[tuple[str, str]], set[str]]] = {}
         lines = self._asked(
             "SELECT game, parameters, version, agents, identities, n FROM (SELECT setting, version, lineup, count(*) n "
@@ -254,6 +279,7 @@ class Store(StoreFile):
 
     def sources(self) -> list[Source]:
         """Return the origins of games, the first ones first."""
+        self._require_sound()
         lines = self._asked(
             "SELECT kind, place, sources.added, count(games.id) FROM sources LEFT JOIN games ON source = sources.id "
             "GROUP BY sources.id ORDER BY sources.id"
@@ -283,6 +309,7 @@ class Store(StoreFile):
         Yields:
             The record and the identities of its agents by seat.
         """
+        self._require_sound()
         for _, record, identities, _, _ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
             yield record, identities
 
@@ -314,11 +341,13 @@ class Store(StoreFile):
         version: str | None = None,
     ) -> Iterator[Record]:
         """Yield whole records in the order in which they were added; the arguments are those of `results`."""
+        self._require_sound()
         for number, *_ in self._entries(game, parameters, agents, version, "ORDER BY games.id"):
             yield self.record(number)
 
     def rows(self, game: str | None = None, parameters: Mapping[str, Any] | None = None) -> Iterator[list[Any]]:
         """Yield games as rows of a table (see `export_table.COLUMNS`); the arguments are those of `results`."""
+        self._require_sound()
         for number, light_one, identities, source, added in self._entries(
             game, parameters, None, None, "ORDER BY games.id"
         ):
@@ -345,7 +374,9 @@ class Store(StoreFile):
 
     def text(self, number: int) -> str:
         """Return the text of a record, word for word as it was added; it raises what `record` raises."""
-        found = next(self._asked("SELECT data FROM records WHERE game = ?", (number,)), None)
+        found = next(
+            self._asked("SELECT data, hash FROM records LEFT JOIN games ON id = game WHERE game = ?", (number,)), None
+        )
         if found is None:
             raise StoreError(f"{self.path}: expected the number of a game, got {number}")
         try:
@@ -353,7 +384,9 @@ class Store(StoreFile):
             text = unpacker.decompress(found[0], _MOST_RECORD)
             if not unpacker.eof:
                 raise ValueError(f"expected a whole record of at most {_MOST_RECORD} bytes, got more or less")
-            return text.decode()
+            if text_hash(whole := text.decode()) != found[1]:
+                raise ValueError("its record has changed since it was added")
+            return whole
         except (zlib.error, TypeError, ValueError) as error:
             raise self._damaged(f"game {number}: {error}") from None
 
@@ -370,26 +403,36 @@ class Store(StoreFile):
         wanted = {"settings.game": game, "parameters": text, "version": version}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = " AND ".join(f"{name} = ?" for name in given) or "1"
-        settings: dict[int, tuple[str, dict[str, Any]]] = {}
-        lineups: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        settings: dict[int, tuple[tuple[Any, ...], tuple[str, dict[str, Any]]]] = {}
+        lineups: dict[int, tuple[tuple[Any, ...], tuple[tuple[str, ...], tuple[str, ...]]]] = {}
+        seals = ("seal", "LEFT JOIN seals ON seals.game = games.id") if self._seals else ("NULL", "")
         lines = self._asked(
-            "SELECT games.id, setting, lineup, start, course, kind, place, games.added, seed, opening, outcome, "
-            "scores, turns, truncated, forfeit, version FROM games JOIN settings ON settings.id = setting "
-            f"JOIN sources ON sources.id = source WHERE {where} {tail}",
+            f"SELECT games.id, {seals[0]}, setting, lineup, hash, kind, place, sources.added, start, course, "
+            "games.added, seed, opening, outcome, scores, turns, truncated, forfeit, version FROM games "
+            "LEFT JOIN settings ON settings.id = setting LEFT JOIN sources ON sources.id = source "
+            f"{seals[1]} WHERE {where} {tail}",
             (*given.values(),),
         )
         before = None
-        for number, setting, lineup, start, course, kind, place, added, *columns in lines:
+        for number, sealed, setting, lineup, hash, *values in lines:
+            kind, place, _, start, course, added, *columns = values
             if before is not None and (number <= before) != ("DESC" in tail):  # a tree of pages that has a circle
                 raise self._damaged(f"game {number} comes after game {before}")
             before = number
             try:
                 if setting not in settings:  # looked up when met: others may add some meanwhile
-                    settings[setting] = setting_of(*self._row("game, parameters", "settings", setting))
+                    texts = self._row("game, parameters", "settings", setting)
+                    settings[setting] = texts, setting_of(*texts)
                 if lineup not in lineups:
-                    lineups[lineup] = names_of(*self._row("agents, identities", "lineups", lineup))
-                names, identities = lineups[lineup]
-                record = light(settings[setting], names, tuple(columns), start, course)
+                    texts = self._row("agents, identities", "lineups", lineup)
+                    lineups[lineup] = texts, names_of(*texts)
+                names, identities = lineups[lineup][1]
+                whole = (number, hash, *settings[setting][0], *lineups[lineup][0], *values)
+                if sealed is None:  # of a program of the first versions
+                    self._check_by_record(whole)
+                elif sealed != seal(whole):
+                    raise ValueError("it has changed since it was added")
+                record = light(settings[setting][1], names, tuple(columns), start, course)
                 if not type(kind) is type(place) is type(added) is str:
                     raise ValueError(f"expected texts for the origin, got {shown((kind, place, added))}")
             except StoreError:

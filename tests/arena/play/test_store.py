@@ -13,7 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -676,3 +676,57 @@ def test_a_store_that_is_made_meanwhile_is_not_taken_for_another_programs(
     with Store(path) as store:
         assert len(store) == 0
     assert came
+
+
+# ---------------------------------------------------------------- seals
+
+CHANGES = ("seed = seed + 1", 'outcome = \'["loss","win"]\'', "turns = 4", "course = x'00'", "version = '0.1.1'")
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("older", [True, False])
+def test_a_game_whose_values_have_changed_is_refused(older: bool, change: str, path: Path) -> None:
+    """Its seal tells, and in a store of the first versions its record."""
+    with Store(path) as store:
+        store.add([game(number) for number in range(4)], source=("file", "games"))
+    with closing(sqlite3.connect(path)) as database:
+        if older:
+            database.execute("DELETE FROM seals")
+        database.execute(f"UPDATE games SET {change} WHERE id = 3")
+        database.commit()
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match=r"game 3(: it has changed| is not what its record says)"),
+    ):
+        list(store.results())
+
+
+def test_a_store_of_the_first_versions_is_read_and_gets_seals(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(number) for number in range(4)], source=("file", "games"))
+        whole = list(store.rows()), store.settings(), store.sources()
+        seals = store._db.execute("SELECT * FROM seals").fetchall()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("DROP TABLE seals")
+        database.execute("PRAGMA journal_mode=DELETE")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("cellgames.arena.records.store.database._writable", lambda *paths: False)
+        with Store(path, create=False) as store:
+            assert (list(store.rows()), store.settings(), store.sources()) == whole
+    with Store(path) as store:
+        assert (list(store.rows()), store.settings(), store.sources()) == whole
+        assert store._db.execute("SELECT * FROM seals").fetchall() == seals
+        store.add([game(0)], source=("file", "games"), identities={"first": "abc"})  # becomes known
+        assert next(store.results())[1] == ("abc", "")
+
+
+def test_a_version_that_has_changed_in_a_row_or_in_the_index_is_refused(path: Path) -> None:
+    with Store(path) as store:
+        store.add([game(number) for number in range(4)], source=("file", "games"))
+    content = path.read_bytes()
+    places = [match.start() for match in re.finditer(rb"0\.1\.0", content)]
+    assert len(places) >= 8
+    for place in places:
+        path.write_bytes(content[: place + 4] + b"1" + content[place + 5 :])
+        with Store(path) as store, pytest.raises(StoreError, match="the store cannot be read: "):
+            store.settings()
