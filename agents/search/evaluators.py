@@ -75,7 +75,8 @@ class NetworkEvaluator:
     def evaluate(self, game: Game, state: State, generator: torch.Generator) -> Evaluation:
         """Evaluate positions, as `Evaluator` does."""
         info, mover = game.info, state.current_player
-        self.network.eval()
+        if self.network.training:  # asking is quicker than setting every layer
+            self.network.eval()
         if info.zero_sum and info.num_players == 2:
             logits, own = self._ask(game, state, mover)
             other = -own

@@ -11,11 +11,16 @@ import math
 
 import torch
 from torch import Tensor
+from typing_extensions import override
 
 from cellgames.agents.networks.choices import gumbel
 from cellgames.envs.core import Game
+from cellgames.envs.native import library
+from cellgames.envs.registry import plugin_of
+from cellgames.plugins import resolve
 
-from .evaluators import Evaluator
+from .evaluators import Evaluator, NetworkEvaluator
+from .search_result import SearchResult
 from .tree import ILLEGAL, Tree
 from .tree_search import Search
 
@@ -56,6 +61,25 @@ class GumbelSearch(Search):
         self.considered, self.noise, self.scale = min(considered, simulations), noise, scale
         table = [considered_visits(count, simulations) for count in range(self.considered + 1)]
         self._table = torch.tensor(table, dtype=torch.float32)
+
+    @override
+    def grow(self, tree: Tree, generator: torch.Generator) -> SearchResult:
+        target = plugin_of(self.game).native_gumbel if isinstance(self.evaluator, NetworkEvaluator) else None
+        native = library(tree.device) if target is not None else None
+        if target is None or native is None:
+            return super().grow(tree, generator)
+        self._prepare(tree, generator)
+        resolve(target)(
+            native,
+            tree,
+            lambda state: self.evaluator.evaluate(self.game, state, generator),
+            wish=self._wish,
+            before=self._before,
+            plan=self._plan,
+            scale=self.scale,
+            width=self.considered,
+        )
+        return self._result(tree)
 
     def _prepare(self, tree: Tree, generator: torch.Generator) -> None:
         """Draw the noise of the roots, and note the visits that their edges have from an earlier search."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,26 +10,9 @@ from torch import Tensor
 from cellgames.agents.search import Tree
 from cellgames.envs.native import Library, pointer
 
+from .native_trees import tree_arrays
+
 __all__ = ["simulate"]
-
-_FIELDS = {
-    **{"seed": torch.int64, "turn": torch.int32, "current_player": torch.int64, "rewards": torch.float32},
-    **{"scores": torch.float32, "terminated": torch.bool, "truncated": torch.bool, "codes": torch.int32},
-    **{"free": torch.int64, "losing": torch.int32, "last": torch.int32},
-}
-"""The fields of a node's state, in the order of `CellgamesTorusTrees` in sources/torus_uct.cpp."""
-
-_ARRAYS = {
-    **{"count": torch.int64, "parent": torch.int32, "parent_edge": torch.int32, "mover": torch.int64},
-    **{"visits": torch.float32, "total": torch.float32, "raw": torch.float32, "worth": torch.float32},
-    **{"resolved": torch.bool, "whole": torch.bool, "child": torch.int32, "edge_visits": torch.float32},
-    **{"edge_total": torch.float32, "status": torch.int8},
-}
-"""The arrays of a `Tree`, in the same order after the fields."""
-
-
-class _Trees(ctypes.Structure):
-    _fields_ = tuple((name, ctypes.c_void_p) for name in (*_FIELDS, *_ARRAYS))
 
 
 class _Search(ctypes.Structure):
@@ -68,9 +50,6 @@ def simulate(
         keys: int64 [B], from which the random numbers of a tree's playouts are spread.
         lots: int32 [B, evaluations, playouts, N], the random numbers of a tree's evaluations in their order, instead.
     """
-    state: Any = tree.state
-    addresses = {name: pointer(getattr(state, name), dtype) for name, dtype in _FIELDS.items()}
-    addresses |= {name: pointer(getattr(tree, name), dtype) for name, dtype in _ARRAYS.items()}
     search = _Search(
         size=round((tree.edges / 2) ** 0.5),
         trees=tree.trees,
@@ -85,4 +64,4 @@ def simulate(
         lots=None if lots is None else pointer(lots, torch.int32),
         evaluations=0 if lots is None else lots.shape[1],
     )
-    library.cellgames_torus_uct(ctypes.byref(_Trees(**addresses)), ctypes.byref(search))
+    library.cellgames_torus_uct(ctypes.byref(tree_arrays(tree)), ctypes.byref(search))

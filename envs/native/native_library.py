@@ -30,6 +30,9 @@ SWITCH = "CELLGAMES_NATIVE"
 
 _USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
+_RETURNING = ("cellgames_native_interface", "cellgames_torus_gumbel", "cellgames_trunk_scratch")
+"""Functions that return a whole number; the others return nothing."""
+
 Library: TypeAlias = ctypes.CDLL
 """The loaded library, whose functions take whole numbers and addresses."""
 
@@ -124,6 +127,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
         "cellgames_torus_step": [number] * 4 + [address] * 13,
+        "cellgames_torus_gumbel": [address, address],
         "cellgames_trunk": [address],
         "cellgames_trunk_scratch": [address],
         "cellgames_trunk_backward": [address, address],
@@ -133,4 +137,4 @@ def _declare(loaded: Library) -> None:
     for name, arguments in functions.items():
         function = getattr(loaded, name)
         function.argtypes = arguments
-        function.restype = number if name in ("cellgames_native_interface", "cellgames_trunk_scratch") else None
+        function.restype = number if name in _RETURNING else None

@@ -14,16 +14,24 @@ from torch import Tensor
 
 import cellgames
 from cellgames.agents import load
+from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.play_loop import play
-from cellgames.agents.search import Evaluation, PlayoutEvaluator, Tree, UCTSearch
+from cellgames.agents.search import (
+    Evaluation,
+    GumbelSearch,
+    NetworkEvaluator,
+    PlayoutEvaluator,
+    SearchResult,
+    Tree,
+    UCTSearch,
+)
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.torus import native_uct
+from cellgames.agents.torus.native_trees import ARRAYS
 from cellgames.envs.core import Game, State, seeds
 from cellgames.envs.core.sampling import random_bits
 from cellgames.envs.native import without_native
 from cellgames.envs.torus import filling, rules
-
-ARRAYS = tuple(native_uct._ARRAYS)
 
 
 def generator(seed: int = 0) -> torch.Generator:
@@ -208,6 +216,88 @@ def test_it_plays_as_well_as_torch_code() -> None:
     played = play(game, agents, seats, seeds(3, 400), [generator(1), generator(2)])
     wins = game.outcome(played.state).gather(1, (seats == 0).int().argmax(1, keepdim=True)) > 0
     assert 0.4 < wins.float().mean() < 0.6
+
+
+# ---------------------------------------------------------------- search by a network
+
+
+def gumbel(size: int, simulations: int, noise: float) -> GumbelSearch:
+    """A search by a network whose opinions differ a lot from cell to cell."""
+    game = cellgames.make("torus-v0", size=size)
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(size)
+        network = make_network(game, Size(channels=8, layers=2))
+        for parameter in network.parameters():
+            parameter.add_(0.3 * torch.randn_like(parameter))
+    return GumbelSearch(game, NetworkEvaluator(network), simulations, noise=noise)
+
+
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("size", "plies", "simulations"),
+    [
+        *((2, plies, 30) for plies in (1, 2, 4)),
+        *((3, plies, 64) for plies in (1, 3, 9, 13)),
+        *((5, plies, 64) for plies in (1, 5, 25, 37)),
+        (5, 25, 7),
+        *((8, plies, 40) for plies in (1, 64, 96)),
+        (16, 200, 12),
+    ],
+)
+def test_gumbel_searches_grow_the_same_trees(size: int, plies: int, simulations: int, noise: float) -> None:
+    """Also where a tree of an earlier search grows on; not on the empty board, where equal moves differ by rounding."""
+    native_library()
+    search, state = gumbel(size, simulations, noise), positions(size, plies)
+    assert len(state)
+
+    def grown() -> tuple[Tree, SearchResult, SearchResult]:
+        tree, chance = search.empty(state, known=simulations + 1), generator(plies)
+        search.plant(tree, torch.arange(len(state)), state, chance)
+        return tree, search.grow(tree, chance), search.grow(tree, chance)
+
+    tree, *native = grown()
+    with without_native():
+        other, *in_torch = grown()
+    for name in ARRAYS:
+        mine, theirs = getattr(tree, name), getattr(other, name)
+        assert torch.allclose(mine, theirs, atol=1e-4) if mine.is_floating_point() else torch.equal(mine, theirs), name
+    assert torch.allclose(tree.logits, other.logits, atol=1e-4)
+    assert tree.state.equal(other.state)
+    for mine, theirs in zip(native, in_torch, strict=True):
+        assert torch.equal(mine.visits, theirs.visits)
+        assert torch.equal(mine.chosen, theirs.chosen)
+        assert mine.lines == theirs.lines
+        assert torch.allclose(mine.value, theirs.value, atol=1e-5)
+
+
+def test_a_gumbel_search_evaluates_together_what_does_not_depend_on_each_other() -> None:
+    """64 simulations of 16 candidates are rounds of 16, 8, 8, four times 4 and eight times 2."""
+    native_library()
+    search, state = gumbel(5, 64, 0.0), positions(5, 1)[:3]
+    assert isinstance(search.evaluator, NetworkEvaluator)
+    asked = list[int]()
+    inner = search.evaluator.evaluate
+
+    def counted(game: Game, state: Any, generator: torch.Generator) -> Evaluation:
+        asked.append(len(state))
+        return inner(game, state, generator)
+
+    search.evaluator.evaluate = counted  # type: ignore[method-assign]
+    search.run(state, generator())
+    assert asked == [3 * count for count in (1, 16, 8, 8, *[4] * 4, *[2] * 8)]
+
+
+def test_a_gumbel_search_depends_on_neither_threads_nor_company() -> None:
+    native_library()
+    search, state = gumbel(4, 40, 0.0), positions(4, 6)
+    alone = torch.cat([search.run(state[row : row + 1], generator()).visits for row in range(len(state))])
+    before = torch.get_num_threads()
+    for threads in (1, 3):
+        torch.set_num_threads(threads)
+        try:
+            assert torch.equal(search.run(state, generator()).visits, alone)
+        finally:
+            torch.set_num_threads(before)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")

@@ -109,6 +109,7 @@ class GamePlugin:
             without a network should try.
         native_uct: function that adds simulations to the trees of a UCT search by native code, as
             `agents.torus.native_uct.simulate` does.
+        native_gumbel: the same for a Gumbel AlphaZero search, as `agents.torus.native_gumbel.simulate` does.
         determinize: function of a game, observations [L, ...] and seats, int64 [L], to `L` states that look like
             this to those seats; what is hidden is guessed. It lets `rollout` play a simultaneous game.
         presets: training options by algorithm; later ones override earlier ones.
@@ -130,6 +131,7 @@ class GamePlugin:
     playout: Target | None = None
     prior: Target | None = None
     native_uct: Target | None = None
+    native_gumbel: Target | None = None
     determinize: Target | None = None
     presets: tuple[TrainingPreset, ...] = ()
     reader: Target | None = None

@@ -1,0 +1,232 @@
+// Gumbel AlphaZero search on Torus: the simulations of `agents/search/gumbel.py` on the arrays of `tree.py`. Positions
+// that a network is to evaluate are handed out, and the next call brings their values.
+#include "torus_tree.h"
+
+namespace {
+
+using namespace cellgames::torus;
+
+constexpr float kVisits = 50.0f, kFar = 1e9f;  // as in `gumbel.py`
+
+}  // namespace
+
+// What a search is given beside its trees; letters as in `tree.py`, and W: simulations that may wait for values.
+struct CellgamesTorusGumbel {
+    int64_t size, trees, capacity, simulations, width, threads;
+    const float* scale;   // one number
+    const float* wish;    // [B, E], of the edges of roots
+    const float* before;  // [B, E], their visits from an earlier search
+    const float* plan;    // [B, simulations], visits of the edge that a simulation takes at the root
+    float* logits;        // of the trees
+    int64_t* done;        // [B], simulations so far
+    int64_t* pending;     // [B], of these without a value
+    int64_t* waiting;     // [B, W], their nodes
+    int64_t* rows;        // [B], where their values begin
+    int64_t* leaves;      // [B W], all such nodes, to be evaluated
+    const float* priors;  // [X, E], logits of those handed out by the call before
+    const float* values;  // [X, 2]
+};
+
+namespace {
+
+// exp(x) for x up to 0, within some units of the last place, without branches.
+CELLGAMES_INLINE float exponential(float x) {
+    x = x < -87.0f ? -87.0f : x;
+    const float shifted = x * 1.44269504f + 12582912.0f;  // its lowest bits are a whole number of powers of two
+    const float whole = shifted - 12582912.0f;
+    const float rest = (x - whole * 0.693359375f) + whole * 2.12194440e-4f;
+    float sum = 1.9875691500e-4f;
+    sum = sum * rest + 1.3981999507e-3f;
+    sum = sum * rest + 8.3334519073e-3f;
+    sum = sum * rest + 4.1665795894e-2f;
+    sum = sum * rest + 1.6666665459e-1f;
+    sum = sum * rest + 5.0000001201e-1f;
+    sum = sum * rest * rest + rest + 1.0f;
+    const int32_t bits = (static_cast<int32_t>(whole) + 127) * (1 << 23);
+    float power;
+    std::memcpy(&power, &bits, sizeof power);
+    return sum * power;
+}
+
+CELLGAMES_INLINE float highest(const float* numbers, int count) {
+    float found = -INFINITY;
+    for (int i = 0; i < count; ++i) found = numbers[i] > found ? numbers[i] : found;
+    return found;
+}
+
+// The sum in an order that processors add several numbers of at once.
+CELLGAMES_INLINE float total(const float* numbers, int count) {
+    float sums[16] = {};
+    int i = 0;
+    for (; i + 16 <= count; i += 16)
+        for (int lane = 0; lane < 16; ++lane) sums[lane] += numbers[i + lane];
+    for (; i < count; ++i) sums[i % 16] += numbers[i];
+    for (int width = 8; width; width /= 2)
+        for (int lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
+    return sums[0];
+}
+
+CELLGAMES_INLINE int first_highest(const float* numbers, int count) {
+    const float most = highest(numbers, count);
+    int best = 0;
+    while (best + 1 < count && numbers[best] != most) ++best;
+    return best;
+}
+
+class Search : TorusTree {
+  public:
+    Search(const CellgamesTorusTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board)
+        : TorusTree(trees, board, search.capacity), s_(search) {}
+
+    // Take the values of what was handed out, and go on until something is handed out again or the search is at its end.
+    CELLGAMES_INLINE_MEMBER void run(int64_t tree) {
+        turn_to(tree);
+        for (int64_t place = 0; place < s_.pending[tree]; ++place) {
+            const int64_t node = s_.waiting[tree * s_.width + place], row = s_.rows[tree] + place;
+            std::memcpy(s_.logits + node * cells_, s_.priors + row * cells_, sizeof(float) * static_cast<size_t>(cells_));
+            const float* value = s_.values + 2 * row;
+            for (int seat = 0; seat < 2; ++seat)
+                t_.raw[2 * node + seat] = t_.total[2 * node + seat] = t_.worth[2 * node + seat] = value[seat];
+            credit<false, true>(node, value);
+        }
+        s_.pending[tree] = 0;
+        while (!s_.pending[tree] && goes_on()) play_round();
+    }
+
+  private:
+    const CellgamesTorusGumbel& s_;
+    float sigma_[kMostCells], score_[kMostCells];
+
+    CELLGAMES_INLINE_MEMBER bool goes_on() const { return s_.done[tree_] < s_.simulations && !t_.resolved[first_]; }
+
+    // Run simulations that the plan sends through edges with as many visits. Each takes another edge, so none depends on
+    // the value of one before it, unless edges with and without a result compete.
+    CELLGAMES_INLINE_MEMBER void play_round() {
+        const float* plan = s_.plan + tree_ * s_.simulations;
+        const float planned = plan[s_.done[tree_]];
+        const bool alone = mixed_round(planned);
+        do {
+            const int edge = choose_at_root(planned);
+            const bool strange = taken(edge) != planned;  // no edge has as many
+            if (strange && s_.pending[tree_]) return;
+            simulate(edge);
+            ++s_.done[tree_];
+            if (alone || strange) return;
+        } while (goes_on() && plan[s_.done[tree_]] == planned && s_.pending[tree_] < s_.width);
+    }
+
+    // The visits of a root's edge in this search.
+    CELLGAMES_INLINE_MEMBER float taken(int edge) const {
+        return t_.edge_visits[first_ * cells_ + edge] - s_.before[tree_ * cells_ + edge];
+    }
+
+    CELLGAMES_INLINE_MEMBER bool mixed_round(float planned) const {
+        bool with = false, without = false;
+        for (int edge = 0; edge < cells_; ++edge) {
+            const bool competes = t_.status[first_ * cells_ + edge] != kIllegal && taken(edge) == planned;
+            const bool tried = t_.edge_visits[first_ * cells_ + edge] > 0.0f;
+            with |= competes && tried;
+            without |= competes && !tried;
+        }
+        return with && without;
+    }
+
+    // Go down from an edge of the root, and add a node.
+    CELLGAMES_INLINE_MEMBER void simulate(int edge) {
+        int64_t node = first_;
+        for (;;) {
+            const int32_t child = t_.child[node * cells_ + edge];
+            if (child == 0) break;
+            node = first_ + child;
+            if (t_.resolved[node]) return credit_again(node);
+            edge = choose(node);
+        }
+        const int64_t grown = grow(node, edge);
+        if (!t_.resolved[grown]) {
+            credit<true, false>(grown, nullptr);
+            s_.waiting[tree_ * s_.width + s_.pending[tree_]++] = grown;
+            return;
+        }
+        float* logits = s_.logits + grown * cells_;
+        for (int cell = 0; cell < cells_; ++cell) logits[cell] = t_.status[grown * cells_ + cell] == kClosed ? 100.0f : 0.0f;
+        credit<true, true>(grown, t_.raw + 2 * grown);
+        resolve(grown);
+    }
+
+    // `GumbelSearch._sigma`, into `sigma_`.
+    CELLGAMES_INLINE_MEMBER void weigh(int64_t node) {
+        const float* visits = t_.edge_visits + node * cells_;
+        const float* totals = t_.edge_total + node * cells_;
+        const float* logits = s_.logits + node * cells_;
+        const int8_t* status = t_.status + node * cells_;
+        float prior[kMostCells], share[kMostCells];
+        for (int edge = 0; edge < cells_; ++edge) score_[edge] = status[edge] == kIllegal ? -INFINITY : logits[edge];
+        const float most = highest(score_, cells_);
+        for (int edge = 0; edge < cells_; ++edge) {
+            const float chance = exponential(logits[edge] > most ? 0.0f : logits[edge] - most);
+            prior[edge] = status[edge] == kIllegal ? 0.0f : chance;
+        }
+        const float all = total(prior, cells_), count = total(visits, cells_);
+        for (int edge = 0; edge < cells_; ++edge) {
+            const bool tried = visits[edge] > 0.0f;
+            sigma_[edge] = tried ? totals[edge] / (tried ? visits[edge] : 1.0f) : 0.0f;
+            share[edge] = tried ? prior[edge] / all : 0.0f;
+        }
+        const float shares = total(share, cells_);
+        for (int edge = 0; edge < cells_; ++edge) share[edge] *= sigma_[edge];
+        const float weighed = total(share, cells_) / (shares < 1e-9f ? 1e-9f : shares);
+        const float mixed = (t_.raw[2 * node + t_.mover[node]] + count * weighed) / (1.0f + count);
+        const float factor = (kVisits + highest(visits, cells_)) * *s_.scale * 0.5f;
+        for (int edge = 0; edge < cells_; ++edge)
+            sigma_[edge] = factor * ((visits[edge] > 0.0f ? sigma_[edge] : mixed) + 1.0f);
+    }
+
+    CELLGAMES_INLINE_MEMBER int choose_at_root(float planned) {
+        weigh(first_);
+        const float* wish = s_.wish + tree_ * cells_;
+        for (int edge = 0; edge < cells_; ++edge) {
+            const float score = wish[edge] + sigma_[edge];
+            score_[edge] = taken(edge) == planned ? score : score - kFar;
+        }
+        return first_highest(score_, cells_);
+    }
+
+    CELLGAMES_INLINE_MEMBER int choose(int64_t node) {
+        weigh(node);
+        const float* visits = t_.edge_visits + node * cells_;
+        const float* logits = s_.logits + node * cells_;
+        const int8_t* status = t_.status + node * cells_;
+        for (int edge = 0; edge < cells_; ++edge)
+            score_[edge] = status[edge] == kIllegal ? -INFINITY : logits[edge] + sigma_[edge];
+        const float most = highest(score_, cells_);
+        for (int edge = 0; edge < cells_; ++edge) sigma_[edge] = exponential(score_[edge] - most);
+        for (int edge = 0; edge < cells_; ++edge) sigma_[edge] = status[edge] == kIllegal ? 0.0f : sigma_[edge];
+        const float all = total(sigma_, cells_), count = 1.0f + total(visits, cells_);
+        for (int edge = 0; edge < cells_; ++edge)
+            score_[edge] = status[edge] == kIllegal ? -INFINITY : sigma_[edge] / all - visits[edge] / count;
+        return first_highest(score_, cells_);
+    }
+};
+
+CELLGAMES_DISPATCH
+void search_trees(const CellgamesTorusTrees& trees, const CellgamesTorusGumbel& search, const Geometry& board, int64_t from,
+                  int64_t to) {
+    Search here(trees, search, board);
+    for (int64_t tree = from; tree < to; ++tree) here.run(tree);
+}
+
+}  // namespace
+
+// Go on with the searches of all trees, and return how many nodes wait for values; 0 if the searches are at their end.
+CELLGAMES_EXPORT int64_t cellgames_torus_gumbel(const CellgamesTorusTrees* trees, const CellgamesTorusGumbel* search) {
+    const Geometry& board = geometry(search->size);
+    cellgames::in_parallel(search->trees, search->threads,
+                           [&](int64_t from, int64_t to) { search_trees(*trees, *search, board, from, to); });
+    int64_t row = 0;
+    for (int64_t tree = 0; tree < search->trees; ++tree) {
+        search->rows[tree] = row;
+        for (int64_t place = 0; place < search->pending[tree]; ++place)
+            search->leaves[row++] = search->waiting[tree * search->width + place];
+    }
+    return row;
+}
