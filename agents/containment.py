@@ -3,7 +3,8 @@
 Such an agent runs in this process. Whatever it raises, also `SystemExit` or an error of its own that is no `Exception`,
 becomes an `AgentError` that names it; only the user's Ctrl-C stops the run. The state of the process is put back after
 every call (`process_state`), and the agent draws from global random generators of its own. A process that it forks
-ends when the call does. What ends the process at once cannot be caught: `last_call` says whose call it was.
+ends when the call does. `os._exit` and `os.abort` are errors of the agent that calls them. What else ends the process
+at once, such as a fault in native code, cannot be caught: `last_call` says whose call it was.
 
 Agents of the package are called as they are, at no cost.
 """
@@ -11,12 +12,13 @@ Agents of the package are called as they are, at no cost.
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -156,6 +158,16 @@ def name_of(agent: AnyAgent) -> str:
     return str.__getitem__(name, slice(None))  # no text of its own making
 
 
+class ProcessExitError(BaseException):
+    """A call of `os._exit` or `os.abort` by an agent; what agents usually catch does not catch it."""
+
+
+def _exits() -> dict[tuple[Any, str], Any]:
+    """Return the functions that end the process at once, by module and name."""
+    modules = (os, importlib.import_module(os.name))  # `os` has those of `posix` or `nt`
+    return {(module, name): getattr(module, name) for module in modules for name in ("_exit", "abort")}
+
+
 class _Process:
     """The state of the process while agents are called, by one thread or several at the same time."""
 
@@ -163,6 +175,13 @@ class _Process:
         self._lock = threading.Lock()
         self._calls = 0
         self._before: ProcessState | None = None
+        self._exits = _exits()
+        self._callers: dict[int, int] = {}  # threads in calls of agents, with the number of calls within calls
+
+    def exit(self, status: int) -> NoReturn:
+        """End the process, whatever an agent has made of `os._exit`."""
+        self._exits[os, "_exit"](status)
+        raise AssertionError("the process goes on after its end")
 
     def enter(self) -> bool:
         """Take note of the state, if no other thread is in a call; return True in that case."""
@@ -170,13 +189,35 @@ class _Process:
             first = self._calls == 0
             if first:
                 self._before = ProcessState()
+                for (module, name), function in self._exits.items():
+                    setattr(module, name, self._refusing(name, function))
             self._calls += 1
+            thread = threading.get_ident()
+            self._callers[thread] = self._callers.get(thread, 0) + 1
             return first
+
+    def _refusing(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that raises an error in a call of an agent, and else does what the given one does."""
+        process = os.getpid()
+
+        def refuse(*arguments: Any, **named: Any) -> Any:
+            if os.getpid() != process or threading.get_ident() not in self._callers:
+                return function(*arguments, **named)
+            raise ProcessExitError(f"os.{name}({', '.join(map(repr, arguments))}) would end the process")
+
+        return refuse
 
     def leave(self) -> None:
         """Put back the state from before the calls that go on."""
         with self._lock:
             self._calls -= 1
+            thread = threading.get_ident()
+            self._callers[thread] -= 1
+            if not self._callers[thread]:
+                del self._callers[thread]
+            if not self._calls:
+                for (module, name), function in self._exits.items():
+                    setattr(module, name, function)
             assert self._before is not None  # enter has set it
             self._before.restore()
 
@@ -241,13 +282,13 @@ def guarded(
         raise
     except BaseException as error:
         if os.getpid() != process:
-            os._exit(1)
+            _PROCESS.exit(1)
         if interrupts.pressed or (isinstance(error, Exception) and not exceptions):
             raise
         failure = AgentError(agent, reason_of(error), trace_of(error))
     finally:
         if os.getpid() != process:  # a child that the agent forked: the games are the parent's
-            os._exit(0)
+            _PROCESS.exit(0)
         if first and streams is not None:
             streams.leave()
         thread.restore()

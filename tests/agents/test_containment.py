@@ -64,6 +64,7 @@ def state_of_process() -> dict[str, Any]:
             id(os.environ),
             {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")},
         ),
+        "exits": (os._exit, os.abort),
         "permissions": permissions(),
         "locale": locale.setlocale(locale.LC_ALL),
         "imports": list(sys.path),
@@ -103,6 +104,13 @@ def test_a_hostile_agent_forfeits_and_changes_nothing(name: str) -> None:
             assert "hostile_bots.py" in forfeit.trace
             assert "did its worst" in forfeit.trace
             assert "containment.py" not in forfeit.trace
+
+
+def test_a_call_that_would_end_the_process_is_a_forfeit_of_its_agent() -> None:
+    played = match(TORUS, Hostile("mine", BOTS["os._exit"]), RandomAgent(), OPTIONS)
+    forfeit = played.records[0].result.forfeit
+    assert forfeit is not None
+    assert forfeit.reason == "ProcessExitError: os._exit(0) would end the process"
 
 
 ROUND_ROBIN = """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import importlib
 import locale
 import os
 import random
@@ -101,6 +102,10 @@ def deep() -> int:
 
 attacks: dict[str, Callable[[Tensor], Any]] = {
     "sys.exit": lambda a: sys.exit(3),
+    "os._exit": lambda a: os._exit(0),
+    "os.abort": lambda a: os.abort(),
+    "another os._exit": lambda a: importlib.import_module(os.name)._exit(0),
+    "an own os._exit": then_raises(lambda: setattr(os, "_exit", print)),
     "GeneratorExit": raises(GeneratorExit()),
     "KeyboardInterrupt": raises(KeyboardInterrupt()),
     "BaseException": raises(_NoError("mine")),
@@ -177,7 +182,7 @@ class Ends(BaseAgent):
         if self.moves == int(os.environ.get("ENDS_AT", "3")):
             how = os.environ.get("ENDS")
             if how == "exit":
-                os._exit(0)
+                ctypes.CDLL(None)._exit(0)
             elif how == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             elif how == "segfault":

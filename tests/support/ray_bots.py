@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import torch
+from killing import KILL
 from torch import Tensor
 
 from cellgames.agents.base import BaseAgent
@@ -56,6 +57,19 @@ class Homebody(RandomAgent):
         super().__init__()
         if os.getpid() != int(home):
             raise ValueError("nothing like home")
+
+
+class Deadly(RandomAgent):
+    """Random; ends every process but the one with that number as soon as it is asked."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__()
+        self._home = int(home)
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        if os.getpid() != self._home:
+            os.kill(os.getpid(), KILL)
+        return super().act(observation, action_mask, env_ids, generator)
 
 
 class Hungry(BaseAgent):

@@ -25,6 +25,7 @@ from typing import Any, Generic, TypeVar
 
 import torch
 
+from cellgames.agents.containment import AgentError
 from cellgames.agents.networks.networks import Network
 from cellgames.agents.networks.saved import load_network
 from cellgames.cluster.connection import ClusterError, Place, build, connected, load_ray, packed
@@ -294,7 +295,7 @@ class ActorPlay(Generic[R]):
             part = self._ray.get(asked.reference)
         except errors.RayTaskError as error:
             cause = error.cause
-            if isinstance(cause, ClusterError):
+            if isinstance(cause, ClusterError | AgentError):
                 raise cause from None
             kind = "" if isinstance(cause, ValueError) else f"{type(cause).__name__}: "  # people cause those
             raise ClusterError(f"actor {member.place} failed: {kind}{cause}") from error

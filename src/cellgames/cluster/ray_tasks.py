@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pickle
 import platform
+import shutil
 import sys
+import tempfile
 import traceback
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from cellgames.utils import last_call
 
 from .connection import Build, ClusterError, Place, refuse_other_build, unpacked
 
-__all__ = ["KEPT", "LOST", "MOST_SAID", "Answer", "Caution", "do_piece"]
+__all__ = ["DEATHS", "KEPT", "LOST", "MOST_SAID", "Answer", "Caution", "do_piece"]
+
+DEATHS = 4
+"""Workers that may die at one piece before it is given up."""
 
 KEPT = 4
 """Works that are kept ready: by the process that gives them, and by each worker."""
@@ -74,10 +84,42 @@ def do_piece(versions: Mapping[str, str], place: Place, number: str, work: list[
             os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
             os.environ.setdefault("OMP_WAIT_POLICY", "passive")
             do = _started(number, work)
-            result = pickle.dumps(do(unpacked(item)), protocol=5)
+            piece = unpacked(item)
+            with _noted_calls(number, item), last_call.during(str(piece)):
+                result = pickle.dumps(do(piece), protocol=5)
         except (Exception, SystemExit) as fault:  # a piece may not end its worker
             error, refused, trace = _said(fault), isinstance(fault, ClusterError), traceback.format_exc()
     return Answer(result, error, refused, trace, platform.node(), sorted(warned, key=_where))
+
+
+@contextmanager
+def _noted_calls(number: str, item: bytes) -> Iterator[None]:
+    """Keep a note of the agent that is asked, on this machine, and refuse a piece in which one ended too many workers.
+
+    A worker that dies can say nothing, and Ray starts its piece again in another one. That one finds the note.
+
+    Raises:
+        ClusterError: calls of one agent ended the workers before.
+    """
+    name = f"cellgames-{hashlib.sha256(number.encode() + item).hexdigest()[:32]}"
+    folder = Path(tempfile.gettempdir()) / name
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.is_symlink() or (hasattr(os, "getuid") and folder.stat().st_uid != os.getuid()):
+            raise PermissionError
+    except OSError:  # without notes
+        yield
+        return
+    try:
+        if (found := last_call.ended_in(folder)) is not None and (times := found.counts[found.agent]) >= DEATHS - 1:
+            raise ClusterError(
+                f"{times} workers ended, one after the other, while {found.agent} was asked for {found.call}; leave "
+                "this agent out"
+            )
+        with last_call.kept_in(folder, lambda line: None):
+            yield
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _started(number: str, work: list[Any]) -> Callable[[Any], Any]:

@@ -26,7 +26,7 @@ from types import TracebackType
 from typing import Any, Generic, NamedTuple, Self, TypeVar
 
 from .connection import LOCAL, ClusterError, Place, build, connected, packed
-from .ray_tasks import KEPT, LOST, MOST_SAID, Answer, Caution, do_piece
+from .ray_tasks import DEATHS, KEPT, LOST, MOST_SAID, Answer, Caution, do_piece
 from .workers import Work
 
 __all__ = ["RayWorkers", "WorkersDiedError", "workers_at"]
@@ -34,7 +34,6 @@ __all__ = ["RayWorkers", "WorkersDiedError", "workers_at"]
 T = TypeVar("T")
 R = TypeVar("R")
 
-_DEATHS = 4  # of workers at one piece, before it is given up
 _COUNTED_S = 1.0  # for which a count of cores holds
 _PATIENCE_S = 10.0  # with a cluster on which no core was free
 
@@ -164,7 +163,7 @@ class RayWorkers:
             ray = self._stack.enter_context(connected(self.address, cores))
             # Ray's own threads must not be held up by what is done when a piece arrives.
             self._desk = ThreadPoolExecutor(1, "ray-workers")
-            self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=_DEATHS - 1)(do_piece)
+            self._task = ray.remote(num_cpus=cpus, num_gpus=gpus, max_retries=DEATHS - 1)(do_piece)
             self._versions = vars(build())
             self._timer = Timer(_PATIENCE_S, self._look)
             self._timer.daemon = True
@@ -265,7 +264,7 @@ class RayWorkers:
             return ClusterError(LOST)
         if kinds is not None and isinstance(fault, kinds.WorkerCrashedError):
             return WorkersDiedError(
-                f"{piece.name}: {_DEATHS} workers died at it, one after the other; was there too little memory, or "
+                f"{piece.name}: {DEATHS} workers died at it, one after the other; was there too little memory, or "
                 "does an agent end its process?"
             )
         said = " ".join(str(fault).split())[:MOST_SAID]

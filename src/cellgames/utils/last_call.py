@@ -13,8 +13,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-__all__ = ["FILE", "asking", "during", "kept_in", "run_folder"]
+__all__ = ["FILE", "Ended", "asking", "during", "ended_in", "kept_in", "run_folder"]
 
 FILE = ".asked.json"
 """The name of the file; a run that ends in any way that Python sees removes it."""
@@ -125,22 +126,38 @@ def asking(agent: str, purpose: str) -> Callable[[], None] | None:
     return call.clear
 
 
-def _told(path: Path, warn: Callable[[str], None]) -> dict[str, int]:
-    """Say what the file of an earlier process says; return in how many calls of each agent processes have ended."""
+class Ended(NamedTuple):
+    """A process that ended in the call of an agent.
+
+    Attributes:
+        agent: its name.
+        call: what it was asked for, and in which games.
+        counts: by agent, in how many calls processes have ended, this one too.
+    """
+
+    agent: str
+    call: str
+    counts: dict[str, int]
+
+
+def ended_in(folder: Path) -> Ended | None:
+    """Return what the file in a folder says of an earlier process, None if that asked nobody in the end."""
     try:
-        text = path.read_bytes()[:_BYTES].partition(b"\0")[0]
-    except OSError:
-        return {}
-    try:
+        text = (folder / FILE).read_bytes()[:_BYTES].partition(b"\0")[0]
         agent, purpose, games, counts = json.loads(text)
         counts = {str(name): int(number) for name, number in dict(counts).items()}
-        agent = str(agent)
-    except (TypeError, ValueError):  # nobody was asked
+    except (OSError, TypeError, ValueError):
+        return None
+    counts[str(agent)] = counts.get(str(agent), 0) + 1
+    return Ended(str(agent), f"{purpose} ({games})" if games else str(purpose), counts)
+
+
+def _told(path: Path, warn: Callable[[str], None]) -> dict[str, int]:
+    """Say what the file of an earlier process says; return in how many calls of each agent processes have ended."""
+    if (found := ended_in(path.parent)) is None:
         return {}
-    counts[agent] = counts.get(agent, 0) + 1
-    line = f"the last run in {path.parent} ended while {agent} was asked for {purpose}" + (
-        f" ({games})" if games else ""
-    )
+    agent, call, counts = found
+    line = f"the last run in {path.parent} ended while {agent} was asked for {call}"
     if counts[agent] >= _OFTEN:
         line += f"; that makes {counts[agent]} times: if nobody stopped them, leave this agent out"
     warn(line)

@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,6 +36,7 @@ from cellgames.cluster import ray_workers
 from cellgames.cluster.connection import ClusterError, connected
 from cellgames.cluster.ray_workers import RayWorkers
 from cellgames.cluster.workers import Workers
+from cellgames.utils import last_call
 from cellgames.utils.run_folders import RunError
 
 pytest.importorskip("ray")
@@ -231,6 +233,14 @@ def test_a_worker_is_killed_while_it_plays(workers: RayWorkers, tmp_path: Path) 
     assert killed[0] != os.getpid()
     run(tmp_path / "alone", *agents)
     assert_same(tmp_path / "alone", tmp_path / "shared")
+
+
+def test_an_agent_that_ends_worker_after_worker_is_named(workers: RayWorkers, tmp_path: Path) -> None:
+    deadly = f"deadly=ray_bots:Deadly:{os.getpid()}"
+    message = r"^3 workers ended, one after the other, while deadly was asked for a move \(deadly vs random, openings 0"
+    with pytest.raises(ClusterError, match=message):
+        run(tmp_path / "run", "random", deadly, games=2, workers=workers)
+    assert not [*Path(tempfile.gettempdir()).glob("cellgames-*/" + last_call.FILE)]
 
 
 def test_a_chunk_that_fails_ends_the_run_and_all_others_stay(workers: RayWorkers, tmp_path: Path) -> None:

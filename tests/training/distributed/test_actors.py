@@ -14,15 +14,18 @@ from every_game import GAMES
 from training_runs import SMALL, equal, network_for, tiny
 
 import cellgames
+from cellgames.agents.containment import AgentError
 from cellgames.agents.networks.networks import Network
 from cellgames.cluster.connection import Build, ClusterError
 from cellgames.envs.core import Game
 from cellgames.training import PPOArguments, train
+from cellgames.training.runs.checkpoints import FAILURE
 from cellgames.training.selfplay.actors import MAX_DEATHS, MAX_STALE, START_TIMEOUT, TIMEOUT, ActorPlay, make_play
 from cellgames.training.selfplay.learner import Purpose, derive
 from cellgames.training.selfplay.opponent_mix import Opponents, parse_mix
 from cellgames.training.selfplay.opponent_pool import Pool
 from cellgames.training.selfplay.rollouts import Rollout, SelfPlay
+from cellgames.utils.run_folders import RunError
 
 GAME = cellgames.make("torus-v0", size=2)
 CPU = torch.device("cpu")
@@ -377,11 +380,17 @@ def test_if_nobody_answers_whoever_comes_first_is_waited_for(cluster: Cluster, t
 def test_what_an_actor_raises_comes_out(cluster: Cluster, tmp_path: Path) -> None:
     learner = Learner(tmp_path, opponents="self=0.5,arena_bots:Broken=0.5")
     learner.play.restart(1)
-    with pytest.raises(
-        ClusterError,
-        match=r"actor 0 failed: .* agent 'arena_bots:Broken' failed: ZeroDivisionError: the bot's own fault",
-    ):
+    with pytest.raises(AgentError, match=r"agent 'arena_bots:Broken' failed: ZeroDivisionError: the bot's own fault"):
         rows(learner)
+
+
+def test_a_run_whose_opponent_fails_in_an_actor_keeps_where(cluster: Cluster, tmp_path: Path) -> None:
+    asked = tiny(actors=2, opponents="self=0.5,arena_bots:Broken=0.5")
+    with pytest.raises(
+        RunError, match=r"opponent arena_bots:Broken failed in the games of training: ZeroDivisionError"
+    ):
+        train(asked, tmp_path / "run")
+    assert 'arena_bots.py", line' in (tmp_path / "run" / FAILURE).read_text()
 
 
 def test_actors_of_another_build_are_refused(cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
