@@ -178,12 +178,7 @@ class ClothOfGold(Game[ClothState]):
     @override
     def _step(self, state: ClothState, actions: Tensor) -> ClothState:
         ending = actions == self.end_turn
-        cell = actions.long().clamp(max=self.cells - 1)
-        after = state.replace(turn=state.turn + 1, rewards=torch.zeros_like(state.rewards))
-        after = placement.act(self.grid, after, self.radius, cell, ~ending)
-        if ending.any():
-            after = rounds.end_turns(self, after, ending)
-        return self._shaped(state, after)
+        return self._played(state, torch.where(ending, -1, actions.long())[:, None], ending, 1)
 
     def play_turn(self, state: ClothState, cells: Tensor) -> ClothState:
         """Play a whole turn at once: the mover places units and ends its turn.
@@ -196,9 +191,15 @@ class ClothOfGold(Game[ClothState]):
             cells: int64 [B, K], row * width + col of each unit, once, in any order; -1 names none.
         """
         going = ~state.done
-        after = state.replace(turn=state.turn + going.int(), rewards=torch.zeros_like(state.rewards))
-        after = placement.place(self.grid, after, self.radius, torch.where(going[:, None], cells, -1))
-        return self._shaped(state, rounds.end_turns(self, after, going))
+        cells = torch.where(going[:, None], cells, -1)
+        return self._played(state, cells, going, going.int() + (cells >= 0).sum(1, dtype=torch.int32))
+
+    def _played(self, state: ClothState, cells: Tensor, ending: Tensor, actions: Tensor | int) -> ClothState:
+        """Return the games after `placement.play`, so many actions, and the ends of turns and rounds."""
+        sizes = {"radius": self.radius, "max_units": self.max_units}
+        after = placement.play(self.grid, state, cells, ending, **sizes)
+        after = after.replace(turn=state.turn + actions, rewards=torch.zeros_like(state.rewards))
+        return self._shaped(state, rounds.end_turns(self, after, ending))
 
     def decided(self, round: N, before: N, a: N, b: N) -> tuple[N, N, N]:
         """Return whether player_a has won, player_b has won, and both have lost by the score of a round.
@@ -232,6 +233,10 @@ class ClothOfGold(Game[ClothState]):
     @override
     def _legal(self, state: ClothState) -> Tensor:
         return placement.legal_actions(self.grid, state, self.max_units)
+
+    @override
+    def packed_legal_actions(self, state: ClothState) -> Tensor:
+        return placement.legal_bits(self.grid, state, self.max_units)
 
     @override
     def _why_illegal(self, state: ClothState, seat: int, component: int, action: int) -> str:
@@ -279,7 +284,7 @@ class ClothOfGold(Game[ClothState]):
     @override
     def infos(self, state: ClothState, player: int) -> dict[str, Tensor]:
         """Return `score` [B]; by player `units` and `territory`, [B, 2]; `contested`, `killed` and `round`, [B]."""
-        row = rounds.tally(self.grid, state)
+        row = rounds.tally(self.grid, state, torch.arange(len(state), device=state.device))
         return super().infos(state, player) | {
             "units": row[:, :2],
             "territory": row[:, 2:4],

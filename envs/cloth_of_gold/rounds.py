@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid, count
-from cellgames.envs.core.state import along_envs
+from cellgames.envs.native import Library, operator, pointer
 
+from .placement import copied
 from .simulation import simulate
 from .state import ClothState
-from .territory import territory
+from .territory import LARGEST, WIDEST, territory
 
 if TYPE_CHECKING:
     from .game import ClothOfGold
@@ -24,52 +25,108 @@ __all__ = ["end_turns", "tally"]
 
 
 def end_turns(game: ClothOfGold, state: ClothState, ending: Tensor) -> ClothState:
-    """End the mover's turn in some games (bool [B]); where it was player_b's, the round ends too."""
-    player = torch.where(ending, 1 - state.current_player, state.current_player)
-    closing = (ending & (player == 0)).nonzero().squeeze(1)
-    after = state.replace(
-        current_player=player,
-        placed=state.placed.masked_fill(along_envs(ending, 3), 0),
-        left=state.left.masked_fill(ending, game.max_units),
-        acts=state.acts.masked_fill(ending, 0),
-    )
-    return after.put(closing, _closed(game, after[closing])) if len(closing) else after
+    """End the mover's turn in some games (bool [B]); where it was player_b's, the round ends too.
+
+    Args:
+        game: the rules.
+        state: the games after `placement.play`, whose units, territory and `live` may be overwritten.
+        ending: bool [B].
+    """
+    closing = (ending & (state.current_player == 1)).nonzero().squeeze(1)
+    state = state.replace(current_player=torch.where(ending, 1 - state.current_player, state.current_player))
+    return _closed(game, state, closing) if len(closing) else state
 
 
-def _closed(game: ClothOfGold, state: ClothState) -> ClothState:
-    """Return the games after their generations, with scores and verdicts; the initial placement has none."""
-    playing = (state.round > 0).nonzero().squeeze(1)
+def _closed(game: ClothOfGold, state: ClothState, env_ids: Tensor) -> ClothState:
+    """Return the games, some after their generations, with scores and verdicts; the initial placement has none."""
+    playing = env_ids[state.round[env_ids] > 0]
     if len(playing):
-        state = state.put(playing, _lived(game, state[playing]))
-    numbers = tally(game.grid, state)
-    lead = state.live[:, 0] - state.live[:, 1]
-    before = state.scores[:, 0].to(lead.dtype)
-    terminated, truncated = game.ends(state.round, before, *state.live.unbind(1))
+        state = state.replace(neutral=copied(state.neutral), killed=copied(state.killed))
+        boards = (state.units, state.neutral, state.killed, state.territory)
+        sizes = (game.height, game.width, game.generations, game.neutral_births, game.radius)
+        _play_round(*boards, state.live, playing, *sizes)
+    live, before, number = state.live[env_ids], state.scores[env_ids, 0].to(state.live.dtype), state.round[env_ids]
+    lead = live[:, 0] - live[:, 1]
+    terminated, truncated = game.ends(number, before, *live.unbind(1))
     done = terminated | truncated
+    player = state.current_player[env_ids]
     final = torch.where(done[:, None], outcomes(lead), 0).to(state.rewards.dtype)
-    return state.replace(
-        rewards=state.rewards + final,
-        scores=torch.stack((lead, -lead), 1).to(state.scores.dtype),
-        terminated=terminated,
-        truncated=truncated,
-        current_player=torch.where(done, 1 - state.current_player, state.current_player),
-        round=state.round + (~done).int(),
-        rounds=state.rounds.index_put((torch.arange(len(state), device=state.device), state.round.long()), numbers),
-    )
+    new = {
+        "rewards": state.rewards[env_ids] + final,
+        "scores": torch.stack((lead, -lead), 1).to(state.scores.dtype),
+        "terminated": terminated,
+        "truncated": truncated,
+        "current_player": torch.where(done, 1 - player, player),
+        "round": number + (~done).int(),
+    }
+    changed = {name: getattr(state, name).index_put((env_ids,), value) for name, value in new.items()}
+    numbers = state.rounds.index_put((env_ids, number.long()), tally(game.grid, state, env_ids))
+    return state.replace(**changed, rounds=numbers)
 
 
-def _lived(game: ClothOfGold, state: ClothState) -> ClothState:
-    planes = torch.cat((state.units, state.neutral[:, None], state.killed[:, None]), 1).movedim(0, -1).contiguous()
-    planes = simulate(game.grid, planes, game.generations, game.neutral_births)
-    field = territory(game.grid, planes[:2], game.radius)
-    units = planes[:2].movedim(-1, 0)
-    return state.replace(
-        units=units,
-        neutral=planes[2].movedim(-1, 0),
-        killed=planes[3].movedim(-1, 0),
-        territory=field.movedim(-1, 0),
-        live=count(planes[:2]).t().int(),
+@operator(
+    "cloth_of_gold_round(Tensor(a!) units, Tensor(b!) neutral, Tensor(c!) killed, Tensor(d!) territory, "
+    "Tensor(e!) live, Tensor env_ids, int rows, int cols, int generations, bool births, int radius) -> ()",
+    fake=lambda *_: None,
+)
+def _play_round(
+    units: Tensor,
+    neutral: Tensor,
+    killed: Tensor,
+    field: Tensor,
+    live: Tensor,
+    env_ids: Tensor,
+    rows: int,
+    cols: int,
+    generations: int,
+    births: bool,
+    radius: int,
+) -> None:
+    """Play the generations of a round in some games: fields of `ClothState`, changed in place."""
+    grid = Grid(rows, cols, wrap=False)
+    planes = torch.cat((units[env_ids], neutral[env_ids, None], killed[env_ids, None]), 1)
+    planes = simulate(grid, planes.movedim(0, -1).contiguous(), generations, births)
+    units[env_ids] = planes[:2].movedim(-1, 0)
+    neutral[env_ids] = planes[2].movedim(-1, 0)
+    killed[env_ids] = planes[3].movedim(-1, 0)
+    field[env_ids] = territory(grid, planes[:2], radius).movedim(-1, 0)
+    live[env_ids] = count(planes[:2]).t().int()
+
+
+@_play_round.native
+def _native_round(
+    native: Library,
+    units: Tensor,
+    neutral: Tensor,
+    killed: Tensor,
+    field: Tensor,
+    live: Tensor,
+    env_ids: Tensor,
+    rows: int,
+    cols: int,
+    generations: int,
+    births: bool,
+    radius: int,
+) -> None:
+    boards = [x.movedim(0, -1) for x in (units, neutral, killed, field)]
+    in_place = all(x.is_contiguous() for x in (*boards, live))
+    if cols > WIDEST or radius > LARGEST or not in_place:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    env_ids = env_ids.contiguous()
+    native.cellgames_cloth_of_gold_round(
+        rows,
+        cols,
+        len(live),
+        generations,
+        births,
+        radius,
+        len(env_ids),
+        torch.get_num_threads(),
+        *(pointer(x, torch.int64) for x in boards),
+        pointer(live, torch.int32),
+        pointer(env_ids, torch.int64),
     )
+    return None
 
 
 def outcomes(lead: Tensor) -> Tensor:
@@ -77,8 +134,36 @@ def outcomes(lead: Tensor) -> Tensor:
     return torch.stack((2 * (lead > 0).int() - 1, 2 * (lead < 0).int() - 1), -1)
 
 
-def tally(grid: Grid, state: ClothState) -> Tensor:
-    """Return a row of `ClothState.rounds` for the positions as they are: int32 [B, 6]."""
-    fields = state.territory.unbind(1)
-    planes = torch.stack((*fields, fields[0] & fields[1], state.killed)).movedim(1, -1)
-    return torch.cat((state.live, count(planes).t().int()), 1)
+def tally(grid: Grid, state: ClothState, env_ids: Tensor) -> Tensor:
+    """Return rows of `ClothState.rounds` for the positions of some games as they are: int32 [n, 6]."""
+    return torch.cat((state.live[env_ids], _tally(state.territory, state.killed, env_ids, grid.rows, grid.cols)), 1)
+
+
+@operator(
+    "cloth_of_gold_tally(Tensor territory, Tensor killed, Tensor env_ids, int rows, int cols) -> Tensor",
+    fake=lambda field, killed, env_ids, *_: env_ids.new_empty((len(env_ids), 4), dtype=torch.int32),
+)
+def _tally(field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int) -> Tensor:
+    """Return the last four numbers of `tally`."""
+    fields = field[env_ids].unbind(1)
+    planes = torch.stack((*fields, fields[0] & fields[1], killed[env_ids])).movedim(1, -1)
+    return count(planes).t().int()
+
+
+@_tally.native
+def _native_tally(native: Library, field: Tensor, killed: Tensor, env_ids: Tensor, rows: int, cols: int) -> Tensor:
+    boards = [x.movedim(0, -1) for x in (field, killed)]
+    if cols > WIDEST or not all(x.is_contiguous() for x in boards):
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    env_ids = env_ids.contiguous()
+    out = env_ids.new_empty((len(env_ids), 4), dtype=torch.int32)
+    native.cellgames_cloth_of_gold_tally(
+        rows,
+        cols,
+        len(killed),
+        len(env_ids),
+        torch.get_num_threads(),
+        *(pointer(x, torch.int64) for x in (*boards, env_ids)),
+        pointer(out, torch.int32),
+    )
+    return out

@@ -131,7 +131,12 @@ def _declare(loaded: Library) -> None:
         "cellgames_trunk": [address],
         "cellgames_trunk_scratch": [address],
         "cellgames_trunk_backward": [address, address],
-        "cellgames_cloth_of_gold": [number] * 8 + [address] * 2,
+        "cellgames_cloth_of_gold": [number] * 7 + [address] * 2,
+        "cellgames_cloth_of_gold_legal": [number] * 6 + [address] * 10,
+        "cellgames_cloth_of_gold_round": [number] * 8 + [address] * 6,
+        "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
+        "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
+        "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
         "cellgames_toroidal_cup": [number] * 6 + [address] * 3,
     }
     for name, arguments in functions.items():

@@ -2,32 +2,30 @@
 //
 // Eight worlds stand side by side. A column of words takes over some columns of the words beside it (its halo), so that
 // as many generations pass before words are exchanged again, and stays in the first cache meanwhile.
-#include <algorithm>
-
-#include "bits.h"
+#include "cloth_of_gold.h"
 
 namespace {
 
 using namespace cellgames;
+using namespace cellgames::cloth;
 
 constexpr int kMostWords = 64;
 
-// How the columns of a finite board are shared out among words with halos. Words are stored without (`Grid.widths`).
+// How the columns of a board are shared out among words with halos. Words are stored without (`Board`).
 struct Layout {
-    int rows, stored, stored_width;  // rows of a board, words of a stored row, and columns of each
-    int words, width, last, halo;    // words here, columns of each and of the last one, and the narrowest halo
-    int left[kMostWords];            // columns of the halo before a word's own
+    int rows, words, width, last, halo;  // columns of a word, of the last one, and of the narrowest halo
+    int left[kMostWords];                // columns of the halo before a word's own
 
-    Layout(int rows_, int cols, int stored_, int stored_width_)
-        : rows(rows_), stored(stored_), stored_width(stored_width_), words(cols <= 64 ? 1 : (cols + 51) / 52),
-          width((cols + words - 1) / words), last(cols - width * (words - 1)), halo(1 << 20) {
+    explicit Layout(const Board& board)
+        : rows(board.rows), words(board.cols <= 64 ? 1 : (board.cols + 51) / 52),
+          width((board.cols + words - 1) / words), last(board.cols - width * (words - 1)), halo(1 << 20) {
         for (int word = 0; word < words; ++word)
             left[word] = word == 0 ? 0 : word == words - 1 ? 64 - last : (64 - width) / 2;
         for (int word = 0; word + 1 < words; ++word)
             halo = std::min({halo, 64 - left[word] - width, left[word + 1]});
     }
     int first(int word) const { return word * width - left[word]; }  // column
-    uint64_t own(int word) const { return low_bits(word == words - 1 ? last : width); }
+    uint64_t own(int word) const { return low_bits(word == words - 1 ? last : width) << left[word]; }
 };
 
 // 64 columns from one on, of words that hold `width` columns each and nothing else.
@@ -40,51 +38,37 @@ CELLGAMES_INLINE Words window(const Words* row, int words, int width, int column
 
 constexpr int kLive = 0, kA = 1, kKilled = 2, kB = 3;  // b's have a plane of their own where cells are neutral
 
-// The planes of eight worlds, [word][row][plane].
+// The words of one column of eight worlds, [row][plane]; the row after the last is empty.
 template <int planes>
-struct Tile {
-    const Layout& grid;
+struct Column {
     Words* cells;
-    Words* at(int word, int row) const { return cells + (word * grid.rows + row) * planes; }
-
-    CELLGAMES_INLINE_MEMBER void own_words(int row, int plane, Words* out) const {
-        for (int word = 0; word < grid.words; ++word)
-            out[word] = at(word, row)[plane] >> grid.left[word] & every(grid.own(word));
-    }
-
-    // Fill the halos anew.
-    CELLGAMES_INLINE_MEMBER void exchange() const {
-        Words own[kMostWords];
-        for (int row = 0; row < grid.rows; ++row)
-            for (int plane = 0; plane < planes; ++plane) {
-                own_words(row, plane, own);
-                for (int word = 0; word < grid.words; ++word)
-                    at(word, row)[plane] = window(own, grid.words, grid.width, grid.first(word));
-            }
-    }
+    int rows;
 };
 
-// `rules.two_sided_generation`, in words of one column.
-CELLGAMES_INLINE void play_column(const Tile<3>& tile, int word, int generations, Words edge, bool) {
+// `rules.two_sided_generation`, in words of one column. Where the board ends within the word, `edge` has its cells.
+template <bool edged>
+CELLGAMES_INLINE void play_column(Column<3> column, int generations, Words edge, bool) {
     const Words none = every(0);
+    if (!edged) edge = ~none;
     for (int generation = 0; generation < generations; ++generation) {
-        Words* at = tile.at(word, 0);
+        Words* at = column.cells;
         Words live = at[kLive], a = at[kA];
         Rows all{{none, none}, across(live), {}}, as{{none, none}, across(a), {}};
-        for (int row = 1; row <= tile.grid.rows; ++row, at += 3) {
-            const bool last = row == tile.grid.rows;
-            const Words live_below = last ? none : at[3 + kLive], a_below = last ? none : at[3 + kA];
+        for (int row = 0; row < column.rows; ++row, at += 3) {
+            const Words live_below = at[3 + kLive], a_below = at[3 + kA];
             all.below = across(live_below);
             as.below = across(a_below);
-            const Nine nine(all);
-            const Neighbours near_a(as, a);
-            const Words killed = at[kKilled], b = live & ~a, more = near_a.twos;
-            const Words tie = nine.three() & near_a.ones & a;  // one of a's own two neighbours is a's
-            const Words born = nine.three() & ~(live | killed) & edge, stays = (nine.three() | nine.four()) & edge;
-            const Words next_a = (more & (born | (a & stays))) | (tie & edge);
-            at[kLive] = next_a | (~more & (born | (b & stays)));
+            const Nine nine(all), nine_as(as);
+            const Words killed = at[kKilled];
+            const Words three = nine.three() & edge, four = nine.four() & edge;
+            const Words single = a & ~nine_as.ones, more = nine_as.odd_twos ^ single;
+            const Words tie = three & single;  // one of a's own two neighbours is a's
+            const Words born = three & ~(live | killed), stays = three | four;
+            const Words next_a = (more & (born | (a & stays))) | tie;
+            const Words may_b = born | (live & ~a & stays);
+            at[kLive] = next_a | (~more & may_b);
             at[kA] = next_a;
-            at[kKilled] = ((a & ~more) | (b & more)) & stays & ~tie;
+            at[kKilled] = ((a & ~more) | (~a & live & more)) & stays & ~tie;
             all.next();
             as.next();
             live = live_below;
@@ -94,16 +78,16 @@ CELLGAMES_INLINE void play_column(const Tile<3>& tile, int word, int generations
 }
 
 // `rules.generation`, in words of one column.
-CELLGAMES_INLINE void play_column(const Tile<4>& tile, int word, int generations, Words edge, bool births) {
+template <bool edged>
+CELLGAMES_INLINE void play_column(Column<4> column, int generations, Words edge, bool births) {
     const Words none = every(0), may = every(births ? ~uint64_t{0} : 0);
+    if (!edged) edge = ~none;
     for (int generation = 0; generation < generations; ++generation) {
-        Words* at = tile.at(word, 0);
+        Words* at = column.cells;
         Words live = at[kLive], a = at[kA], b = at[kB];
         Rows all{{none, none}, across(live), {}}, as{{none, none}, across(a), {}}, bs{{none, none}, across(b), {}};
-        for (int row = 1; row <= tile.grid.rows; ++row, at += 4) {
-            const bool last = row == tile.grid.rows;
-            const Words live_below = last ? none : at[4 + kLive], a_below = last ? none : at[4 + kA];
-            const Words b_below = last ? none : at[4 + kB];
+        for (int row = 0; row < column.rows; ++row, at += 4) {
+            const Words live_below = at[4 + kLive], a_below = at[4 + kA], b_below = at[4 + kB];
             all.below = across(live_below);
             as.below = across(a_below);
             bs.below = across(b_below);
@@ -132,80 +116,226 @@ CELLGAMES_INLINE void play_column(const Tile<4>& tile, int word, int generations
     }
 }
 
-// Play eight worlds at a time. Planes in memory: a's, b's, neutral and killed cells.
+// The planes of eight worlds, [word][row][plane]; the row after the last is empty.
 template <int planes>
-CELLGAMES_INLINE void play(const Layout& grid, int64_t worlds, const uint64_t* given, uint64_t* after, int generations,
-                           bool births, int64_t from, int64_t to) {
-    const int64_t plane = int64_t{grid.rows + 1} * grid.stored * worlds;
-    Room room(int64_t{grid.words} * grid.rows * planes);
-    const Tile<planes> tile{grid, room.begin()};
-    const Words mask = every(low_bits(grid.stored_width));
-    const Words edge = every(grid.words == 1 ? grid.own(0) : ~uint64_t{0});  // of more words, the edges are those of words
-    Words row_words[4][kMostWords];
-    for (int64_t first = from * kLanes; first < std::min(to * kLanes, worlds); first += kLanes) {
-        const int64_t lanes = std::min<int64_t>(kLanes, worlds - first);
+struct Tile {
+    const Board& board;
+    const Layout& grid;
+    Words* cells;
+
+    static int64_t size(const Layout& grid) { return int64_t{grid.words} * (grid.rows + 1) * planes; }
+    Words* at(int word, int row) const { return cells + (word * (grid.rows + 1) + row) * planes; }
+
+    // Take in some worlds; the others stay.
+    CELLGAMES_INLINE_MEMBER void take(const Planes<const uint64_t>& given, const Some& some) const {
+        const Words other = ~some.where([](int64_t) { return true; });
+        Words row_words[planes][kMostWords];
         for (int row = 0; row < grid.rows; ++row) {
-            for (int word = 0; word < grid.stored; ++word) {
-                const uint64_t* source = given + (int64_t{row} * grid.stored + word) * worlds + first;
-                const Words a = load_some(source, lanes), b = load_some(source + plane, lanes);
-                row_words[kLive][word] = a | b;
-                if (planes == 4) row_words[kLive][word] = a | b | load_some(source + 2 * plane, lanes);
+            for (int word = 0; word < board.words; ++word) {
+                const int64_t place = board.at(row, word);
+                const Words a = some.load(given.plane[0] + place), b = some.load(given.plane[1] + place);
+                row_words[kLive][word] = planes == 4 ? a | b | some.load(given.plane[2] + place) : a | b;
                 row_words[kA][word] = a;
-                row_words[kB][word] = b;
-                row_words[kKilled][word] = load_some(source + 3 * plane, lanes);
+                row_words[kKilled][word] = some.load(given.plane[3] + place);
+                if (planes == 4) row_words[planes - 1][word] = b;
             }
             for (int word = 0; word < grid.words; ++word)
-                for (int kind = 0; kind < planes; ++kind)
-                    tile.at(word, row)[kind] = window(row_words[kind], grid.stored, grid.stored_width, grid.first(word));
+                for (int kind = 0; kind < planes; ++kind) {
+                    Words& cell = at(word, row)[kind];
+                    cell = (cell & other) | window(row_words[kind], board.words, board.width, grid.first(word));
+                }
         }
-        for (int done = 0; done < generations; done += grid.halo) {
-            if (done) tile.exchange();
-            for (int word = 0; word < grid.words; ++word)
-                play_column(tile, word, std::min(grid.halo, generations - done), edge, births);
-        }
+    }
+
+    // Write some worlds.
+    CELLGAMES_INLINE_MEMBER void give(const Planes<uint64_t>& after, const Some& some) const {
+        Words row_words[planes][kMostWords];
         for (int row = 0; row < grid.rows; ++row) {
-            for (int kind = 0; kind < planes; ++kind) tile.own_words(row, kind, row_words[kind]);
-            for (int word = 0; word < grid.stored; ++word) {
+            for (int kind = 0; kind < planes; ++kind)
+                for (int word = 0; word < grid.words; ++word)
+                    row_words[kind][word] = (at(word, row)[kind] & every(grid.own(word))) >> grid.left[word];
+            for (int word = 0; word < board.words; ++word) {
                 const auto found = [&](int kind) {
-                    return window(row_words[kind], grid.words, grid.width, word * grid.stored_width) & mask;
+                    return window(row_words[kind], grid.words, grid.width, word * board.width) & every(board.own(word));
                 };
-                uint64_t* target = after + (int64_t{row} * grid.stored + word) * worlds + first;
-                const Words live = found(kLive), a = found(kA), b = planes == 4 ? found(kB) : live & ~a;
-                store_some(target, a, lanes);
-                store_some(target + plane, b, lanes);
-                if (planes == 4) store_some(target + 2 * plane, live & ~(a | b), lanes);
-                store_some(target + 3 * plane, found(kKilled), lanes);
+                const Words live = found(kLive), a = found(kA), b = planes == 4 ? found(planes - 1) : live & ~a;
+                const int64_t place = board.at(row, word);
+                some.store(after.plane[0] + place, a);
+                some.store(after.plane[1] + place, b);
+                some.store(after.plane[2] + place, live & ~(a | b));
+                some.store(after.plane[3] + place, found(kKilled));
+            }
+        }
+        for (int word = 0; word < board.words; ++word)
+            for (uint64_t* plane : after.plane) some.store(plane + board.at(grid.rows, word), every(0));
+    }
+
+    // Fill the halos anew, as far as generations until the next time need them.
+    CELLGAMES_INLINE_MEMBER void exchange() const {
+        for (int word = 0; word < grid.words; ++word) {
+            const bool before = word > 0, behind = word + 1 < grid.words;
+            const int left = grid.left[word], right = left + grid.width;  // of a last word nothing stands at the right
+            const int down = before ? grid.left[word - 1] + grid.width - left : 0;
+            const int up = behind ? right - grid.left[word + 1] : 0;
+            const Words lower = every(low_bits(left)), upper = every(behind ? ~low_bits(right) : 0), own = ~(lower | upper);
+            Words *here = at(word, 0), *back = before ? at(word - 1, 0) : here, *next = behind ? at(word + 1, 0) : here;
+            for (int index = 0; index < grid.rows * planes; ++index)
+                here[index] = (here[index] & own) | (back[index] >> down & lower) | (next[index] << up & upper);
+        }
+    }
+
+    // Play some generations. The halos are those of the worlds.
+    CELLGAMES_INLINE_MEMBER void play(int generations, bool births) const {
+        const Words edge = every(grid.own(0));  // of more words, the edges are those of words
+        for (int done = 0; done < generations; done += grid.halo) {
+            if (done) exchange();
+            const int now = std::min(grid.halo, generations - done);
+            for (int word = 0; word < grid.words; ++word) {
+                const Column<planes> column{at(word, 0), grid.rows};
+                if (grid.words == 1)
+                    play_column<true>(column, now, edge, births);
+                else
+                    play_column<false>(column, now, edge, births);
             }
         }
     }
+
+    // The bits of each world that are not as `before`.
+    CELLGAMES_INLINE_MEMBER Words changed(const Words* before) const {
+        Words all = every(0);
+        for (int word = 0; word < grid.words; ++word) {
+            const Words *here = at(word, 0), *there = before + (here - cells);
+            Words some = every(0);
+            for (int index = 0; index < grid.rows * planes; ++index) some = some | (here[index] ^ there[index]);
+            all = all | (some & every(grid.own(word)));
+        }
+        return all;
+    }
+};
+
+constexpr int kPeriod = 24;  // `rules.PERIOD`
+
+// Play all generations of worlds, eight at a time.
+template <int planes>
+CELLGAMES_INLINE void play_on(const Tile<planes>& tile, const Planes<const uint64_t>& given,
+                              const Planes<uint64_t>& after, const int64_t* list, int generations, bool births,
+                              int64_t from, int64_t to) {
+    for (int64_t first = from; first < to; first += kLanes) {
+        const Some some(list, first, to);
+        tile.take(given, some);
+        tile.play(generations, births);
+        tile.give(after, some);
+    }
+}
+
+// Play the worlds until they repeat, at most so many periods. Where one is done, the next takes its lane.
+template <int planes>
+CELLGAMES_INLINE void play_until_settled(const Tile<planes>& tile, const Planes<const uint64_t>& given,
+                                         const Planes<uint64_t>& after, const int64_t* list, int64_t periods,
+                                         bool births, int64_t from, int64_t to) {
+    const int64_t size = Tile<planes>::size(tile.grid);
+    Room room(size);
+    Some here;
+    int64_t left[kLanes] = {}, next = from;
+    for (;;) {
+        Some fresh;
+        int64_t most = 0;
+        bool fill = false;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            if (!left[lane] && next < to) {
+                here.place[lane] = fresh.place[lane] = list ? list[next] : next;
+                ++next;
+                fill = true;
+                left[lane] = periods;
+            }
+            most = std::max(most, left[lane]);
+        }
+        if (!most) return;
+        fresh.join();
+        if (fill) tile.take(given, fresh);
+        tile.exchange();
+        if (most > 1) std::copy(tile.cells, tile.cells + size, room.begin());
+        tile.play(kPeriod, births);
+        uint64_t changed[kLanes];
+        store(changed, most > 1 ? tile.changed(room.begin()) : every(0));
+        Some done;
+        bool ready = false;
+        for (int lane = 0; lane < kLanes; ++lane) {
+            if (!left[lane]) continue;
+            if (changed[lane] && left[lane] > 1) {
+                --left[lane];
+                continue;
+            }
+            left[lane] = 0;
+            done.place[lane] = here.place[lane];
+            ready = true;
+        }
+        done.join();
+        if (ready) tile.give(after, done);
+    }
+}
+
+template <int planes>
+CELLGAMES_INLINE void play(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
+                           const int64_t* list, int64_t generations, bool births, bool settle, int64_t from,
+                           int64_t to) {
+    const Layout grid(board);
+    Room room(Tile<planes>::size(grid));
+    const Tile<planes> tile{board, grid, room.begin()};
+    const int64_t periods = settle ? generations / kPeriod : 0;
+    const int rest = static_cast<int>(generations - periods * kPeriod);
+    if (rest || !periods) play_on(tile, given, after, list, rest, births, from, to);
+    const Planes<const uint64_t> rested{{after.plane[0], after.plane[1], after.plane[2], after.plane[3]}};
+    if (periods) play_until_settled(tile, rest ? rested : given, after, list, periods, births, from, to);
 }
 
 CELLGAMES_DISPATCH
-void play_two_sided(const Layout& grid, int64_t worlds, const uint64_t* given, uint64_t* after, int generations,
-                    int64_t from, int64_t to) {
-    play<3>(grid, worlds, given, after, generations, false, from, to);
+void play_two_sided(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
+                    const int64_t* list, int64_t generations, bool settle, int64_t from, int64_t to) {
+    play<3>(board, given, after, list, generations, false, settle, from, to);
 }
 
 CELLGAMES_DISPATCH
-void play_with_neutrals(const Layout& grid, int64_t worlds, const uint64_t* given, uint64_t* after, int generations,
-                        bool births, int64_t from, int64_t to) {
-    play<4>(grid, worlds, given, after, generations, births, from, to);
+void play_with_neutrals(const Board& board, const Planes<const uint64_t>& given, const Planes<uint64_t>& after,
+                        const int64_t* list, int64_t generations, bool births, bool settle, int64_t from,
+                        int64_t to) {
+    play<4>(board, given, after, list, generations, births, settle, from, to);
+}
+
+// Whether a cell of the worlds is neutral; none comes from nothing.
+bool neutral_cells(const Board& board, const uint64_t* neutral, const int64_t* list, int64_t from, int64_t to) {
+    for (int row = 0; row < board.rows; ++row)
+        for (int word = 0; word < board.words; ++word) {
+            uint64_t found = 0;
+            for (int64_t index = from; index < to; ++index)
+                found |= neutral[board.at(row, word) + (list ? list[index] : index)];
+            if (found) return true;
+        }
+    return false;
 }
 
 }  // namespace
 
-// Play some generations. given, after: int64 [4, rows + 1, words, worlds]: a's, b's, neutral and killed cells; `after`
-// is empty before. `neutrals`: 0 if no cell is neutral, 1, or 2 if neutral cells may also be born. Boards have at most
-// 1,600 columns.
-CELLGAMES_EXPORT void cellgames_cloth_of_gold(int64_t rows, int64_t cols, int64_t words, int64_t width, int64_t worlds,
-                                              int64_t generations, int64_t neutrals, int64_t threads,
-                                              const uint64_t* given, uint64_t* after) {
-    const Layout grid(static_cast<int>(rows), static_cast<int>(cols), static_cast<int>(words), static_cast<int>(width));
-    const int calls = static_cast<int>(generations);
-    in_parallel((worlds + kLanes - 1) / kLanes, threads, [&](int64_t from, int64_t to) {
-        if (neutrals)
-            play_with_neutrals(grid, worlds, given, after, calls, neutrals == 2, from, to);
-        else
-            play_two_sided(grid, worlds, given, after, calls, from, to);
+void cellgames::cloth::play_worlds(const Board& board, const Planes<const uint64_t>& given,
+                                   const Planes<uint64_t>& after, const int64_t* list, int64_t generations, bool births,
+                                   bool settle, int64_t from, int64_t to) {
+    if (neutral_cells(board, given.plane[2], list, from, to))
+        play_with_neutrals(board, given, after, list, generations, births, settle, from, to);
+    else
+        play_two_sided(board, given, after, list, generations, settle, from, to);
+}
+
+// Play some generations of worlds of at most 1,600 columns. given, after: int64 [4, rows + 1, words, worlds]: a's, b's,
+// neutral and killed cells. births: neutral cells may be born. settle: see `play_worlds`.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
+                                              int64_t births, int64_t settle, int64_t threads, const uint64_t* given,
+                                              uint64_t* after) {
+    const Board board(rows, cols, worlds);
+    const int64_t plane = board.plane();
+    const Planes<const uint64_t> from_planes{{given, given + plane, given + 2 * plane, given + 3 * plane}};
+    const Planes<uint64_t> to_planes{{after, after + plane, after + 2 * plane, after + 3 * plane}};
+    in_parallel(tiles_of(worlds), threads, [&](int64_t from, int64_t to) {
+        play_worlds(board, from_planes, to_planes, nullptr, generations, births, settle, from * kLanes,
+                    std::min(to * kLanes, worlds));
     });
 }

@@ -1,14 +1,28 @@
-"""Native generations of Cloth of Gold against those of the rules in torch, in every bit."""
+"""Native code of Cloth of Gold against the rules in torch, in every bit."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 import torch
 from native_code import native_library
 from torch import Tensor
+from torch.library import opcheck
 
+import cellgames
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.cloth_of_gold import simulation
+from cellgames.envs.cloth_of_gold import placement, simulation
+from cellgames.envs.cloth_of_gold.game import ClothOfGold
+from cellgames.envs.cloth_of_gold.placement import legal_cells
+from cellgames.envs.cloth_of_gold.state import ClothState
+from cellgames.envs.cloth_of_gold.territory import territory
+from cellgames.envs.core import seeds
+from cellgames.envs.core.sampling import pack
+from cellgames.envs.kernels import compiling
+from cellgames.envs.native import without_native
 
 BOARDS = ((3, 3), (3, 64), (12, 12), (40, 63), (17, 65), (5, 104), (6, 105), (33, 127), (9, 300), (4, 1600))
 
@@ -21,42 +35,245 @@ def worlds(grid: Grid, count: int, neutrals: bool, seed: int = 0) -> Tensor:
     return grid.pack(torch.stack([a, b, neutral, lots > 0.93], 1))
 
 
-def both(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> tuple[Tensor, Tensor]:
+def both(*arguments: object) -> tuple[Tensor, Tensor]:
     """Return the same worlds after native and after torch code."""
     native_library()
     native = simulation.advance(*arguments)  # type: ignore[arg-type]
-    with monkeypatch.context() as patch:
-        patch.setattr(simulation, "library", lambda device: None)
+    with without_native():
         return native, simulation.advance(*arguments, compile="never")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("rows", "cols"), BOARDS)
 @pytest.mark.parametrize("kind", ["two sides", "neutral cells", "neutral births"])
-def test_generations_are_the_same(rows: int, cols: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_generations_are_the_same(rows: int, cols: int, kind: str) -> None:
     grid = Grid(rows, cols, wrap=False)
-    for count in (1, 8, 11):
+    for count in (0, 1, 8, 11):
         planes = worlds(grid, count, kind != "two sides")
-        for generations in (1, 7, 30):
-            native, expected = both(monkeypatch, grid, planes, generations, kind == "neutral births")
+        for generations in (0, 1, 7, 30):
+            native, expected = both(grid, planes, generations, kind == "neutral births")
             assert torch.equal(native, expected), (count, generations)
 
 
-def test_births_of_neutral_cells_need_none_to_begin_with(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_births_of_neutral_cells_need_none_to_begin_with() -> None:
     """The option has no effect in a world without neutral cells, and is no mistake there."""
     grid = Grid(20, 30, wrap=False)
-    native, expected = both(monkeypatch, grid, worlds(grid, 9, False), 12, True)
+    native, expected = both(grid, worlds(grid, 9, False), 12, True)
     assert torch.equal(native, expected)
 
 
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_threads_and_strides_change_nothing(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    grid = Grid(30, 70, wrap=False)
-    planes = worlds(grid, 41, True)[..., ::2]
+@pytest.mark.parametrize("generations", [23, 24, 100, 168])
+@pytest.mark.parametrize(("rows", "cols", "count"), [(16, 20, 129), (12, 90, 30)])
+def test_worlds_that_repeat_are_those_played_to_the_end(rows: int, cols: int, count: int, generations: int) -> None:
+    """Worlds settle at different times, so that others take their places."""
+    native_library()
+    grid = Grid(rows, cols, wrap=False)
+    planes = worlds(grid, count, True)
+    expected = simulation.advance(grid, planes, generations)
+    assert torch.equal(simulation.simulate(grid, planes, generations), expected)
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
     before = torch.get_num_threads()
-    torch.set_num_threads(threads)
+    torch.set_num_threads(number)
     try:
-        native, expected = both(monkeypatch, grid, planes, 24, False)
+        yield
     finally:
         torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_threads_and_strides_change_nothing(number: int) -> None:
+    grid = Grid(30, 70, wrap=False)
+    planes = worlds(grid, 41, True)[..., ::2]
+    with threads(number):
+        native, expected = both(grid, planes, 24, False)
+        settled = simulation.simulate(grid, planes, 24)
     assert torch.equal(native, expected)
+    assert torch.equal(settled, expected)
     assert not native.is_set_to(planes)
+
+
+@pytest.mark.parametrize("radius", [1, 2, 8, 32])
+@pytest.mark.parametrize(("rows", "cols"), [*BOARDS, (100, 100), (256, 256)])
+def test_territory_is_the_same(rows: int, cols: int, radius: int) -> None:
+    native_library()
+    grid = Grid(rows, cols, wrap=False)
+    for count in (0, 1, 11):
+        lots = torch.rand((count, 2, rows, cols), generator=torch.Generator().manual_seed(count))
+        units = grid.pack(lots < 2 / (rows * cols))
+        native = territory(grid, units, radius)
+        with without_native():
+            assert torch.equal(native, territory(grid, units, radius)), count
+
+
+def make(**parameters: Any) -> ClothOfGold:
+    game = cellgames.make("cloth-of-gold-v0", **parameters)
+    assert isinstance(game, ClothOfGold)
+    return game
+
+
+GAMES: dict[str, dict[str, Any]] = {
+    "small": {"height": 8, "width": 8, "generations": 3, "radius": 3, "max_units": 3},
+    "neutral cells": {
+        **{"height": 9, "width": 63, "generations": 26, "radius": 4, "max_units": 4},
+        **{"neutral_density": 0.1, "neutral_births": True, "initial_placement": False},
+    },
+    "two words": {"height": 12, "width": 64, "generations": 25, "radius": 8, "max_units": 2, "win_rule": "extinction"},
+    "three words": {"height": 8, "width": 130, "generations": 2, "radius": 32, "max_units": 5},
+}
+
+
+def any_state(game: ClothOfGold, count: int, seed: int) -> ClothState:
+    """States with fields of random bits and numbers, most of which no game comes to."""
+    lots = torch.Generator().manual_seed(seed)
+
+    def boards(density: float, *kinds: int) -> Tensor:
+        cells = torch.rand((count, *kinds, game.height, game.width), generator=lots) < density
+        return game.grid.pack(cells).movedim(-1, 0)
+
+    def numbers(most: int, *shape: int) -> Tensor:
+        return torch.randint(most, (count, *shape), generator=lots, dtype=torch.int32)
+
+    return game.init(seeds(seed, count)).replace(
+        units=boards(0.05, 2),
+        territory=boards(0.5, 2),
+        neutral=boards(0.1),
+        killed=boards(0.05),
+        placed=boards(0.05),
+        live=numbers(3, 2),
+        left=numbers(game.max_units + 1),
+        acts=numbers(2 * game.max_units + 2),
+        current_player=torch.randint(2, (count,), generator=lots),
+    )
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("number", [1, 3])
+def test_what_may_be_done_is_the_same_in_any_state(name: str, number: int) -> None:
+    native_library()
+    game = make(**GAMES[name])
+    for count in (0, 1, 3, 129):
+        state = any_state(game, count, count)
+        with threads(number):
+            found = [legal_cells(game.grid, state), game.legal_actions(state), game.packed_legal_actions(state)]
+        with without_native():
+            expected = [legal_cells(game.grid, state), game.legal_actions(state), game.packed_legal_actions(state)]
+        assert all(map(torch.equal, found, expected)), count
+        assert torch.equal(pack(found[1]), found[2])
+        assert len(state) < 100 or all(found[1].any(0)[:-1].tolist())
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_nobody_can_place_anywhere_in_a_full_world(name: str) -> None:
+    native_library()
+    game = make(**GAMES[name])
+    state = any_state(game, 5, 0)
+    state = state.replace(neutral=game.grid.pack(torch.ones(5, game.height, game.width)).movedim(-1, 0))
+    state = state.replace(left=torch.full_like(state.left, game.max_units), placed=torch.zeros_like(state.placed))
+    legal = game.legal_actions(state)
+    assert legal.sum(1).tolist() == [1] * 5
+    assert legal[:, -1].all()
+
+
+def random_step(game: ClothOfGold, state: ClothState, chance: torch.Generator) -> Tensor:
+    """Random legal actions, of which many take a unit back and some end the turn."""
+    legal = game.legal_actions(state).float()
+    placed = game._unpacked(state.placed).flatten(1).float()
+    legal[:, :-1] *= 3 / game.cells + placed
+    return torch.multinomial(legal + 1e-9 * (legal.sum(1, keepdim=True) == 0), 1, generator=chance).squeeze(1)
+
+
+@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("layout", ["games next to each other", "game by game"])
+def test_games_are_the_same_step_by_step(name: str, layout: str) -> None:
+    native_library()
+    game, chance = make(**GAMES[name]), torch.Generator().manual_seed(0)
+    state = game.init(seeds(0, 33))
+    if layout == "game by game":
+        state = state.map(torch.Tensor.contiguous)
+    ended = torch.zeros(33, dtype=torch.bool)
+    for _ in range(70):
+        actions = random_step(game, state, chance)
+        with threads(2):
+            after = game.step(state, actions)
+        with without_native():
+            assert after.equal(game.step(state, actions))
+        state = after
+        ended |= (state.round > 1) | state.done
+    assert ended.all()
+
+
+def test_whole_turns_of_many_small_games_are_the_same() -> None:
+    native_library()
+    game = make(**GAMES["small"])
+    state, chance = game.init(seeds(1, 4097)), torch.Generator().manual_seed(1)
+    for _ in range(5):
+        cells = torch.multinomial(game.legal_actions(state)[:, :-1].float() + 1e-9, 3, generator=chance)
+        cells[:, 2] = -1
+        after = game.play_turn(state, cells)
+        with without_native():
+            assert after.equal(game.play_turn(state, cells))
+        state = after
+
+
+def test_states_that_go_in_are_not_changed() -> None:
+    native_library()
+    game, chance = make(**GAMES["neutral cells"]), torch.Generator().manual_seed(2)
+    state = game.init(seeds(2, 9))
+    for _ in range(40):
+        kept = state.clone()
+        after = game.step(state, random_step(game, state, chance))
+        assert state.equal(kept)
+        state = after
+
+
+def test_infos_count_the_same() -> None:
+    native_library()
+    game = make(**GAMES["three words"])
+    state = any_state(game, 21, 7)
+    found = game.infos(state, 0)
+    with without_native():
+        expected = game.infos(state, 0)
+    assert all(torch.equal(found[name], expected[name]) for name in expected)
+
+
+def test_a_first_step_compiles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even for callers who plan to go on for ever, as long training does."""
+    native_library()
+
+    def refuse(*arguments: object) -> None:
+        pytest.fail("something is compiled")
+
+    monkeypatch.setattr(compiling, "_compile", refuse)
+    vector = cellgames.make("cloth-of-gold-small-v0").vector(256)
+    played = torch.zeros(256, dtype=torch.bool)
+    with compiling.planned("always", compiling.ENDLESS):
+        for _ in range(12):
+            legal = vector.legal_actions
+            vector.step(torch.where(legal[:, -1], 32 * 32, legal.int().argmax(1)))
+            played |= vector.state.round == 2
+    assert played.all()
+
+
+def test_torch_finds_nothing_wrong_with_the_operators() -> None:
+    game = make(**GAMES["small"])
+    state, grid = any_state(game, 3, 3), game.grid
+    sizes = (grid.rows, grid.cols)
+    planes = worlds(grid, 3, True)
+    situation = placement._situation(state)
+    fields = [state.units, state.placed, state.territory, state.live, state.left, state.acts]
+    env_ids, cells = torch.tensor([0, 2]), torch.tensor([[3], [7], [-1]])
+    boards = [placement.copied(x) for x in (state.units, state.neutral, state.killed, state.territory)]
+    ops = torch.ops.cellgames
+    for overload, arguments in (
+        (ops.cloth_of_gold_generations, (planes, *sizes, 3, False, True, "never")),
+        (ops.cloth_of_gold_territory, (planes, *sizes, 3)),
+        (ops.cloth_of_gold_legal_cells, (situation, *sizes, 3)),
+        (ops.cloth_of_gold_legal_actions, (situation, *sizes, 3)),
+        (ops.cloth_of_gold_legal_bits, (situation, *sizes, 3)),
+        (ops.cloth_of_gold_turn, (fields, state.current_player, cells, cells[:, 0] < 0, *sizes, 3, 3)),
+        (ops.cloth_of_gold_round, (*boards, state.live, env_ids, *sizes, 3, False, 3)),
+        (ops.cloth_of_gold_tally, (state.territory, state.killed, env_ids, *sizes)),
+    ):
+        opcheck(overload.default, arguments, test_utils=("test_schema", "test_faketensor"))

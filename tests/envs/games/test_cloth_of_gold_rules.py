@@ -28,9 +28,10 @@ from torch import Tensor
 
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.intboards import IntGrid
-from cellgames.envs.cloth_of_gold import rules, simulation
+from cellgames.envs.cloth_of_gold import rules
 from cellgames.envs.cloth_of_gold.simulation import advance, simulate
 from cellgames.envs.kernels import compiling
+from cellgames.envs.native import without_native
 
 with_and_without_births = pytest.mark.parametrize("births", [False, True], ids=["no-births", "births"])
 
@@ -322,8 +323,7 @@ def compiled_and_eager(rows: int, cols: int, worlds: list[Board]) -> tuple[Tenso
     """After 49 generations; checks that something was compiled for it, and that much has happened."""
     grid, before = Grid(rows, cols, wrap=False), len(compiling._COMPILED)
     start = planes_of(grid, worlds)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(simulation, "library", lambda device: None)  # which needs no compiling
+    with without_native():  # which needs no compiling
         compiled = simulate(grid, start, 49, compile="always")
         assert len(compiling._COMPILED) > before
         eager = simulate(grid, start, 49, compile="never")

@@ -1,0 +1,435 @@
+// Turns of Cloth of Gold and what may be done in them: `envs/cloth_of_gold/placement.py`, `territory.py`, `rounds.py`.
+//
+// Eight games stand side by side, as in `cloth_of_gold.cpp`.
+#include "cloth_of_gold.h"
+
+namespace {
+
+using namespace cellgames;
+using namespace cellgames::cloth;
+
+constexpr int kMostWords = 32, kLargestRadius = 64;
+
+// --- territory -------------------------------------------------------------------------------------------------------
+
+// The cells at a distance less than the radius, by rows up or down: so many columns to either side (`rules.disk`).
+struct Disk {
+    int radius, spans;          // how many different spans the rows have
+    int half[kLargestRadius];   // of the row so many rows away
+    int span[kLargestRadius];   // the number of its span; the first one is the narrowest
+    int width[kLargestRadius];  // half the columns of each span
+
+    explicit Disk(int64_t radius_) : radius(static_cast<int>(radius_)), spans(0) {
+        for (int row = radius - 1; row >= 0; --row) {
+            int columns = 0;
+            while (row * row + (columns + 1) * (columns + 1) < radius * radius) ++columns;
+            if (!spans || width[spans - 1] != columns) width[spans++] = columns;
+            half[row] = columns;
+            span[row] = spans - 1;
+        }
+    }
+};
+
+// The territory of some worlds' units. Spans of columns are spread first, in rows, then rows over each other.
+// `known`: the words of a row if the code is for so many, else 0.
+template <int known>
+class Territory {
+  public:
+    Territory(const Board& board, const Disk& disk)
+        : board_(board), disk_(disk), words_(known ? known : board.words),
+          size_((board.rows + 2 * (disk.radius - 1)) * words_), room_(int64_t{size_} * disk.spans + 4) {}
+
+    CELLGAMES_INLINE_MEMBER void make(const uint64_t* units, uint64_t* fields, const Some& some) {
+        const int beyond = disk_.radius - 1, last = board_.rows * words_;
+        for (int row = 0; row < board_.rows; ++row) {
+            Words now[known ? known : kMostWords];
+            for (int word = 0; word < words_; ++word) now[word] = some.load(units + board_.at(row, word));
+            Words* out = room_.begin() + (row + beyond) * words_;
+            int reach = 0;
+            for (int span = 0; span < disk_.spans; ++span, out += size_) {
+                while (reach < disk_.width[span]) {
+                    const int by = std::min(reach + 1, disk_.width[span] - reach);  // more would leave gaps at edges
+                    spread(now, by);
+                    reach += by;
+                }
+                for (int word = 0; word < words_; ++word) out[word] = now[word];
+            }
+        }
+        // Above each other, rows of one span lie next to each other.
+        Words* middle = room_.begin() + int64_t{disk_.span[0]} * size_ + beyond * words_;
+        for (int index = 0; index < last; index += 4) {
+            const int count = std::min(last - index, 4);
+            Words all[4];
+            for (int other = 0; other < 4; ++other) all[other] = other < count ? middle[index + other] : every(0);
+            for (int down = 1; down <= beyond; ++down) {
+                const Words* span = room_.begin() + int64_t{disk_.span[down]} * size_ + beyond * words_ + index;
+                const Words *above = span - down * words_, *below = span + down * words_;
+                for (int other = 0; other < 4; ++other) all[other] = all[other] | above[other] | below[other];
+            }
+            for (int other = 0; other < count; ++other) {
+                const int row = (index + other) / words_, word = (index + other) % words_;
+                some.store(fields + board_.at(row, word), all[other] & every(board_.own(word)));
+            }
+        }
+        for (int word = 0; word < words_; ++word) some.store(fields + board_.at(board_.rows, word), every(0));
+    }
+
+  private:
+    // Spread a row to both sides. What goes beyond a word's columns is in its neighbour as well, and wiped off at last.
+    CELLGAMES_INLINE_MEMBER void spread(Words* row, int by) const {
+        Words before = every(0);
+        for (int word = 0; word < words_; ++word) {
+            const Words here = row[word];
+            Words wide = here | here << by | here >> by;
+            if (word) wide = wide | before >> (board_.width - by);
+            if (word + 1 < words_) wide = wide | row[word + 1] << (board_.width - by);
+            row[word] = wide;
+            before = here;
+        }
+    }
+
+    const Board& board_;
+    const Disk& disk_;
+    int words_, size_;
+    Room room_;
+};
+
+template <int known>
+CELLGAMES_INLINE void make_all(const Board& board, const Disk& disk, const uint64_t* units, uint64_t* fields,
+                               const int64_t* list, int64_t from, int64_t to) {
+    Territory<known> territory(board, disk);
+    for (int64_t first = from; first < to; first += kLanes) territory.make(units, fields, Some(list, first, to));
+}
+
+CELLGAMES_DISPATCH
+void make_territory(const Board& board, const Disk& disk, const uint64_t* units, uint64_t* fields, const int64_t* list,
+                    int64_t from, int64_t to) {
+    if (board.words == 1)
+        make_all<1>(board, disk, units, fields, list, from, to);
+    else if (board.words == 2)
+        make_all<2>(board, disk, units, fields, list, from, to);
+    else
+        make_all<0>(board, disk, units, fields, list, from, to);
+}
+
+// --- what may be done ------------------------------------------------------------------------------------------------
+
+// The state of games: bitboards as in `Board`, those of two players one after the other, and numbers.
+struct Games {
+    const uint64_t *units, *territory, *neutral, *killed, *placed;
+    const int64_t* player;
+    const int32_t *live, *left, *acts;  // live: [worlds, 2]
+};
+
+// Cells of one row of eight games.
+struct Row {
+    Words taken[kMostWords], other[kMostWords];  // by units, by those of the opponent
+};
+
+CELLGAMES_INLINE void read_row(const Board& board, const Games& games, const Some& some, Words second, int row,
+                               Row& out) {
+    for (int word = 0; word < board.words; ++word) {
+        if (row == board.rows) {
+            out.taken[word] = out.other[word] = every(0);
+            continue;
+        }
+        const uint64_t* at = games.units + board.at(row, word);
+        const Words a = some.load(at), b = some.load(at + board.plane());
+        out.taken[word] = a | b;
+        out.other[word] = (a & second) | (b & ~second);
+    }
+}
+
+// Find the cells where the movers may place a unit (`rules.placeable`), [row, word, lane]; return those of any row.
+CELLGAMES_INLINE Words find_cells(const Board& board, const Games& games, const Some& some, uint64_t* cells) {
+    const Words second = some.where([&](int64_t game) { return games.player[game] == 1; });
+    const Words homeless = some.where([&](int64_t game) { return games.live[2 * game + games.player[game]] == 0; });
+    Row rows[3];
+    Row *above = rows, *here = rows + 1, *below = rows + 2;
+    read_row(board, games, some, second, board.rows, *above);
+    read_row(board, games, some, second, 0, *here);
+    Words any = every(0);
+    for (int row = 0; row < board.rows; ++row) {
+        read_row(board, games, some, second, row + 1, *below);
+        for (int word = 0; word < board.words; ++word, cells += kLanes) {
+            const int64_t at = board.at(row, word);
+            const Words other = here->other[word];
+            Words near = other << 1 | other >> 1 | above->other[word] | below->other[word] | here->taken[word];
+            if (word) near = near | here->other[word - 1] >> (board.width - 1);
+            if (word + 1 < board.words) near = near | here->other[word + 1] << (board.width - 1);
+            const Words taken = near | some.load(games.neutral + at) | some.load(games.killed + at);
+            const Words a = some.load(games.territory + at), b = some.load(games.territory + board.plane() + at);
+            const Words home = homeless | (((second & b) | (~second & a)) & ~((second & a) | (~second & b)));
+            const Words legal = home & ~taken & every(board.own(word));
+            store(cells, legal);
+            any = any | legal;
+        }
+        Row* free = above;
+        above = here, here = below, below = free;
+    }
+    return any;
+}
+
+// All legal actions (`rules.choices`), [row, word, lane], and in which of the eight games the turn may end.
+CELLGAMES_INLINE void find_actions(const Board& board, const Games& games, const Some& some, int max_units,
+                                   uint64_t* cells, bool* may_end) {
+    uint64_t any[kLanes];
+    store(any, find_cells(board, games, some, cells));
+    const auto rested = [&](int64_t game) { return games.acts[game] < 2 * max_units; };
+    const Words placing = some.where([&](int64_t game) {
+        return games.left[game] > 0 && (rested(game) || games.left[game] == max_units);
+    });
+    const Words taking = some.where(rested);
+    for (int lane = 0; lane < kLanes; ++lane)
+        may_end[lane] = some.place[lane] >= 0 && (games.left[some.place[lane]] < max_units || !any[lane]);
+    for (int row = 0; row < board.rows; ++row)
+        for (int word = 0; word < board.words; ++word, cells += kLanes)
+            store(cells, (load(cells) & placing) | (some.load(games.placed + board.at(row, word)) & taking));
+}
+
+// Join the rows of one game, and the end of the turn: a bit for each action.
+CELLGAMES_INLINE void join_rows(const Board& board, const uint64_t* cells, int lane, bool may_end, uint64_t* bits) {
+    uint64_t joined = 0;
+    int filled = 0;
+    const auto add = [&](uint64_t word, int columns) {
+        joined |= word << filled;
+        filled += columns;
+        if (filled < 64) return;
+        *bits++ = joined;
+        filled -= 64;
+        joined = filled ? word >> (columns - filled) : 0;
+    };
+    const int last = board.cols - board.width * (board.words - 1);
+    for (int row = 0; row < board.rows; ++row) {
+        for (int word = 0; word + 1 < board.words; ++word, cells += kLanes) add(cells[lane], board.width);
+        add(cells[lane], last);
+        cells += kLanes;
+    }
+    add(may_end, 1);
+    *bits = joined;
+}
+
+// Write 64 bits as bytes, 0 or 1.
+CELLGAMES_INLINE void write_bytes(uint64_t bits, uint8_t* out) {
+    uint64_t bytes[8];
+    for (int octet = 0; octet < 8; ++octet) {
+        uint64_t word = bits >> (8 * octet) & 0xFF;
+        word = (word | word << 28) & 0x0000000F0000000F;
+        word = (word | word << 14) & 0x0003000300030003;
+        bytes[octet] = (word | word << 7) & 0x0101010101010101;
+    }
+    std::memcpy(out, bytes, 64);
+}
+
+enum Form { kBitboards, kBytes, kWords };
+
+CELLGAMES_DISPATCH
+void write_legal(const Board& board, const Games& games, int max_units, Form form, void* out, int64_t from,
+                 int64_t to) {
+    const int64_t actions = board.cells() + 1, words = (actions + 31) / 32;
+    std::vector<uint64_t> cells(static_cast<size_t>(board.rows) * board.words * kLanes);
+    std::vector<uint64_t> bits(static_cast<size_t>(actions / 64 + 2));
+    for (int64_t first = from; first < to; first += kLanes) {
+        const Some some(nullptr, first, to);
+        if (form == kBitboards) {
+            uint64_t* boards = static_cast<uint64_t*>(out);
+            find_cells(board, games, some, cells.data());
+            for (int row = 0, index = 0; row <= board.rows; ++row)
+                for (int word = 0; word < board.words; ++word, index += kLanes)
+                    some.store(boards + board.at(row, word), row < board.rows ? load(cells.data() + index) : every(0));
+            continue;
+        }
+        bool may_end[kLanes];
+        find_actions(board, games, some, max_units, cells.data(), may_end);
+        for (int lane = 0; lane < some.together; ++lane) {
+            join_rows(board, cells.data(), lane, may_end[lane], bits.data());
+            if (form == kWords) {
+                int64_t* target = static_cast<int64_t*>(out) + (first + lane) * words;
+                for (int64_t word = 0; word < words; ++word)
+                    target[word] = static_cast<int64_t>(bits[word / 2] >> (word % 2 * 32) & 0xFFFFFFFF);
+                continue;
+            }
+            uint8_t* target = static_cast<uint8_t*>(out) + (first + lane) * actions;
+            int64_t action = 0;
+            for (; action + 64 <= actions; action += 64) write_bytes(bits[action / 64], target + action);
+            uint8_t rest[64];
+            write_bytes(bits[action / 64], rest);
+            std::memcpy(target + action, rest, static_cast<size_t>(actions - action));
+        }
+    }
+}
+
+// --- turns and rounds ------------------------------------------------------------------------------------------------
+
+// What turns change.
+struct Turns {
+    uint64_t *units, *placed, *territory;
+    int32_t *live, *left, *acts;
+    const int64_t *player, *cells;
+    const bool* ending;
+};
+
+// Add the disk around a cell to the territory of one game.
+void add_disk(const Board& board, const Disk& disk, uint64_t* field, int row, int col) {
+    for (int down = 1 - disk.radius; down < disk.radius; ++down) {
+        if (row + down < 0 || row + down >= board.rows) continue;
+        const int half = disk.half[down < 0 ? -down : down];
+        const int first = std::max(col - half, 0), last = std::min(col + half, board.cols - 1);
+        for (int word = first / board.width; word <= last / board.width; ++word) {
+            const int start = word * board.width;
+            const uint64_t upto = low_bits(std::min(last - start + 1, board.width));
+            field[board.at(row + down, word)] |= upto & ~low_bits(std::max(first - start, 0));
+        }
+    }
+}
+
+void play_turns(const Board& board, const Disk& disk, const Turns& turns, int count, int max_units, int64_t from,
+                int64_t to) {
+    const int64_t plane = board.plane();
+    std::vector<int64_t> smaller[2];  // games in which a player has taken a unit back
+    for (int64_t game = from; game < to; ++game) {
+        const int64_t player = turns.player[game];
+        bool back = false;
+        for (int index = 0; index < count; ++index) {
+            const int64_t cell = turns.cells[game * count + index];
+            if (cell < 0 || cell >= board.cells()) continue;
+            const int row = static_cast<int>(cell / board.cols), col = static_cast<int>(cell % board.cols);
+            const uint64_t bit = uint64_t{1} << (col % board.width);
+            const int64_t at = board.at(row, col / board.width) + game;
+            const int change = turns.placed[at] & bit ? -1 : 1;
+            turns.units[player * plane + at] ^= bit;
+            turns.placed[at] ^= bit;
+            turns.live[2 * game + player] += change;
+            turns.left[game] -= change;
+            ++turns.acts[game];
+            back |= change < 0;
+            if (change > 0) add_disk(board, disk, turns.territory + player * plane + game, row, col);
+        }
+        if (back) smaller[player].push_back(game);
+        if (!turns.ending[game]) continue;
+        for (int row = 0; row < board.rows; ++row)
+            for (int word = 0; word < board.words; ++word) turns.placed[board.at(row, word) + game] = 0;
+        turns.left[game] = max_units;
+        turns.acts[game] = 0;
+    }
+    for (int player = 0; player < 2; ++player)
+        make_territory(board, disk, turns.units + player * plane, turns.territory + player * plane,
+                       smaller[player].data(), 0, static_cast<int64_t>(smaller[player].size()));
+}
+
+// The live cells of each of some worlds.
+CELLGAMES_DISPATCH
+void count_cells(const Board& board, const uint64_t* boards, const uint64_t* others, const Some& some,
+                 int32_t (&counts)[kLanes]) {
+    Words total = every(0);
+    for (int row = 0; row < board.rows; ++row)
+        for (int word = 0; word < board.words; ++word) {
+            const int64_t at = board.at(row, word);
+            total = total + ones_of(some.load(boards + at) & (others ? some.load(others + at) : every(~uint64_t{0})));
+        }
+    uint64_t all[kLanes];
+    store(all, total);
+    for (int lane = 0; lane < kLanes; ++lane) counts[lane] = static_cast<int32_t>(all[lane]);
+}
+
+}  // namespace
+
+// Find the territory of units. units, fields: int64 [planes, rows + 1, words, worlds].
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_territory(int64_t rows, int64_t cols, int64_t worlds, int64_t planes,
+                                                        int64_t radius, int64_t threads, const uint64_t* units,
+                                                        uint64_t* fields) {
+    const Board board(rows, cols, worlds);
+    const Disk disk(radius);
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * planes, board), [&](int64_t from, int64_t to) {
+        for (int64_t plane = 0; plane < planes; ++plane)
+            make_territory(board, disk, units + plane * board.plane(), fields + plane * board.plane(), nullptr,
+                           from * kLanes, std::min(to * kLanes, worlds));
+    });
+}
+
+// Find what may be done. units, territory: int64 [2, rows + 1, words, worlds]; neutral, killed, placed: the same of one
+// plane; player: int64 [worlds]; live: int32 [worlds, 2]; left, acts: int32 [worlds]. form 0: cells for a unit, int64
+// [rows + 1, words, worlds], whatever `placed`, `left` and `acts` hold; 1: actions, bytes [worlds, rows * cols + 1];
+// 2: the same as bits, int64 [worlds, (rows * cols + 32) / 32], 32 in each.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_legal(int64_t rows, int64_t cols, int64_t worlds, int64_t max_units,
+                                                    int64_t form, int64_t threads, const uint64_t* units,
+                                                    const uint64_t* territory, const uint64_t* neutral,
+                                                    const uint64_t* killed, const uint64_t* placed,
+                                                    const int64_t* player, const int32_t* live, const int32_t* left,
+                                                    const int32_t* acts, void* out) {
+    const Board board(rows, cols, worlds);
+    const Games games{units, territory, neutral, killed, placed, player, live, left, acts};
+    const int64_t tiles = tiles_of(worlds);
+    in_parallel(tiles, threads_for(threads, tiles * 2, board), [&](int64_t from, int64_t to) {
+        write_legal(board, games, static_cast<int>(max_units), static_cast<Form>(form), out, from * kLanes,
+                    std::min(to * kLanes, worlds));
+    });
+}
+
+// Place units of the movers or take them back, and end turns. units, territory: int64 [2, rows + 1, words, worlds],
+// placed: the same of one plane, live: int32 [worlds, 2], left, acts: int32 [worlds], all changed in place. player:
+// int64 [worlds]; cells: int64 [worlds, count], none where it is no cell; ending: bool [worlds].
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_turn(int64_t rows, int64_t cols, int64_t worlds, int64_t radius,
+                                                   int64_t count, int64_t max_units, int64_t threads, uint64_t* units,
+                                                   uint64_t* placed, uint64_t* territory, int32_t* live, int32_t* left,
+                                                   int32_t* acts, const int64_t* player, const int64_t* cells,
+                                                   const bool* ending) {
+    const Board board(rows, cols, worlds);
+    const Disk disk(radius);
+    const Turns turns{units, placed, territory, live, left, acts, player, cells, ending};
+    in_parallel(worlds, std::min(threads, worlds * count / 512 + 1), [&](int64_t from, int64_t to) {
+        play_turns(board, disk, turns, static_cast<int>(count), static_cast<int>(max_units), from, to);
+    });
+}
+
+// Play the generations of a round in `count` games. units, territory, neutral, killed: int64 [2 or 1, rows + 1, words,
+// worlds], live: int32 [worlds, 2], changed in place; games: int64 [count], each once.
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_round(int64_t rows, int64_t cols, int64_t worlds, int64_t generations,
+                                                    int64_t births, int64_t radius, int64_t count, int64_t threads,
+                                                    uint64_t* units, uint64_t* neutral, uint64_t* killed,
+                                                    uint64_t* territory, int32_t* live, const int64_t* games) {
+    const Board board(rows, cols, worlds);
+    const Disk disk(radius);
+    const int64_t plane = board.plane();
+    const Planes<uint64_t> planes{{units, units + plane, neutral, killed}};
+    const Planes<const uint64_t> given{{units, units + plane, neutral, killed}};
+    in_parallel(tiles_of(count), threads, [&](int64_t from_tile, int64_t to_tile) {
+        const int64_t from = from_tile * kLanes, to = std::min(to_tile * kLanes, count);
+        play_worlds(board, given, planes, games, generations, births, true, from, to);
+        for (int player = 0; player < 2; ++player) {
+            const uint64_t* own = units + player * plane;
+            make_territory(board, disk, own, territory + player * plane, games, from, to);
+            for (int64_t first = from; first < to; first += kLanes) {
+                const Some some(games, first, to);
+                int32_t counts[kLanes];
+                count_cells(board, own, nullptr, some, counts);
+                for (int lane = 0; lane < kLanes; ++lane)
+                    if (some.place[lane] >= 0) live[2 * some.place[lane] + player] = counts[lane];
+            }
+        }
+    });
+}
+
+// Count cells of `count` games: both players' territory, what is in both, and killed cells, int32 [count, 4].
+// territory: int64 [2, rows + 1, words, worlds], killed: the same of one plane, games: int64 [count].
+CELLGAMES_EXPORT void cellgames_cloth_of_gold_tally(int64_t rows, int64_t cols, int64_t worlds, int64_t count,
+                                                    int64_t threads, const uint64_t* territory, const uint64_t* killed,
+                                                    const int64_t* games, int32_t* out) {
+    const Board board(rows, cols, worlds);
+    const uint64_t *first_plane = territory, *second_plane = territory + board.plane();
+    const int64_t tiles = tiles_of(count);
+    in_parallel(tiles, threads_for(threads, tiles, board), [&](int64_t from, int64_t to) {
+        for (int64_t first = from * kLanes; first < std::min(to * kLanes, count); first += kLanes) {
+            const Some some(games, first, count);
+            int32_t counts[4][kLanes];
+            count_cells(board, first_plane, nullptr, some, counts[0]);
+            count_cells(board, second_plane, nullptr, some, counts[1]);
+            count_cells(board, first_plane, second_plane, some, counts[2]);
+            count_cells(board, killed, nullptr, some, counts[3]);
+            for (int lane = 0; lane < kLanes; ++lane)
+                for (int kind = 0; kind < 4 && some.place[lane] >= 0; ++kind)
+                    out[(first + lane) * 4 + kind] = counts[kind][lane];
+        }
+    });
+}
