@@ -14,6 +14,7 @@ import asyncio
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from time import perf_counter
 
 import torch
 from torch import Tensor
@@ -24,6 +25,7 @@ from .base import AnswerError, PartialAnswerError
 from .containment import AgentError, Asked
 from .reasons import reason_of, trace_of
 from .selection import question
+from .time_control import Clocks
 
 __all__ = ["Failure", "Faults", "select_or_fail", "start_or_fail"]
 
@@ -80,9 +82,10 @@ class Faults:
     def __bool__(self) -> bool:
         return bool(self._found)
 
-    def add(self, env_id: int, seat: int, fault: Fault) -> None:
-        """Add the fault of a seat, unless it has one."""
-        self._found.setdefault(env_id, {}).setdefault(seat, fault)
+    def add(self, env_id: int, seat: int, fault: Fault, *, instead: bool = False) -> None:
+        """Add the fault of a seat, unless it has one; or `instead` of that one."""
+        of_env = self._found.setdefault(env_id, {})
+        of_env[seat] = fault if instead else of_env.get(seat, fault)
 
     def failures(self, turn: int) -> dict[int, Failure]:
         """Return the failures by environment, after so many turns."""
@@ -123,8 +126,11 @@ def select_or_fail(
     generator: torch.Generator,
     players: Tensor,
     faults: Faults,
+    clocks: Clocks | None = None,
 ) -> Tensor:
     """Ask an agent as `select` does; environments that fail are added to `faults` and get -1.
+
+    With clocks it is asked about one game after the other, and fails where its time runs out.
 
     Args:
         agent: to ask.
@@ -134,13 +140,17 @@ def select_or_fail(
         generator: consumed by the agent.
         players: int64 [L], the seats to act.
         faults: added to.
+        clocks: of all games of the batch.
     """
     chosen = torch.full((len(env_ids), *game.info.action_shape[game.info.simultaneous :]), -1, device=env_ids.device)
+
+    seconds = [0.0]  # of the last question
 
     def attempt(rows: slice) -> Fault | None:
         saved = generator.get_state()
         asked = question(agent, game, state, env_ids[rows], generator, players[rows])
         failed: Mapping[int, str] = {}
+        start = perf_counter()
         try:
             answer = asked.answer(generator)
         except PartialAnswerError as partial:
@@ -150,6 +160,8 @@ def select_or_fail(
         except _AGENTS_FAULT as error:
             generator.set_state(saved)
             return Fault.of(error)
+        finally:
+            seconds[0] = perf_counter() - start
         places = torch.arange(len(env_ids), device=env_ids.device)[rows]
         for row, reason in failed.items():
             faults.add(int(env_ids[places[row]]), int(players[places[row]]), Fault(reason_of(reason)))
@@ -167,7 +179,18 @@ def select_or_fail(
                 chosen[place] = -1
         return None
 
-    _halving(agent, env_ids, players, attempt, faults)
+    if clocks is None:
+        _halving(agent, env_ids, players, attempt, faults)
+        return chosen
+    for row, (env_id, player) in enumerate(zip(env_ids.tolist(), players.tolist(), strict=True)):
+        if hasattr(agent, "clock"):  # it wants to know
+            agent.clock = clocks.face(env_id, player)
+        fault = attempt(slice(row, row + 1))
+        if late := clocks.charge(env_id, player, seconds[0]):
+            fault = Fault(late)
+        if fault is not None:
+            chosen[row] = -1
+            faults.add(env_id, player, fault, instead=bool(late))
     return chosen
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
-from cellgames.envs.core.info import LOSS, WIN
+from cellgames.envs.core.info import DRAW, LOSS, WIN
 from cellgames.envs.core.seating import Seating
 from cellgames.envs.core.state import S
 
@@ -21,6 +21,7 @@ from .base import AnyAgent, draw_seeds
 from .containment import Asked, contain, inner, kept_streams
 from .forfeits import Failure, Faults, select_or_fail, start_or_fail
 from .selection import select
+from .time_control import Clocks, TimeControl
 
 __all__ = ["Played", "moves", "parse_move", "parse_moves", "play", "random_openings"]
 
@@ -34,12 +35,14 @@ class Played(Generic[S]):
         turns: int64 [B], how many turns each took; the opening counts.
         state: the final state, `B` games; a forfeited one stands where it was stopped.
         failures: by env, who failed in games that were stopped.
+        clocks: how long agents have thought; None without a time control.
     """
 
     actions: Tensor
     turns: Tensor
     state: S
     failures: Mapping[int, Failure] = field(default_factory=dict)
+    clocks: Clocks | None = None
 
 
 @kept_streams()
@@ -52,7 +55,7 @@ def play(
     *,
     opening: Tensor | None = None,
     on_turn: Callable[[int, S], None] | None = None,
-    forfeits: bool = False,
+    forfeits: bool | TimeControl = False,
 ) -> Played[S]:
     """Play one game in every environment to its end.
 
@@ -70,7 +73,8 @@ def play(
         on_turn: called with 0 and the first state, then after each turn with the number of turns played and
             the state; games that were forfeited are truncated there.
         forfeits: whether an agent that raises an error or gives no legal action loses that game only, which is
-            stopped, while all others go on (see `forfeits`). Else errors end all games.
+            stopped, while all others go on (see `forfeits`). Else errors end all games. A time control is True, and
+            an agent that runs out of time loses, too; agents are then asked about one game after the other.
 
     Raises:
         ValueError: wrong shapes, an illegal opening, an agent that cannot play this kind of game, or, without
@@ -88,6 +92,7 @@ def play(
     state = game.init(seeds)
     failures: dict[int, Failure] = {}
     faults = Faults() if forfeits else None
+    clocks = Clocks(forfeits) if isinstance(forfeits, TimeControl) else None
 
     def start(index: int, players: Tensor, env_ids: Tensor) -> None:
         if faults is None:
@@ -97,7 +102,7 @@ def play(
 
     def pick(index: int, env_ids: Tensor, players: Tensor) -> Tensor:
         arguments = (asked[index], game, state, env_ids, generators[index], players)
-        return select(*arguments) if faults is None else select_or_fail(*arguments, faults)
+        return select(*arguments) if faults is None else select_or_fail(*arguments, faults, clocks)
 
     seating = Seating(game, seats)
     seating.deal(torch.arange(batch, device=device), seats, start)
@@ -137,7 +142,7 @@ def play(
         state = state.replace(truncated=state.truncated.index_fill(0, env_ids, False))
     _tell_results(game, asked, seats, state, failures)
     actions = torch.stack(record) if record else seeds.new_empty((0, batch, *trailing))
-    return Played(actions, state.turn.long(), state, failures)
+    return Played(actions, state.turn.long(), state, failures, clocks)
 
 
 def _tell_results(
@@ -149,7 +154,7 @@ def _tell_results(
         return
     outcomes = game.outcome(state).long()
     for env_id, failure in failures.items():
-        outcomes[env_id] = WIN
+        outcomes[env_id] = WIN if game.info.num_players == 2 else DRAW
         outcomes[env_id, list(failure.seats)] = LOSS
     for index, agent in told.items():
         env_ids, players = (seats == index).nonzero().unbind(1)

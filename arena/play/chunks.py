@@ -65,6 +65,8 @@ class Settings:
         identities: of agents by name (`agents.identity`); one that has changed since makes another run.
         specs: of agents that have another name, by it. They may change, since identities say who plays.
         secret: True if the seed is secret until the run is over (`secret_seed`).
+        clock: see `MatchOptions`; the file has it only if it is given.
+        move_time: the same.
     """
 
     game: str
@@ -78,6 +80,8 @@ class Settings:
     identities: dict[str, str]
     specs: dict[str, str] = field(default_factory=dict)
     secret: bool = False
+    clock: str | None = None
+    move_time: float | None = None
 
     counted: ClassVar[str] = "games"
     """The name of `games` in the file; every kind of run has its own."""
@@ -95,6 +99,8 @@ class Settings:
             seed=options.seed,
             opening_plies=options.opening_plies,
             chunk=options.chunk,
+            clock=options.clock,
+            move_time=options.move_time,
             version=__version__,
             identities=identities(agents, game),
             specs={name: agent for name, agent in sorted(agents.items()) if isinstance(agent, str) and name != agent},
@@ -105,8 +111,9 @@ class Settings:
     def to_data(self) -> dict[str, Any]:
         """Return the settings as the file holds them when the run is over."""
         data = {self.counted if name == "games" else name: value for name, value in asdict(self).items()}
-        if not self.specs:
-            del data["specs"]
+        for name in ("specs", "clock", "move_time"):
+            if not data[name]:
+                del data[name]
         if data.pop("secret"):
             data[COMMITMENT] = commitment(self.seed)
         return data

@@ -57,7 +57,9 @@ def play_evaluation(
                 found += (played := match.play_chunk(game, dict(agents), options, openings, finished))
                 keep(played)
             return found
-        many = FreeForAllOptions(games=options.games, seed=options.seed)
+        many = FreeForAllOptions(
+            games=options.games, seed=options.seed, clock=options.clock, move_time=options.move_time
+        )
         tables = seatings(2, game.info.num_players, many.games, many.seed)
         for numbers in many.chunks():
             pairings = [Pairing(MATCH, number, tables[number]) for number in numbers]

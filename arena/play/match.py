@@ -147,7 +147,7 @@ def play_games(
         [generator(options.seed, "agent", id, number, name) for name in names],
         opening=drawn[places] if options.opening_plies else None,
         on_turn=None if finished is None else counter(finished),
-        forfeits=True,
+        forfeits=options.time_control or True,
     )
     return records_of(
         game,
@@ -189,6 +189,7 @@ def records_of(
                 moves=moves,
                 result=ends[env_id],
                 pairing=None if pairings is None else pairings[env_id],
+                seconds=() if played.clocks is None else played.clocks.times(env_id, game.info.num_players),
                 summary=game.summary(played.state[env_id]) if has_summary and forfeits[env_id] is None else {},
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from cellgames.agents.time_control import TimeControl
 from cellgames.utils.options import Options, option
 from cellgames.utils.run_folders import RunOptions
 
@@ -23,14 +24,24 @@ class MatchOptions(Options):
     seed: int = option(0, "seed of all random numbers")
     opening_plies: int = option(2, "random moves before the agents move, at most", low=0)
     chunk: int = option(25, "openings played at the same time, and lost together if the run is stopped", low=1)
+    clock: str | None = option(
+        None, "seconds of an agent for a game, and seconds that each move adds, such as 60+0.5", metavar="S+S"
+    )
+    move_time: float | None = option(None, "seconds of an agent for a move", above=0, metavar="S")
 
     per_opening: ClassVar[int] = 2
     """Games from each opening: one in either seat."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        TimeControl.parse(self.clock)
         if self.games % self.per_opening:
             raise ValueError(f"games must be even, since each opening is played in both seats; got {self.games}")
+
+    @property
+    def time_control(self) -> TimeControl | None:
+        """The limits of thinking, None without any."""
+        return TimeControl.parse(self.clock, self.move_time)
 
     def chunks(self) -> list[range]:
         """Return the numbers of the openings of each chunk; only the last one may be short."""

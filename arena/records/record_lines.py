@@ -143,6 +143,7 @@ class Record:
         pairing: None for a game outside a match.
         position: Where it started, as the game writes positions; "" is the usual start.
         summary: Numbers of the game that `result` does not tell (`Game.summary`), JSON of any kind by name.
+        seconds: In games with a clock, how long each move took, by seat; forced moves are left out.
     """
 
     game: str
@@ -156,6 +157,7 @@ class Record:
     pairing: Pairing | None = None
     position: str = ""
     summary: Mapping[str, Any] = field(default_factory=dict)
+    seconds: tuple[tuple[float, ...], ...] = ()
 
     def to_data(self) -> dict[str, Any]:
         """Return the fields as JSON takes them; parameters and summary are the record's own, not copies."""
@@ -166,7 +168,7 @@ class Record:
             del data["pairing"]
         else:
             data["pairing"] = dict(vars(self.pairing))
-        for name in ("position", "summary"):
+        for name in ("position", "summary", "seconds"):
             if not data[name]:
                 del data[name]
         if (forfeit := self.result.forfeit) is None:
@@ -193,7 +195,7 @@ class Record:
             data = json.loads(line, parse_constant=_no_number)
         except (ValueError, RecursionError) as error:  # also bytes that are not UTF-8
             raise ValueError(f"expected a JSON object, got {shown(line)}: {error}") from None
-        optional = ("pairing", "position", "summary")
+        optional = ("pairing", "position", "summary", "seconds")
         top = JsonFields(data, "", needed=[f.name for f in fields(cls) if f.name not in optional])
         result = JsonFields(data["result"], "result.", needed=[f.name for f in fields(Result) if f.name != "forfeit"])
         forfeit = data["result"].get("forfeit")
@@ -216,6 +218,7 @@ class Record:
             pairing=None if pairing is None else _pairing(pairing),
             position=top.text("position") if "position" in data else "",
             summary=top.mapping("summary") if "summary" in data else {},
+            seconds=top.times("seconds") if "seconds" in data else (),
         )
         record.check()
         return record
@@ -327,6 +330,16 @@ class JsonFields:
         if not all(abs(number) <= _MOST_NUMBER for number in found):  # not NaN either
             raise self._wrong(name, "a list of numbers up to 1e100")
         return found
+
+    def times(self, name: str) -> tuple[tuple[float, ...], ...]:
+        """Return a list of lists of seconds, numbers from 0."""
+        expected = "a list of lists of seconds"
+        found = []
+        for values in self._list(name, (list,), expected):
+            if not all(_is(value, (int, float)) and 0 <= value <= _MOST_NUMBER for value in values):
+                raise self._wrong(name, expected)
+            found.append(tuple(map(float, values)))
+        return tuple(found)
 
     def flag(self, name: str) -> bool:
         """Return a boolean."""

@@ -33,6 +33,7 @@ __all__ = [
     "standings_table",
     "tally_cells",
     "tally_data",
+    "thinking_cells",
     "win_draw_loss",
 ]
 
@@ -53,12 +54,20 @@ def standings_table(tables: Tables, columns: Sequence[str], cells: Callable[[Sta
     """Return ranks and ratings, best first, with more columns and, where there are any, forfeits."""
     interval = f"{100 * tables.ratings.level:.0f} % interval"
     failed = ["forfeits"] if tables.forfeits else []
+    timed = ["median s", "worst s"] if tables.thinking else []
     rows: list[Sequence[Cell]] = []
     for line in tables.standings:
         bounds = "" if line.low is None or line.high is None else f"{line.low:+.0f} to {line.high:+.0f}"
-        own = [forfeited_games(tables, line.agent)] if failed else []
+        own: list[Cell] = [forfeited_games(tables, line.agent)] if failed else []
+        own += thinking_cells(tables, line.agent) if timed else []
         rows.append((line.rank, line.agent, f"{line.elo:+.0f}", bounds, *cells(line), *own))
-    return Table("", ("rank", "agent", "Elo", interval, *columns, *failed), rows, text=("agent",))
+    return Table("", ("rank", "agent", "Elo", interval, *columns, *failed, *timed), rows, text=("agent",))
+
+
+def thinking_cells(tables: Tables, agent: str) -> list[Cell]:
+    """Return the median and the worst seconds of an agent's moves; empty cells if it had no clock."""
+    found = tables.thinking.get(agent)
+    return ["", ""] if found is None else [f"{found.median:.4f}", f"{found.worst:.4f}"]
 
 
 def forfeited_games(tables: Tables, agent: str) -> int:
@@ -136,10 +145,14 @@ def ratings_csv(tables: Tables, columns: Sequence[str], cells: Callable[[Standin
         return "" if value is None else f"{value:.1f}"
 
     rows = [
-        (line.rank, line.agent, *map(number, (line.elo, line.low, line.high)), *cells(line))
+        (
+            *(line.rank, line.agent, *map(number, (line.elo, line.low, line.high)), *cells(line)),
+            *(thinking_cells(tables, line.agent) if tables.thinking else ()),
+        )
         for line in tables.standings
     ]
-    return Table("ratings", ("rank", "agent", "elo", "elo_low", "elo_high", *columns), rows)
+    timed = ("median_seconds", "worst_seconds") if tables.thinking else ()
+    return Table("ratings", ("rank", "agent", "elo", "elo_low", "elo_high", *columns, *timed), rows)
 
 
 def cross_csv(tables: Tables) -> Table:
@@ -241,6 +254,11 @@ def notes(tables: Tables) -> list[str]:
         groups = " | ".join(", ".join(group) for group in rated.components)
         found.append(f"No decided or drawn games link these groups, whose ratings do not compare: {groups}.")
     found += forfeit_notes(tables.forfeits, several=tables.by_score and seats > 2)
+    if tables.thinking:
+        found.append(
+            "Agents had clocks, and seconds are those of their moves: the same command may give other games on another "
+            "machine or at another time."
+        )
     if 2 * tables.distinct < tables.games:
         found.append(f"Only {tables.distinct} of {tables.games} games differ: longer openings would tell more.")
     return found

@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import permutations
+from statistics import median
 
 from cellgames.arena.records.record_lines import Record
 from cellgames.utils.statistics import wilson_interval
@@ -37,6 +38,7 @@ __all__ = [
     "make_tables",
     "places",
     "tally",
+    "thinking",
 ]
 
 
@@ -119,6 +121,19 @@ class Forfeits:
 
 
 @dataclass(frozen=True)
+class Thinking:
+    """The time of an agent's moves.
+
+    Attributes:
+        median: Of all its moves, in seconds.
+        worst: The longest of them, in seconds.
+    """
+
+    median: float
+    worst: float
+
+
+@dataclass(frozen=True)
 class Standing:
     """One agent's line in the ranking.
 
@@ -154,6 +169,7 @@ class Tables:
         ratings: The fit behind the standings.
         payoffs: The payoff matrix of the same games.
         forfeits: By agent, of those that forfeited games.
+        thinking: By agent, in games with a clock.
     """
 
     by_score: bool
@@ -166,6 +182,7 @@ class Tables:
     ratings: Ratings
     payoffs: Payoffs
     forfeits: dict[str, Forfeits]
+    thinking: dict[str, Thinking] = field(default_factory=dict)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -212,6 +229,7 @@ def make_tables(
         ratings=rated,
         payoffs=payoffs_of(results),
         forfeits=forfeits(records),
+        thinking=thinking(records),
     )
 
 
@@ -239,6 +257,15 @@ def forfeits(records: Iterable[Record]) -> dict[str, Forfeits]:
         agent: Forfeits(games[agent], min(own, key=lambda reason: (-own[reason], reason), default=other))
         for agent, own in ((agent, reasons[agent]) for agent in sorted(games))
     }
+
+
+def thinking(records: Iterable[Record]) -> dict[str, Thinking]:
+    """Return how long each agent thought in games with a clock, in the order of names; others are absent."""
+    seconds: defaultdict[str, list[float]] = defaultdict(list)
+    for record in records:
+        for agent, moves in zip(record.agents, record.seconds, strict=False):
+            seconds[agent] += moves
+    return {agent: Thinking(median(moves), max(moves)) for agent, moves in sorted(seconds.items()) if moves}
 
 
 def places(scores: Sequence[float]) -> tuple[float, ...]:

@@ -1,0 +1,98 @@
+"""Clocks of games: how long agents may think, and how long they have thought. Importing this imports no torch."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass, field
+
+from cellgames.utils.foreign_text import shown
+
+__all__ = ["Clocks", "TimeControl"]
+
+_CLOCK = re.compile(r"(\d+(?:\.\d+)?)(?:\+(\d+(?:\.\d+)?))?")
+_DIGITS = 4  # of seconds that are kept: a tenth of a millisecond
+
+
+@dataclass(frozen=True)
+class TimeControl:
+    """Limits of the time that an agent may think in a game. An agent that exceeds one has lost.
+
+    Attributes:
+        budget: seconds for all moves of a seat, infinity for no limit.
+        increment: seconds that each move adds after it.
+        move: seconds for one move, infinity for no limit.
+    """
+
+    budget: float = math.inf
+    increment: float = 0.0
+    move: float = math.inf
+
+    @classmethod
+    def parse(cls, clock: str | None, move_time: float | None = None) -> TimeControl | None:
+        """Return the limits of a clock such as `60+0.5` or `60`, and of a time a move; None without either.
+
+        Raises:
+            ValueError: another text, or a budget of 0.
+        """
+        if clock is None and move_time is None:
+            return None
+        budget, increment = math.inf, 0.0
+        if clock is not None:
+            found = _CLOCK.fullmatch(clock)
+            if found is None or float(found[1]) <= 0 or max(map(float, filter(None, found.groups()))) > 1e6:
+                raise ValueError(
+                    "clock must be seconds for the game, and seconds that each move adds, such as 60 or 60+0.5; "
+                    f"got {shown(clock)}"
+                )
+            budget, increment = float(found[1]), float(found[2] or 0)
+        return cls(budget, increment, math.inf if move_time is None else move_time)
+
+    def __str__(self) -> str:
+        parts = []
+        if self.budget < math.inf:
+            parts.append(
+                f"{self.budget:g} s a game" + (f" and {self.increment:g} s more a move" * bool(self.increment))
+            )
+        if self.move < math.inf:
+            parts.append(f"{self.move:g} s a move")
+        return ", ".join(parts)
+
+
+@dataclass
+class Clocks:
+    """The clocks of the games of a batch.
+
+    Attributes:
+        control: the limits.
+        used: by environment and seat, the seconds of each move.
+    """
+
+    control: TimeControl
+    used: dict[tuple[int, int], list[float]] = field(default_factory=dict)
+
+    def left(self, env_id: int, player: int) -> float:
+        """Return the seconds of a seat's budget that are left."""
+        used = self.used.get((env_id, player), ())
+        return self.control.budget + self.control.increment * len(used) - math.fsum(used)
+
+    def face(self, env_id: int, player: int) -> dict[str, float]:
+        """Return what a program is told: `left` and `increment`, and `move`, in seconds, as far as there are limits."""
+        face: dict[str, float] = {}
+        if self.control.budget < math.inf:
+            face = {"left": round(self.left(env_id, player), _DIGITS), "increment": self.control.increment}
+        return face | ({"move": self.control.move} if self.control.move < math.inf else {})
+
+    def charge(self, env_id: int, player: int, seconds: float) -> str:
+        """Take the time of a move from a seat's clock; return why it has lost by that, "" if it has not."""
+        left = self.left(env_id, player)
+        self.used.setdefault((env_id, player), []).append(round(seconds, _DIGITS))
+        if seconds > self.control.move:
+            return f"ran out of time: it thought for {seconds:.2f} s, and {self.control.move:g} s a move are allowed"
+        if seconds > left:
+            return f"ran out of time: it thought for {seconds:.2f} s, and {max(left, 0.0):.2f} s were left"
+        return ""
+
+    def times(self, env_id: int, players: int) -> tuple[tuple[float, ...], ...]:
+        """Return the seconds of each move of a game, by seat."""
+        return tuple(tuple(self.used.get((env_id, player), ())) for player in range(players))
