@@ -1,8 +1,9 @@
 """Names that users give to agents: `NAME=SPEC`, or a mapping from names to agents. Importing this imports no torch.
 
 A text is `NAME=SPEC` if it has a `=`, none of the characters `:`, `/` and backslash stand before the first one, and no
-file or folder has the whole text as its path. Every other text is a spec, and its name is the text. So `rollout:64`,
-`results/seed=0/agent.safetensors`, `my_bots:Bot:a=1` and `./seed=0` are specs, `me=my_bots:Bot:a=1` has the name `me`.
+file or folder has the whole text as its path. Every other text is a spec, and its name is the text, without `isolated:`
+and the like. So `rollout:64`, `results/seed=0/agent.safetensors`, `my_bots:Bot:a=1` and `./seed=0` are specs,
+`me=my_bots:Bot:a=1` has the name `me`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from cellgames.agents.networks.file_names import MODEL_SUFFIX, SAMPLE, WEIGHTS_SUFFIX
 from cellgames.utils.foreign_text import listed, shown
 
-from .agent_specs import AGENTS
+from .agent_specs import AGENTS, file_of, inner_spec
 
 if TYPE_CHECKING:
     from .base import AnyAgent
 
-__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "own_name", "split_name"]
+__all__ = ["HUMAN", "MOST_NAME", "Agents", "by_name", "names_of", "own_name", "split_name", "wrapped"]
 
 MOST_NAME = 60
 """Characters of a name."""
@@ -35,16 +36,25 @@ _NAME = re.compile(r"[^\W_][\w.+-]*")
 
 
 def split_name(text: str) -> tuple[str, str]:
-    """Return the name and the spec of a text `NAME=SPEC`; the name of another text is the text itself.
+    """Return the name and the spec of a text `NAME=SPEC`; the name of another text is the text (`inner_spec`).
 
     Raises:
         ValueError: a name that is empty, too long, reserved, or has other characters than letters, digits and `_.+-`.
     """
     name, equals, spec = text.partition("=")
     if not equals or any(letter in name for letter in ":/\\") or os.path.exists(text.removesuffix(SAMPLE)):
-        return text, text
+        return inner_spec(text), text
     _check_name(name, text)
     return name, spec
+
+
+def wrapped(text: str, wrapper: str) -> str:
+    """Return a text for `load` with `isolated:` or the like before the spec; agents of the package stay as they are."""
+    name, spec = split_name(text)
+    kind = spec.partition(":")[0]
+    if (kind in AGENTS and not AGENTS[kind].is_command) or file_of(spec) is not None:
+        return text
+    return f"{wrapper}:{spec}" if name == inner_spec(spec) else f"{name}={wrapper}:{spec}"
 
 
 def own_name(agent: AnyAgent) -> str:
@@ -64,7 +74,7 @@ def by_name(agents: Agents) -> dict[str, str | AnyAgent]:
     if isinstance(agents, Mapping):
         pairs = list(agents.items())
         for name, agent in pairs:
-            if name != (agent if isinstance(agent, str) else own_name(agent)):
+            if name != (inner_spec(agent) if isinstance(agent, str) else own_name(agent)):
                 _check_name(name, name)
     else:
         pairs = [split_name(agent) if isinstance(agent, str) else (own_name(agent), agent) for agent in agents]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .base import AnyAgent
 
-__all__ = ["AGENTS", "AgentFile", "AgentSpec", "by_game", "file_of"]
+__all__ = ["AGENTS", "AgentFile", "AgentSpec", "by_game", "file_of", "inner_spec"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,11 @@ class AgentSpec:
     def name(self) -> str:
         """Return the name without arguments."""
         return self.usage.partition(":")[0]
+
+    @property
+    def is_wrapper(self) -> bool:
+        """Return True if the text after the name is the spec of another agent."""
+        return self.usage.endswith(":AGENT")
 
     @property
     def is_command(self) -> bool:
@@ -75,7 +80,7 @@ class AgentSpec:
         return made
 
     def _arguments(self, text: str | None) -> list[int | Path | str]:
-        if self.is_command:
+        if self.is_command or self.is_wrapper:
             return [text or ""]
         if ":N" not in self.usage:
             if text is not None:
@@ -150,10 +155,26 @@ AGENTS: dict[str, AgentSpec] = {
             "a program in any language, such as exec:./mybot, which speaks the protocol of docs/bots.md",
             "programs.program_agent:ProgramAgent",
         ),
+        AgentSpec(
+            "isolated:AGENT",
+            "another agent, such as isolated:my_bots:MyBot, in a process of its own",
+            "programs.isolation:isolated",
+        ),
+        AgentSpec(
+            "sandboxed:AGENT",
+            "the same, without network, and with files that it can only read; needs bubblewrap",
+            "programs.isolation:sandboxed",
+        ),
         AgentSpec("perfect", "plays without a mistake, where a game is solved: Torus of size 2 and 3", by_game=True),
     )
 }
 """The agents that `load` knows by name."""
+
+
+def inner_spec(spec: str) -> str:
+    """Return the spec of the agent that plays: without `isolated:` and the like."""
+    name, colon, rest = spec.partition(":")
+    return inner_spec(rest) if colon and name in AGENTS and AGENTS[name].is_wrapper else spec
 
 
 @dataclass(frozen=True)

@@ -25,11 +25,11 @@ from torch import Tensor
 
 from cellgames.envs.core import Game
 from cellgames.utils import last_call
+from cellgames.utils.reasons import reason_of, trace_of
 
 from .base import AnswerError, AnyAgent, acting, takes_states
 from .policy import PolicyAgent
 from .process_state import ProcessState, Streams, ThreadState, handler_of_interrupts
-from .reasons import reason_of, trace_of
 
 __all__ = ["AgentError", "Asked", "Contained", "contain", "guarded", "inner", "kept_streams", "name_of"]
 

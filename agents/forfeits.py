@@ -20,10 +20,10 @@ import torch
 from torch import Tensor
 
 from cellgames.envs.core import Game, State
+from cellgames.utils.reasons import reason_of, trace_of
 
 from .base import AnswerError, PartialAnswerError
 from .containment import AgentError, Asked
-from .reasons import reason_of, trace_of
 from .selection import question
 from .time_control import Clocks
 

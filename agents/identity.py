@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from cellgames.utils.version import __version__
 
 from .agent_names import own_name, split_name
-from .agent_specs import AGENTS, file_of
+from .agent_specs import AGENTS, file_of, inner_spec
 from .programs.command_lines import identity_of_command
 
 if TYPE_CHECKING:
@@ -88,11 +88,12 @@ def identity(agent: str | AnyAgent, game: Game | None = None) -> str:
 
 def is_program(spec: str) -> bool:
     """Return True for an agent of the package that has no weights, so that the version identifies it."""
-    name = spec.partition(":")[0]
+    name = inner_spec(spec).partition(":")[0]
     return name in AGENTS and AGENTS[name].weights is None and not AGENTS[name].is_command
 
 
 def _of_spec(spec: str, game: Game | None) -> str:
+    spec = inner_spec(spec)
     if (file := file_of(spec)) is not None:
         return _of_file(file.path)
     name = spec.partition(":")[0]

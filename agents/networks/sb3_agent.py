@@ -30,9 +30,9 @@ from torch.overrides import TorchFunctionMode
 from typing_extensions import override
 
 from cellgames.agents.base import AnyAgent, BaseAgent, ByGame
-from cellgames.agents.reasons import reason_of
 from cellgames.envs.core import Game
 from cellgames.utils.extras import install
+from cellgames.utils.reasons import reason_of
 
 from .choices import Choices
 from .file_names import SAMPLE

@@ -29,6 +29,7 @@ __all__ = ["BotProcess", "Limits", "ProgramError"]
 _MARK = "CELLGAMES_BOT"
 _CHUNK = 1 << 16
 _MOST_LOG = 1 << 20  # bytes of standard error that are kept
+_LOOK = 0.25  # seconds of thinking between two looks at what a program needs
 _PATIENCE = 1.0  # seconds between asking a process to quit and ending it
 _TAIL = 200  # characters of standard error in an error
 
@@ -45,13 +46,15 @@ class Limits:
         start: seconds until it has answered the first message.
         move: seconds for a move without a clock.
         line: bytes of a line that it sends.
-        memory: bytes of its address space, 0 for no bound. POSIX only.
+        memory: bytes of memory of the program and all that it has started. Linux only, looked at while it thinks.
+        processes: how many those may be. The same.
     """
 
     start: float = 10.0
     move: float = 60.0
     line: int = 1 << 20
-    memory: int = 0
+    memory: int = 4 << 30
+    processes: int = 64
 
 
 class BotProcess:
@@ -71,9 +74,10 @@ class BotProcess:
             raise ProgramError("programs as agents need Linux or macOS; on Windows run cellgames in WSL")
         self.limits, self._mark = limits, secrets.token_hex(8)
         self._rest = self._last_words = b""
+        self._paused = False
         try:
             self._process = subprocess.Popen(
-                [*_bounded(limits), *command] if limits.memory else command,
+                command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -93,16 +97,24 @@ class BotProcess:
         self._listener.start()
         self._end = weakref.finalize(self, _end, self._process, self._mark)
 
-    def exchange(self, line: bytes, seconds: float) -> tuple[bytes, float]:
+    def exchange(self, line: bytes, seconds: float, *, pause: bool = False) -> tuple[bytes, float]:
         """Send a line, and return the next line of the program and the seconds that it took.
+
+        Args:
+            line: with the newline.
+            seconds: for which its answer is waited for.
+            pause: let the program sleep after its answer until the next question, so that it does not think then.
 
         Raises:
             ProgramError: it has ended, took longer, or sent a line that is too long. It is ended then.
         """
         start = time.perf_counter()
         try:
+            self._pause(False)
             self._send(line, start + seconds)
             answer = self._receive(start + seconds)
+            took = time.perf_counter() - start
+            self._pause(pause)
         except TimeoutError:
             raise self._failed(f"it did not answer within {seconds:g} s") from None
         except OSError:  # nobody reads any more
@@ -110,7 +122,7 @@ class BotProcess:
         except BaseException:  # Ctrl-C: the answer will come when nobody waits for it
             self.close()
             raise
-        return answer, time.perf_counter() - start
+        return answer, took
 
     def tell(self, line: bytes) -> None:
         """Send a line that has no answer; a program that does not read it is found out by the next question."""
@@ -125,10 +137,17 @@ class BotProcess:
     def close(self, farewell: bytes = b"") -> None:
         """Send a last line, and end the program and all that it has started."""
         if farewell and self.alive:
+            self._pause(False)
             self.tell(farewell)
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(_PATIENCE)
         self._end()
+
+    def _pause(self, paused: bool) -> None:
+        if paused != self._paused:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGSTOP if paused else signal.SIGCONT)
+            self._paused = paused
 
     def _send(self, line: bytes, deadline: float) -> None:
         view = memoryview(line)
@@ -136,19 +155,30 @@ class BotProcess:
             with contextlib.suppress(BlockingIOError):
                 view = view[os.write(self._stdin, view) :]
                 continue
-            _wait(self._stdin, select.POLLOUT, deadline)
+            _ready(self._stdin, select.POLLOUT, deadline, math.inf)
 
     def _receive(self, deadline: float) -> bytes:
         while (end := self._rest.find(b"\n")) < 0:
             if len(self._rest) > self.limits.line:
                 raise self._failed(f"it sent a line of more than {self.limits.line:,} bytes")
-            _wait(self._stdout, select.POLLIN, deadline)
+            while not _ready(self._stdout, select.POLLIN, deadline, _LOOK):
+                self._look()
             got = os.read(self._stdout, _CHUNK)
             if not got:
                 raise self._failed("")
             self._rest += got
         line, self._rest = self._rest[:end], self._rest[end + 1 :]
         return line
+
+    def _look(self) -> None:
+        """Raise a `ProgramError`, after it was ended, if the program needs too much."""
+        running = _marked(self._mark)
+        if len(running) > self.limits.processes:
+            raise self._failed(f"it has {len(running)} processes, and {self.limits.processes} are allowed")
+        if (used := sum(map(_memory, running))) > self.limits.memory:
+            raise self._failed(
+                f"it needs {used / 2**30:.1f} GiB of memory, and {self.limits.memory / 2**30:g} are allowed"
+            )
 
     def _failed(self, reason: str) -> ProgramError:
         """Return the error of a program, which is ended."""
@@ -176,13 +206,20 @@ class BotProcess:
                     kept += file.write(got[: _MOST_LOG - kept])
 
 
-def _wait(number: int, event: int, deadline: float) -> None:
-    """Wait until a stream is ready; raise a `TimeoutError` at the deadline, a time of `time.perf_counter`."""
+def _ready(number: int, event: int, deadline: float, patience: float) -> bool:
+    """Wait until a stream is ready, and return True; or False after the seconds of `patience`.
+
+    Raises:
+        TimeoutError: at the deadline, a time of `time.perf_counter`.
+    """
     poll = select.poll()
     poll.register(number, event)
     left = deadline - time.perf_counter()
-    if left <= 0 or not poll.poll(math.ceil(1000 * left)):
+    if left > 0 and poll.poll(math.ceil(1000 * min(left, patience))):
+        return True
+    if left <= patience:
         raise TimeoutError
+    return False
 
 
 def _signal(number: int) -> str:
@@ -190,11 +227,6 @@ def _signal(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return str(number)
-
-
-def _bounded(limits: Limits) -> list[str]:
-    """Return what starts a command with a bound of its memory."""
-    return ["/bin/sh", "-c", f'ulimit -v {limits.memory >> 10} && exec "$@"', "sh"]
 
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> None:
@@ -223,3 +255,11 @@ def _marked(mark: str) -> list[int]:
                 if sought in Path(entry.path, "environ").read_bytes().split(b"\0"):
                     found.append(int(entry.name))
     return found
+
+
+def _memory(pid: int) -> int:
+    """Return the bytes of a process in memory."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):  # it has just ended
+        return 0

@@ -39,14 +39,14 @@ class ProgramAgent(BaseAgent):
         limits: of its time and memory.
 
     Attributes:
-        identity: see `identity_of_command`.
+        identity: see `identity_of_command`; None if the spec says who it is.
         clock: for the next question: `left`, `increment` and `move`, in seconds; None without a clock.
     """
 
     def __init__(self, command: str, limits: Limits | None = None) -> None:
         super().__init__(f"exec:{command}")
-        self.identity = identity_of_command(command)
-        self.command, self.limits = command_of(command), limits or Limits()
+        self.identity: str | None = identity_of_command(command)
+        self._words, self.limits = command_of(command), limits or Limits()
         self.clock: Mapping[str, float] | None = None
         self._process: BotProcess | None = None
         self._ready = protocol.Ready()
@@ -54,6 +54,10 @@ class ProgramAgent(BaseAgent):
         self._numbers: dict[tuple[int, int], int] = {}  # of games, by environment and seat
         self._untold: set[tuple[int, int]] = set()
         self._games = self._questions = 0
+
+    def words(self) -> list[str]:
+        """Return the words of the command line that is run."""
+        return self._words
 
     def check_game(self, game: Game) -> None:
         """Raise a `ValueError` unless the program starts and answers the first message."""
@@ -119,7 +123,7 @@ class ProgramAgent(BaseAgent):
             self.close()
             self._game = game
             self._untold = set(self._numbers)
-            self._process = BotProcess(self.command, self.limits, self._log)
+            self._process = BotProcess(self.words(), self.limits, self._log)
             answer, _ = self._process.exchange(protocol.encoded(protocol.hello(game)), self.limits.start)
             self._ready = protocol.read_ready(protocol.parsed(answer))
         return self._process
@@ -159,7 +163,7 @@ class ProgramAgent(BaseAgent):
         process = self._open(view.game)
         question = self._question(process, view, env_id, seed)
         try:
-            answer, _ = process.exchange(protocol.encoded(question), self._patience())
+            answer, _ = process.exchange(protocol.encoded(question), self._patience(), pause=self.clock is not None)
             return protocol.read_action(protocol.parsed(answer), view, self._questions)
         except protocol.ProtocolError:
             self.close()  # what it says next would be taken for the answer to another question

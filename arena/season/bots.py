@@ -19,6 +19,7 @@ from cellgames.agents.agent_names import split_name
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.identity import identities
 from cellgames.agents.loading import load
+from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match import counter, generator, records_of
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.arena.play.random_openings import lengths, openings
@@ -45,6 +46,7 @@ class BotUmpire:
         agents: agents that are there already, by name.
         opening_plies: random moves before the agents take over, at most.
         chunk: games played at the same time, about.
+        time_control: the limits of thinking, None without any.
 
     Raises:
         ValueError: a game for another number of players, a team without an agent, a spec that cannot be loaded,
@@ -59,6 +61,7 @@ class BotUmpire:
         agents: Mapping[str, AnyAgent] | None = None,
         opening_plies: int = MatchOptions.opening_plies,
         chunk: int = 100,
+        time_control: TimeControl | None = None,
     ) -> None:
         if game.info.num_players != 2:
             raise ValueError(f"a season is for games of two players; {game.id} has {game.info.num_players}")
@@ -66,7 +69,7 @@ class BotUmpire:
         check_whole("chunk", chunk, 1)
         if without := [team.name for team in teams if not team.agent]:
             raise ValueError(f"{game.id}: expected an agent for every team, got none for {', '.join(without)}")
-        self.game, self.opening_plies, self.chunk = game, opening_plies, chunk
+        self.game, self.opening_plies, self.chunk, self.time_control = game, opening_plies, chunk, time_control
         self._parameters = plain(game.parameters)
         loaded = agents or {}
         self._teams = tuple(teams)
@@ -91,6 +94,7 @@ class BotUmpire:
             "parameters": self._parameters,
             "opening_plies": self.opening_plies,
             "chunk": self.chunk,
+            **({} if self.time_control is None else {"time_control": str(self.time_control)}),
         }
 
     @property
@@ -110,7 +114,7 @@ class BotUmpire:
         """
         parcel = Parcel.pack(self.game, self._given)
         teams = tuple(replace(team, agent=self._names[team.name]) for team in self._teams)
-        return _Packed(parcel, teams, self.opening_plies, self.chunk)
+        return _Packed(parcel, teams, self.opening_plies, self.chunk, self.time_control)
 
     def play(
         self, fixtures: Sequence[Fixture], seed: int, finished: Callable[[int], None] | None = None
@@ -130,7 +134,7 @@ class BotUmpire:
                 [generator(first.derive(seed, "agent"), name) for name in names],
                 opening=drawn if self.opening_plies else None,
                 on_turn=None if finished is None else counter(finished),
-                forfeits=True,
+                forfeits=self.time_control or True,
             )
         agents = [tuple(self._names[team] for team in fixture.teams) for fixture in fixtures]
         records = records_of(self.game, played, seeds=seeds.tolist(), agents=agents, openings=lengths(drawn))
@@ -158,10 +162,18 @@ class _Packed:
     teams: tuple[Team, ...]
     opening_plies: int
     chunk: int
+    time_control: TimeControl | None
 
     def __call__(self) -> BotUmpire:
         game, agents = self.parcel.unpack()
-        return BotUmpire(game, self.teams, agents=agents, opening_plies=self.opening_plies, chunk=self.chunk)
+        return BotUmpire(
+            game,
+            self.teams,
+            agents=agents,
+            opening_plies=self.opening_plies,
+            chunk=self.chunk,
+            time_control=self.time_control,
+        )
 
 
 def _played(fixture: Fixture, record: Record) -> Played:

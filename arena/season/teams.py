@@ -10,9 +10,10 @@ from itertools import cycle
 from pathlib import Path
 from typing import TypeAlias
 
+from cellgames.agents.time_control import TimeControl
 from cellgames.arena.play.match_options import MatchOptions
 from cellgames.utils.foreign_text import shown
-from cellgames.utils.options import Integers, Options, Strings, option
+from cellgames.utils.options import Integers, Options, Strings, option, redefault
 from cellgames.utils.run_folders import PathLike
 
 __all__ = [
@@ -90,12 +91,19 @@ class TeamOptions(Options):
     opening_plies: int | None = option(
         None, f"random moves before the agents move, at most (default {MatchOptions.opening_plies})", low=0
     )
+    clock: str | None = redefault(MatchOptions, "clock", None)
+    move_time: float | None = redefault(MatchOptions, "move_time", None)
     chunk: int | None = option(
         None,
         "games played at the same time, about, and lost together if the season is stopped (default 100 of agents, 250 "
         "of the Cup)",
         low=1,
     )
+
+    @property
+    def time_control(self) -> TimeControl | None:
+        """The limits of thinking, None without any."""
+        return TimeControl.parse(self.clock, self.move_time)
 
 
 def generate_names(count: int, seed: int) -> list[str]:

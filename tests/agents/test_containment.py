@@ -28,13 +28,13 @@ from cellgames.agents.base import BaseAgent
 from cellgames.agents.containment import AgentError, guarded
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.agents.reasons import MOST_REASON, MOST_TRACE
 from cellgames.arena.play.match import match
 from cellgames.arena.play.match_options import MatchOptions, RoundRobinOptions
 from cellgames.arena.play.round_robin import round_robin
 from cellgames.cli.main import main
 from cellgames.envs.core import seeds
 from cellgames.utils import last_call
+from cellgames.utils.reasons import MOST_REASON, MOST_TRACE
 
 TORUS = cellgames.make("torus-small-v0", size=3)
 OPTIONS = MatchOptions(games=4, opening_plies=0)

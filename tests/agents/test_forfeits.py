@@ -20,7 +20,6 @@ import cellgames
 from cellgames.agents.base import BaseAgent, StateAgent
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.playouts.random_agent import RandomAgent
-from cellgames.agents.reasons import MOST_REASON, reason_of
 from cellgames.arena.play.evaluation import evaluate, play_evaluation
 from cellgames.arena.play.free_for_all import free_for_all
 from cellgames.arena.play.match import match
@@ -32,6 +31,7 @@ from cellgames.arena.report.rating_tables import notes
 from cellgames.arena.stats.comparisons import comparisons
 from cellgames.arena.stats.tables import forfeits, make_tables
 from cellgames.envs.core import Game, seeds
+from cellgames.utils.reasons import MOST_REASON, reason_of
 
 TORUS = cellgames.make("torus-small-v0", size=4)
 GRID = cellgames.make("grid-adaptation-small-v0", players=2)

@@ -20,6 +20,7 @@ from typing import Any, NoReturn
 
 from typing_extensions import override
 
+from cellgames.agents.agent_names import wrapped
 from cellgames.utils.foreign_text import clipped
 from cellgames.utils.version import __version__
 
@@ -122,6 +123,8 @@ def _main(given: list[str]) -> int:
     with _once_a_machine():
         arguments = parser().parse_args(given)
     arguments.command_line = given
+    if getattr(arguments, "wrapper", None) and arguments.agents:
+        arguments.agents = [wrapped(agent, arguments.wrapper) for agent in arguments.agents]
     forget_warnings()
     try:
         with _shown_log(arguments.debug):

@@ -226,6 +226,21 @@ def add_agents(
 ) -> None:
     """Add the agents; without any, the list is None."""
     command.add_argument("--agents", metavar="AGENT", nargs="+", action="extend", required=required, help=text)
+    apart = command.add_mutually_exclusive_group()
+    apart.add_argument(
+        "--isolate",
+        action="store_const",
+        dest="wrapper",
+        const="isolated",
+        help="run agents that are not part of the package in processes of their own, as isolated:AGENT does",
+    )
+    apart.add_argument(
+        "--sandbox",
+        action="store_const",
+        dest="wrapper",
+        const="sandboxed",
+        help="the same without network, and with files that they can only read, as sandboxed:AGENT does",
+    )
 
 
 def add_record(command: argparse.ArgumentParser, text: str) -> None:

@@ -10,11 +10,11 @@ from torch import Tensor
 from cellgames.agents.base import AnyAgent
 from cellgames.agents.containment import contain
 from cellgames.agents.forfeits import Faults, select_or_fail, start_or_fail
-from cellgames.agents.reasons import reason_of
 from cellgames.arena.play.match import generator
 from cellgames.arena.records.record_lines import Forfeit
 from cellgames.envs.core import Game, State
 from cellgames.envs.core.seating import Seating
+from cellgames.utils.reasons import reason_of
 
 from .time_limit import TookTooLongError, time_limit
 

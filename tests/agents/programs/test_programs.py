@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import torch
 
 import cellgames
 from cellgames.agents import load
+from cellgames.agents.agent_names import split_name, wrapped
 from cellgames.agents.identity import identity
 from cellgames.agents.play_loop import Played, play
 from cellgames.agents.programs.process import BotProcess, Limits, ProgramError
@@ -234,10 +236,18 @@ def running(pid: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="macOS does not bound the address space")
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
 def test_memory_is_bounded(bots: Callable[..., str]) -> None:
-    games = played(bots("hog = bytearray(1 << 30)"), games=1, limits=Limits(memory=1 << 29))
-    assert "MemoryError" in reasons(games)[0]
+    games = played(bots("hog = b'x' * (1 << 29)\n__import__('time').sleep(60)"), games=1, limits=Limits(memory=1 << 28))
+    assert reasons(games)[0].endswith("GiB of memory, and 0.25 are allowed")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are found by /proc")
+def test_the_number_of_processes_is_bounded(bots: Callable[..., str]) -> None:
+    trick = "import subprocess\nfor _ in range(9): subprocess.Popen(['sleep', '100'])\n__import__('time').sleep(60)"
+    assert reasons(played(bots(trick), games=1, limits=Limits(processes=5))) == [
+        "it has 10 processes, and 5 are allowed"
+    ]
 
 
 def test_a_program_that_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
@@ -289,3 +299,87 @@ def test_the_check_says_what_is_wrong_and_where(
     said = capsys.readouterr().out
     assert "WRONG  it plays 4 games" in said
     assert expected in said
+
+
+# ---------------------------------------------------------------- in processes of their own
+
+
+SPY = """
+import os, socket, sys
+from pathlib import Path
+
+class Spy:
+    name = "spy"
+    def start(self, game, players, env_ids):
+        pass
+    def act(self, observation, action_mask, env_ids, generator):
+        try:
+            Path("written").write_text("by the spy")
+        except OSError as error:
+            print("cannot write:", error.strerror, file=sys.stderr)
+        print("sees", len(list(Path("results").iterdir())), "results", file=sys.stderr)
+        print("sees", len([name for name in os.listdir("/proc") if name.isdecimal()]), "processes", file=sys.stderr)
+        print("network:", [name for _, name in socket.if_nameindex()], file=sys.stderr)
+        return action_mask.float().multinomial(1, generator=generator).squeeze(1)
+"""
+
+
+@pytest.fixture
+def spy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a working directory with an agent that looks around, and with a result."""
+    (tmp_path / "spybot.py").write_text(SPY)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "games.sqlite").write_text("the store")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def logged(spy: Path) -> str:
+    (log,) = (spy / "out" / "logs").iterdir()
+    return log.read_text()
+
+
+def test_an_isolated_agent_keeps_its_name_and_identity(spy: Path) -> None:
+    words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--quiet"]
+    for out, option in (("plain", []), ("out", ["--isolate"])):
+        assert main([*words, "--out", out, "--agents", "spybot:Spy", "random", *option]) == 0
+    plain, apart = (json.loads((spy / name / "run.json").read_text()) for name in ("plain", "out"))
+    assert plain["identities"] == apart["identities"]
+    assert plain["agents"] == apart["agents"] == ["random", "spybot:Spy"]
+    assert (spy / "written").exists()
+    assert "sees 1 results" in logged(spy)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is missing")
+def test_a_sandboxed_agent_can_only_play(spy: Path) -> None:
+    words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--quiet"]
+    if subprocess.run(["bwrap", "--ro-bind", "/", "/", "--unshare-net", "true"], check=False).returncode:
+        pytest.skip("bubblewrap cannot make a sandbox on this machine")
+    assert main([*words, "--out", "out", "--agents", "spybot:Spy", "random", "--sandbox"]) == 0
+    said = logged(spy)
+    assert "cannot write: Read-only file system" in said
+    assert "sees 0 results" in said
+    assert "network: ['lo']" in said
+    assert int(said.partition("sees 0 results\nsees ")[2].split()[0]) <= 3
+    assert not (spy / "written").exists()
+
+
+def test_without_bubblewrap_a_sandbox_is_refused(spy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from cellgames.agents.programs import isolation
+
+    isolation._check_bubblewrap.cache_clear()
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(ValueError, match="sandboxed agents need bubblewrap"):
+        load("sandboxed:spybot:Spy")
+
+
+@pytest.mark.parametrize("agent", ["random", "mcts:8", "results/agent.safetensors", "isolated:exec:./bot"])
+def test_agents_of_the_package_stay_as_they_are(agent: str) -> None:
+    assert wrapped(agent, "isolated") == agent
+
+
+def test_names_are_kept() -> None:
+    assert wrapped("me=my_bots:Bot", "isolated") == "me=isolated:my_bots:Bot"
+    assert wrapped("my_bots:Bot", "sandboxed") == "sandboxed:my_bots:Bot"
+    assert split_name("sandboxed:my_bots:Bot") == ("my_bots:Bot", "sandboxed:my_bots:Bot")
+    assert wrapped("exec:./bot", "sandboxed") == "sandboxed:exec:./bot"

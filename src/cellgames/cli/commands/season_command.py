@@ -119,11 +119,13 @@ def _umpire(arguments: argparse.Namespace, asked: TeamOptions, teams: tuple[Team
 
         if asked.patterns:
             raise UserError("--patterns is for teams without agents; bots take a parameter, see `cellgames list`")
-        return BotUmpire(make_game(arguments), teams, **given)
+        return BotUmpire(make_game(arguments), teams, time_control=asked.time_control, **given)
     from cellgames.arena.season.cup import CUP, PARAMETERS, CupUmpire
 
     if arguments.game != CUP:
         raise UserError(f"{arguments.game}: expected --agents, or a file of teams with agents; only {CUP} needs none")
+    if asked.time_control is not None:
+        raise UserError("--clock and --move-time are for bots; teams without agents get random arrangements")
     if asked.opening_plies is not None:
         raise UserError("--opening-plies is for bots; teams without agents get random arrangements")
     rules = parameters(arguments)

@@ -1,0 +1,138 @@
+"""Games with clocks: who runs out of time loses, and the time of each move is kept."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+import cellgames
+from cellgames.agents import BaseAgent, load
+from cellgames.agents.play_loop import play
+from cellgames.agents.time_control import Clocks, TimeControl
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+from cellgames.arena.records.record_lines import Record
+from cellgames.arena.stats.tables import make_tables
+from cellgames.cli.main import main
+from cellgames.envs.core import seeds
+
+GAME = cellgames.make("torus-v0", size=2)
+
+
+class Sleeper(BaseAgent):
+    """Plays the first legal action after some time, which it takes in some environments only."""
+
+    def __init__(self, seconds: float, env_id: int | None = None) -> None:
+        super().__init__("sleeper")
+        self.seconds, self.env_id = seconds, env_id
+        self.asked: list[int] = []
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        self.asked.append(len(env_ids))
+        if self.env_id is None or self.env_id in env_ids.tolist():
+            time.sleep(self.seconds)
+        return action_mask.int().argmax(1)
+
+
+@pytest.mark.parametrize(
+    ("clock", "move", "expected"),
+    [
+        ("60", None, TimeControl(60.0)),
+        ("60+0.5", None, TimeControl(60.0, 0.5)),
+        ("0.5+0", 2.0, TimeControl(0.5, 0.0, 2.0)),
+        (None, 1.5, TimeControl(math.inf, 0.0, 1.5)),
+        (None, None, None),
+    ],
+)
+def test_clocks_are_read(clock: str | None, move: float | None, expected: TimeControl | None) -> None:
+    assert TimeControl.parse(clock, move) == expected
+
+
+@pytest.mark.parametrize("clock", ["", "0", "1:30", "60+", "+1", "-5", "1e9", "nan", "60 + 1", "9999999"])
+def test_other_clocks_are_refused(clock: str) -> None:
+    with pytest.raises(ValueError, match=r"clock must be seconds .* such as 60 or 60\+0\.5; got"):
+        MatchOptions(clock=clock)
+
+
+def test_time_is_added_and_taken() -> None:
+    clocks = Clocks(TimeControl(10.0, 1.0))
+    assert clocks.charge(0, 1, 4.0) == ""
+    assert clocks.left(0, 1) == 7.0
+    assert clocks.left(0, 0) == clocks.left(1, 1) == 10.0
+    assert clocks.face(0, 1) == {"left": 7.0, "increment": 1.0}
+    assert clocks.charge(0, 1, 7.5) == "ran out of time: it thought for 7.50 s, and 7.00 s were left"
+    assert clocks.times(0, 2) == ((), (4.0, 7.5))
+    limited = Clocks(TimeControl(move=2.0))
+    assert limited.face(0, 0) == {"move": 2.0}
+    assert limited.charge(0, 0, 2.5) == "ran out of time: it thought for 2.50 s, and 2 s a move are allowed"
+
+
+def test_who_runs_out_of_time_loses_that_game_only() -> None:
+    agent = Sleeper(0.3, env_id=1)
+    seats, chances = torch.tensor([[0, 1]] * 3), [torch.Generator().manual_seed(number) for number in (1, 2)]
+    played = play(GAME, [agent, load("random")], seats, seeds(0, 3), chances, forfeits=TimeControl(move=0.2))
+    assert list(played.failures) == [1]
+    assert played.failures[1].seats == (0,)
+    assert played.failures[1].reason.startswith("ran out of time: it thought for 0.3")
+    assert set(agent.asked) == {1}, "each game is timed by itself"
+    assert played.clocks is not None
+    assert len(played.clocks.times(0, 2)[0]) == (int(played.turns[0]) + 1) // 2
+
+
+def test_in_simultaneous_games_each_seat_has_a_clock() -> None:
+    game = cellgames.make("toroidal-cup-small-v0", shapes=1)
+    seats, chances = torch.tensor([[0, 1], [1, 0]]), [torch.Generator().manual_seed(number) for number in (1, 2)]
+    agents = [Sleeper(0.3), load("random")]
+    played = play(game, agents, seats, seeds(0, 2), chances, forfeits=TimeControl(0.2))
+    assert {env_id: failure.seats for env_id, failure in played.failures.items()} == {0: (0,), 1: (1,)}
+
+
+def test_records_keep_the_time_and_tables_show_it() -> None:
+    result = match(GAME, Sleeper(0.02), "random", MatchOptions(games=2, clock="5+0.1"))
+    for record in result.records:
+        again = Record.from_json(record.to_json())
+        assert again == record
+        assert sum(map(len, record.seconds)) == record.result.turns - record.opening
+    thinking = make_tables(result.records, resamples=0).thinking
+    assert 0.02 <= thinking["sleeper"].median <= thinking["sleeper"].worst
+    assert thinking["random"].median < 0.02
+    assert "seconds" not in match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_data()
+
+
+@pytest.mark.parametrize("seconds", ['"x"', "[1]", '[["a"], []]', "[[-1.0], []]", "[[true], []]"])
+def test_other_times_are_no_record(seconds: str) -> None:
+    line = match(GAME, "greedy", "random", MatchOptions(games=2)).records[0].to_json()
+    with pytest.raises(ValueError, match="seconds must be a list of lists of seconds"):
+        Record.from_json(line[:-1] + f',"seconds":{seconds}}}')
+
+
+def test_a_tournament_with_clocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["round-robin", "torus-v0", "--size", "2", "--games", "2", "--no-store", "--no-gif", "--out", str(tmp_path)]
+    words += ["--agents", "greedy", "random", "--clock", "10+0.1", "--move-time", "5"]
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert "median s" in said
+    assert "the same command may give other games" in said
+    settings = json.loads((tmp_path / "run.json").read_text())
+    assert (settings["clock"], settings["move_time"]) == ("10+0.1", 5.0)
+    head, first, _ = (tmp_path / "ratings.csv").read_text().splitlines()
+    assert head.endswith("median_seconds,worst_seconds")
+    assert float(first.split(",")[-1]) > 0
+    assert main(["replay", str(tmp_path)]) == 0
+    assert main([*words[:-2], "--move-time", "4"]) == 2
+    assert "move_time" in capsys.readouterr().err
+
+
+def test_a_season_with_clocks(tmp_path: Path) -> None:
+    words = ["season", "torus-v0", "--size", "2", "--teams", "8", "--days", "1", "--no-store", "--quiet"]
+    words += ["--out", str(tmp_path / "season"), "--agents", "greedy", "random", "--clock", "10"]
+    assert main(words) == 0
+    lines = (tmp_path / "season" / "games.jsonl").read_text().splitlines()
+    assert all(json.loads(line)["seconds"] for line in lines)
+    assert "10 s a game" in (tmp_path / "season" / "season.json").read_text()
