@@ -24,10 +24,9 @@ import numpy.typing as npt
 from benchmarks.measurement import Measurement, serve, timed
 
 if TYPE_CHECKING:
-    from cellgames.envs.kernels.compiling import Compile
-    from cellgames.envs.toroidal_cup.running_games import Slots
+    from torch import Tensor
 
-__all__ = ["LIFE", "cup_slots"]
+__all__ = ["LIFE", "random_cup_boards"]
 
 BOARDS, SIZE = 4096, 64
 CELLS = BOARDS * SIZE * SIZE
@@ -184,45 +183,35 @@ def _gxx_version() -> str:
     return subprocess.run([_gxx(), "-dumpfullversion"], check=True, capture_output=True, text=True).stdout.strip()
 
 
-def cup_slots(compile: Compile = "auto") -> list[Slots]:
-    """Return slots that games of the Cup are played in, 1,000 random boards of 40 x 280 or some more."""
+def random_cup_boards(games: int = 1024) -> Tensor:
+    """Return boards of 40 x 280 on which a seventh of the cells is live, int8 [games, 40, 280]."""
     import torch
 
-    from cellgames.envs.boards.bitboards import Grid
     from cellgames.envs.toroidal_cup import COLS, ROWS
-    from cellgames.envs.toroidal_cup.colours import Rule
-    from cellgames.envs.toroidal_cup.running_games import Slots
-    from cellgames.envs.toroidal_cup.simulator import SLOTS
 
-    rule = Rule(Grid(ROWS, COLS), 2, "recolour", compile)
     generator = torch.Generator().manual_seed(0)
-    parts = [Slots(rule, SLOTS[-1], 1e-12, torch.device("cpu")) for _ in range(-(-1000 // SLOTS[-1]))]
-    for part in parts:
-        board = torch.randint(0, 3, (len(part), ROWS, COLS), generator=generator)
-        board[torch.rand(board.shape, generator=generator) < 0.8] = 0
-        part.enter(torch.arange(len(part)), torch.arange(len(part)), rule.pack(board))
-    return parts
+    board = torch.randint(0, 3, (games, ROWS, COLS), generator=generator, dtype=torch.int8)
+    board[torch.rand(board.shape, generator=generator) < 0.8] = 0
+    return board
 
 
 def two_colours(seconds: float, *, name: str, cores: int | None) -> Measurement:
-    """Generations of the slots that games of the Cup are played in; both teams counted."""
+    """Games of the Cup on 40 x 280 until shortly before the first may end; both teams counted."""
     import torch
 
-    from cellgames.envs.toroidal_cup import COLS, ROWS
-    from cellgames.envs.toroidal_cup.end import BLOCK
+    from cellgames.envs.toroidal_cup.end import WINDOW
+    from cellgames.envs.toroidal_cup.simulator import run
 
     if cores:
         torch.set_num_threads(cores)
-    parts = cup_slots("always")
-    boards = sum(map(len, parts))
+    board = random_cup_boards()
 
     def play() -> int:
-        for part in parts:
-            part.advance(0)
-        return BLOCK * boards * ROWS * COLS
+        run(board, 2, max_generations=WINDOW, compile="always")
+        return WINDOW * board.numel()
 
     play()
-    return _measurement(name, "cellgames", boards, "cells", timed(play, seconds))
+    return _measurement(name, "cellgames", len(board), "cells", timed(play, seconds))
 
 
 def games(seconds: float, *, name: str, batch: int, compiled: bool, cores: int | None = None) -> Measurement:

@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from statistics import median
 from time import perf_counter, process_time
 
+import numpy as np
 import torch
 
 import cellgames
@@ -25,7 +27,7 @@ from cellgames.envs.cloth_of_gold import simulation
 from cellgames.envs.core import seeds
 from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status, without_native
-from cellgames.envs.toroidal_cup.colours import Rule
+from cellgames.envs.toroidal_cup import PATTERNS, arrange, simulator
 from cellgames.envs.torus import filling
 from cellgames.utils.hardware import cpu_model
 from cellgames.utils.report.model import Part, Table
@@ -36,7 +38,8 @@ OUT = Path("results/benchmarks/native_kernels.md")
 ROUNDS = 5
 GAMES, SIMULATIONS = 256, 200
 FILLED, WORLDS, ROUND = 4096, 1024, 168
-CUPS, BLOCK = 128, 48
+CUPS, UNFINISHED = 128, 240  # games end after 243 generations or more
+CUP_GAMES = 1000
 
 
 @dataclass(frozen=True)
@@ -98,26 +101,29 @@ def _cloth() -> Case:
     return Case(what, "cells", WORLDS * 100 * 100 * ROUND, lambda: simulation.advance(grid, planes, ROUND))
 
 
-def _cup() -> Case:
-    rule = Rule(Grid(40, 280), 2, "recolour", "always")
-    lots = torch.randint(5, (CUPS, 40, 280), generator=torch.Generator().manual_seed(0))
-    planes, counts = rule.pack(torch.where(lots > 2, 0, lots)), torch.zeros((BLOCK, 2, CUPS), dtype=torch.int64)
-
-    def run() -> None:
-        if (native := rule.native(planes.device)) is not None:
-            return rule.play(native, planes.clone(), BLOCK, counts)
-        step, counter = rule.step(planes, ENDLESS), rule.counter(planes, ENDLESS)
-        now, then = planes.clone(), torch.empty_like(planes)
-        for each in counts.unbind():
-            step([*now.unbind(), *then.unbind()])
-            now, then = then, now
-            counter([now, each])
-
-    what = f"Toroidal Cup, {BLOCK} generations of {CUPS} boards of 40 x 280, the cells of both teams counted"
-    return Case(what, "cells", CUPS * 40 * 280 * BLOCK, run)
+def _cup_generations() -> Case:
+    lots = torch.randint(5, (CUPS, 40, 280), generator=torch.Generator().manual_seed(0), dtype=torch.int8)
+    board = torch.where(lots > 2, 0, lots)
+    what = f"Toroidal Cup, {UNFINISHED} generations of {CUPS} boards of 40 x 280, the cells of both teams counted"
+    run = partial(simulator.run, board, 2, max_generations=UNFINISHED, compile="always")
+    return Case(what, "cells", board.numel() * UNFINISHED, run)
 
 
-CASES: tuple[Callable[[], Case], ...] = (lambda: _uct(1), lambda: _uct(4), _filling, _cloth, _cup)
+def _cup_games() -> Case:
+    generator, patterns = np.random.default_rng(0), list(PATTERNS)
+    starts = [arrange(patterns[game % len(patterns)], generator) for game in range(CUP_GAMES)]
+    what = f"Toroidal Cup, {CUP_GAMES:,} whole games from random arrangements, lists of cells"
+    return Case(what, "games", CUP_GAMES, partial(simulator.simulate, starts, compile="always"))
+
+
+CASES: tuple[Callable[[], Case], ...] = (
+    lambda: _uct(1),
+    lambda: _uct(4),
+    _filling,
+    _cloth,
+    _cup_generations,
+    _cup_games,
+)
 
 
 def _library(used: bool) -> AbstractContextManager[None]:

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from benchmarks.core.cloth_boards import GENERATIONS as CLOTH_GENERATIONS
 from benchmarks.core.cloth_boards import ground_work, random_worlds
-from benchmarks.core.life_boards import cup_slots
+from benchmarks.core.life_boards import random_cup_boards
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.boards.life import Life
 from cellgames.envs.cloth_of_gold.simulation import advance
 from cellgames.envs.toroidal_cup import COLS, PATTERNS, ROWS, arrange, simulate
-from cellgames.envs.toroidal_cup.end import BLOCK
-from cellgames.envs.toroidal_cup.simulator import boards
+from cellgames.envs.toroidal_cup.end import WINDOW
+from cellgames.envs.toroidal_cup.simulator import boards, run
 
 from .measuring import Row
 from .programs import call, difference, room
@@ -53,32 +53,25 @@ def life() -> Row:
 
 def cup() -> Row:
     """Return the row of generations of the Toroidal Cup, with the live cells of both teams counted."""
-    slots = cup_slots()
-    rule, width = slots[0].rule, len(slots[0])
-    games = width * len(slots)
-    tiles, counts = room((games // LANES, call("limit_cup_tile"))), room((games // LANES, BLOCK, 2, LANES))
-    cells = torch.cat([rule.unpack(part.planes) for part in slots]).contiguous()
-    call("limit_cup_put", games, tiles, cells)
-    found = torch.cat([part.advance(0) for part in slots], 1)
-    call("limit_cup_advance", games, BLOCK, 2, tiles, counts)
-    call("limit_cup_get", games, tiles, cells)
-    difference("cup", torch.cat([rule.unpack(part.planes) for part in slots]), cells)
-    both = counts.movedim(0, 2).reshape(BLOCK, 2, games)
-    difference("cup", found, torch.stack((both[:, 1], both[:, 0] - both[:, 1]), -1))
-
-    def ours() -> None:
-        for part in slots:
-            part.advance(0)
-
-    what = f"Toroidal Cup, {BLOCK} generations of {games:,} boards of 40 x 280, the live cells of both teams counted"
-    work = BLOCK * games * ROWS * COLS
+    board = random_cup_boards()
+    games = len(board)
+    tiles, counts = room((games // LANES, call("limit_cup_tile"))), room((games // LANES, WINDOW, 2, LANES))
+    call("limit_cup_put", games, tiles, board)
+    call("limit_cup_advance", games, WINDOW, 2, tiles, counts)
+    ended, expected = torch.empty_like(board), run(board, 2, max_generations=WINDOW, trajectory=True)
+    call("limit_cup_get", games, tiles, ended)
+    difference("cup", expected.board, ended)
+    live, first = counts.movedim(2, 0).movedim(-1, 2).flatten(1, 2).unbind()  # [games, WINDOW] each
+    assert expected.trajectory is not None
+    difference("cup", expected.trajectory[:, 1:].long(), torch.stack((first, live - first), -1))
+    what = f"Toroidal Cup, {WINDOW} generations of {games:,} boards of 40 x 280, the live cells of both teams counted"
     return Row(
         "cup",
         what,
         "cells",
-        work,
-        ours,
-        lambda threads: call("limit_cup_advance", games, BLOCK, threads, tiles, counts),
+        board.numel() * WINDOW,
+        lambda: run(board, 2, max_generations=WINDOW),
+        lambda threads: call("limit_cup_advance", games, WINDOW, threads, tiles, counts),
     )
 
 

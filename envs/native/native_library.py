@@ -30,7 +30,12 @@ SWITCH = "CELLGAMES_NATIVE"
 
 _USED: ContextVar[bool] = ContextVar("_USED", default=True)
 
-_RETURNING = ("cellgames_native_interface", "cellgames_torus_gumbel", "cellgames_trunk_scratch")
+_RETURNING = (
+    "cellgames_instruction_set",
+    "cellgames_native_interface",
+    "cellgames_torus_gumbel",
+    "cellgames_trunk_scratch",
+)
 """Functions that return a whole number; the others return nothing."""
 
 Library: TypeAlias = ctypes.CDLL
@@ -124,6 +129,7 @@ def _declare(loaded: Library) -> None:
     number, address = ctypes.c_int64, ctypes.c_void_p
     functions: dict[str, list[Any]] = {
         "cellgames_native_interface": [],
+        "cellgames_instruction_set": [number],
         "cellgames_torus_winners": [number, number, number, address, address, address, address],
         "cellgames_torus_uct": [address, address],
         "cellgames_torus_step": [number] * 4 + [address] * 13,
@@ -137,7 +143,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
         "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
         "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
-        "cellgames_toroidal_cup": [number] * 6 + [address] * 3,
+        "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)

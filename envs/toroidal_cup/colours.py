@@ -16,16 +16,13 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from cellgames.envs.boards.bitboards import WORD, Grid, count
+from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import inherited
 from cellgames.envs.kernels.compiling import Compile, Kernel, kernel
-from cellgames.envs.native import Library, library, pointer
 
 __all__ = ["Rule", "Survivors"]
 
 Survivors = Literal["recolour", "keep"]
-
-_WIDEST_WORD = 62  # columns of a word in native code, which has halos beside them
 
 
 @dataclass(frozen=True)
@@ -78,35 +75,6 @@ class Rule:
 
         counts = planes.new_zeros(self.teams, planes.shape[-1])
         return kernel(live_cells, [planes, counts], compile=self.compile, calls=calls)
-
-    def native(self, device: torch.device) -> Library | None:
-        """Return the native kernels if they know this rule."""
-        known = self.teams == 2 and self.survivors == "recolour" and (self.grid.equal_width or WORD) <= _WIDEST_WORD
-        return library(device) if known else None
-
-    def play(
-        self, native: Library, planes: Tensor, generations: int, counts: Tensor | None, wait: Tensor | None = None
-    ) -> None:
-        """Play generations in place by `sources/toroidal_cup.cpp`.
-
-        Args:
-            native: what `native` returned.
-            planes: int64 [2, S, N, L], overwritten.
-            generations: how many.
-            counts: int64 [generations, 2, L], gets the live cells of each; None if `wait` is given.
-            wait: int64 [L], how many generations to play instead on each board, at most `generations`.
-        """
-        native.cellgames_toroidal_cup(
-            self.grid.rows,
-            len(self.grid.widths),
-            self.grid.widths[0],
-            planes.shape[-1],
-            generations,
-            torch.get_num_threads(),
-            None if wait is None else pointer(wait, torch.int64),
-            pointer(planes, torch.int64),
-            None if counts is None else pointer(counts, torch.int64),
-        )
 
     def by_team(self, counts: Tensor) -> Tensor:
         """Return live cells of each team, [..., L, k], of those of each plane [..., k, L]."""

@@ -57,9 +57,6 @@ class Slots:
     def advance(self, calls: int) -> Tensor:
         """Play a block of generations; live cells of each team, [T, L, k]. `before` is the block's start."""
         self.before.copy_(self.planes)
-        if (native := self.rule.native(self.planes.device)) is not None:
-            self.rule.play(native, self.planes, BLOCK, self.counts)
-            return self.rule.by_team(self.counts)
         step, counter = self.rule.step(self.planes, calls), self.rule.counter(self.planes, calls)
         self.compiled = step.compiled
         now, then = list(self.planes.unbind()), list(self.spare.unbind())
@@ -105,10 +102,6 @@ class Photographer:
 
     def _advance(self, planes: Tensor, wait: Tensor) -> Tensor:
         """Return each of n <= width boards, as many generations later as it waits: int8 [n, H, W]."""
-        if (native := self.rule.native(planes.device)) is not None:
-            ready = planes.clone(memory_format=torch.contiguous_format)
-            self.rule.play(native, ready, BLOCK, None, wait.contiguous())
-            return self.rule.unpack(ready)
         now = torch.nn.functional.pad(planes, (0, self.width - planes.shape[-1]))
         then, ready = torch.zeros_like(now), planes.clone()
         step = self.rule.step(now, BLOCK)

@@ -1,12 +1,14 @@
 """Games of the Toroidal Cup from their starts to the end, many at a time.
 
-Games end at different generations. They are played in a few slots that stay in the cache: a slot whose game has
-ended takes the next one from the queue, and when the queue is empty the last games move into fewer slots. The live
-cells of every generation are counted, and the end is looked for every 48 generations, so a slot runs at most 47
+Native code plays them on the CPU, torch code wherever that is missing. Both give the same results in every bit.
+
+In torch code, games end at different generations. They are played in a few slots that stay in the cache: a slot whose
+game has ended takes the next one from the queue, and when the queue is empty the last games move into fewer slots. The
+live cells of every generation are counted, and the end is looked for every 48 generations, so a slot runs at most 47
 too far; final boards are made in a second, short run from the last look.
 
 Letters: `B` games, `k` teams, `H, W` rows and columns, `S, N` stored rows and words (see `boards.bitboards`),
-`L` slots, `T` generations of a block.
+`L` slots, `T` generations of a block, `G` the generations of the longest game, `K` kept generations.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import SupportsIndex, TypedDict, get_args
+from typing import SupportsIndex, TypeAlias, TypedDict, get_args
 
 import numpy as np
 import torch
@@ -24,6 +26,7 @@ from typing_extensions import Unpack
 from cellgames.envs.boards.bitboards import Grid
 from cellgames.envs.kernels.compiling import Compile, check_compile
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.envs.native import Library, operator, pointer
 from cellgames.envs.toroidal_cup.patterns.stamps import COLS, ROWS
 from cellgames.utils.foreign_text import shown
 
@@ -36,6 +39,7 @@ __all__ = ["MAX_GENERATIONS", "TOLERANCE", "Options", "Result", "Survivors", "bo
 MAX_GENERATIONS = 10_000
 TOLERANCE = 1e-12
 MOST_TEAMS = 127  # an int8 holds their numbers
+_MOST_NATIVE_TEAMS = 8  # those of the game; native code keeps their rows in registers and on the stack
 
 SLOTS = (32, 128)  # each width is compiled by itself, which takes seconds
 CUDA_SLOTS = (128, 1024, 8192)
@@ -170,9 +174,118 @@ def run(
     """
     _check(board, teams, max_generations, survivors, tolerance)
     check_compile(compile)
+    times = _generations(keep)
+    grid = Grid(*board.shape[1:])  # raises if the board is too small
+    cells = board.to(torch.int8).view(-1, grid.rows, grid.cols)
+    scores, generations, truncated, final, kept, counts = played(
+        cells, teams, max_generations, survivors, float(tolerance), times, trajectory, compile
+    )
+    boards = dict(zip(times, kept.unbind(), strict=True))
+    return Result(scores, generations, leaders(scores), truncated, final, boards, counts if trajectory else None)
+
+
+Played: TypeAlias = tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]
+
+
+def _played_shapes(
+    board: Tensor,
+    teams: int,
+    max_generations: int,
+    survivors: Survivors,
+    tolerance: float,
+    keep: list[int],
+    trajectory: bool,
+    compile: Compile,
+) -> Played:
+    """Return empty results of `played`."""
+    games = len(board)
+    longest = torch.library.get_ctx().new_dynamic_size() if trajectory else 0
+    return (
+        board.new_empty((games, teams), dtype=torch.int64),
+        board.new_empty(games, dtype=torch.int64),
+        board.new_empty(games, dtype=torch.bool),
+        torch.empty_like(board),
+        board.new_empty((len(keep), *board.shape)),
+        board.new_empty((games, longest, teams), dtype=torch.int32),
+    )
+
+
+@operator(
+    "toroidal_cup_played(Tensor board, int teams, int max_generations, str survivors, float tolerance, int[] keep, "
+    "bool trajectory, str compile) -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)",
+    fake=_played_shapes,
+)
+def played(
+    board: Tensor,
+    teams: int,
+    max_generations: int,
+    survivors: Survivors,
+    tolerance: float,
+    keep: list[int],
+    trajectory: bool,
+    compile: Compile,
+) -> Played:
+    """Play games from boards, int8 [B, H, W]; `keep` is in ascending order, the rest is as in `run`.
+
+    Returns:
+        The scores, generations and truncated of `Result`, its board, the boards of each generation kept, int8
+        [K, B, H, W], and the trajectory; without one, int32 [B, 0, k].
+    """
     rule = Rule(Grid(*board.shape[1:]), teams, survivors, compile)
-    match = _Match(rule, board, max_generations, tolerance, _generations(keep), trajectory)
-    return match.play()
+    return _Match(rule, board, max_generations, tolerance, keep, trajectory).play()
+
+
+@played.native
+def _native_played(
+    native: Library,
+    board: Tensor,
+    teams: int,
+    max_generations: int,
+    survivors: Survivors,
+    tolerance: float,
+    keep: list[int],
+    trajectory: bool,
+    compile: Compile,
+) -> Played:
+    """Return `played`, by `sources/toroidal_cup.cpp`."""
+    if teams > _MOST_NATIVE_TEAMS:
+        return NotImplemented  # type: ignore[no-any-return]
+    board = board.contiguous()
+    games, rows, cols = board.shape
+    scores = torch.empty((games, teams), dtype=torch.int64)
+    generations = torch.empty(games, dtype=torch.int64)
+    truncated = torch.empty(games, dtype=torch.bool)
+    final, kept = torch.empty_like(board), torch.empty((len(keep), *board.shape), dtype=torch.int8)
+    times = torch.tensor(keep, dtype=torch.int64)
+
+    def play(counts: Tensor | None) -> None:
+        native.cellgames_toroidal_cup(
+            games,
+            rows,
+            cols,
+            teams,
+            survivors == "keep",
+            max_generations,
+            len(keep),
+            0 if counts is None else counts.shape[1] - 1,
+            torch.get_num_threads(),
+            tolerance,
+            pointer(times, torch.int64),
+            pointer(board, torch.int8),
+            pointer(scores, torch.int64),
+            pointer(generations, torch.int64),
+            pointer(truncated, torch.bool),
+            pointer(final, torch.int8),
+            pointer(kept, torch.int8),
+            None if counts is None else pointer(counts, torch.int32),
+        )
+
+    play(None)
+    longest = int(generations.max()) if games else 0
+    counts = torch.zeros((games, longest + 1 if trajectory else 0, teams), dtype=torch.int32)
+    if trajectory:  # a second time: only now it is known how long the games are
+        play(counts)
+    return scores, generations, truncated, final, kept, counts
 
 
 def _generations(keep: Iterable[int]) -> list[int]:
@@ -216,26 +329,25 @@ class _Match:
         self.scores = torch.zeros(games, rule.teams, dtype=torch.int64, device=device)
         self.generations = torch.zeros(games, dtype=torch.int64, device=device)
         self.truncated = torch.zeros(games, dtype=torch.bool, device=device)
-        self.final = board.to(torch.int8, copy=True)
-        self.kept = {at: self.final.clone() for at in keep}
+        self.final = board.clone()
+        self.keep, self.kept = keep, board.repeat(len(keep), 1, 1, 1)
         self.photographer = Photographer(rule, self.widths[-1])
         self.trajectory = Trajectory(board, rule.teams) if trajectory else None
 
     def _width(self, games: int) -> int:
         return next((width for width in self.widths if width >= games), self.widths[-1])
 
-    def play(self) -> Result:
+    def play(self) -> Played:
         self._refill()
         while (self.slots.game >= 0).any():
             self._block()
             self._refill()
         self.photographer.develop()
-        for at, boards in self.kept.items():
+        for at, boards in zip(self.keep, self.kept, strict=True):
             boards[self.generations < at] = self.final[self.generations < at]
-        trajectory = self.trajectory.cut(self.generations) if self.trajectory else None
-        return Result(
-            self.scores, self.generations, leaders(self.scores), self.truncated, self.final, self.kept, trajectory
-        )
+        nothing = self.scores.new_zeros((len(self.board), 0, self.rule.teams), dtype=torch.int32)
+        counts = self.trajectory.cut(self.generations) if self.trajectory else nothing
+        return self.scores, self.generations, self.truncated, self.final, self.kept, counts
 
     def _refill(self) -> None:
         """Put games from the queue into empty slots; without any left, move games into fewer slots."""
@@ -261,7 +373,7 @@ class _Match:
         if self.trajectory:
             playing = (slots.game >= 0).nonzero().squeeze(1)
             self.trajectory.add(slots.game[playing], slots.age[playing], counts[:, playing])
-        for at, boards in self.kept.items():
+        for at, boards in zip(self.keep, self.kept, strict=True):
             here = ((slots.game >= 0) & (slots.age < at) & (at <= slots.age + BLOCK)).nonzero().squeeze(1)
             self.photographer.take(boards, slots.game[here], slots.before[..., here], at - slots.age[here])
         ended = stopped.any(0).nonzero().squeeze(1)

@@ -3,10 +3,16 @@
 #define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 
-#include "portable.h"
+#include "instruction_set.h"
 
 // Raised whenever a function changes its arguments; `envs/native/native_library.py` has the same number.
 CELLGAMES_EXPORT int64_t cellgames_native_interface() { return 4; }
+
+// Use no more than this instruction set from now on, as far as functions are built for several; return which is used.
+CELLGAMES_EXPORT int64_t cellgames_instruction_set(int64_t most) {
+    cellgames::most_instructions() = most;
+    return cellgames::instruction_set();
+}
 
 static PyModuleDef module = {PyModuleDef_HEAD_INIT, "_library", nullptr, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
 

@@ -33,6 +33,12 @@
 #define CELLGAMES_DISPATCH
 #endif
 
+// The namespace of code for an instruction set and its vectors' width in words of 64 bits: see each_target.h.
+#define CELLGAMES_NAMESPACE cellgames
+#define CELLGAMES_LANES 8
+#define CELLGAMES_AVX512 0
+#define CELLGAMES_POPCNT 0
+
 namespace cellgames {
 
 // Call body(from, to) on parts of the range [0, count), each on a thread of its own.

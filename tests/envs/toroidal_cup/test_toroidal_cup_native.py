@@ -1,95 +1,136 @@
-"""Native generations of the Toroidal Cup against those of the rules in torch, in every bit."""
+"""Native games of the Toroidal Cup against those in torch code, in every bit of every result."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 import torch
 from native_code import native_library
+from torch import Tensor
+from torch.library import opcheck
 
-from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.toroidal_cup import colours
-from cellgames.envs.toroidal_cup.colours import Rule
-from cellgames.envs.toroidal_cup.simulator import Result, run
+from cellgames.envs.native import without_native
+from cellgames.envs.toroidal_cup import simulator
+from cellgames.envs.toroidal_cup.simulator import Result, Survivors, run
 
-BOARDS = ((3, 3), (5, 4), (8, 31), (16, 60), (7, 62), (12, 96), (40, 280))
-
-
-def random_boards(count: int, rows: int, cols: int, teams: int = 2) -> torch.Tensor:
-    """Boards on which a half of the cells is live."""
-    lots = torch.randint(2 * teams, (count, rows, cols), generator=torch.Generator().manual_seed(rows))
-    return torch.where(lots < teams, lots + 1, 0).to(torch.int8)
+LONGEST = 300
+KEEP = [0, 1, 29, 30, 31, 100, 243, 244, 299, 300, 400]
 
 
-@pytest.mark.parametrize(("rows", "cols"), BOARDS)
-@pytest.mark.parametrize("generations", [1, 5, 48])
-def test_generations_and_counts_are_the_same(rows: int, cols: int, generations: int) -> None:
-    native = native_library()
-    rule = Rule(Grid(rows, cols), 2, "recolour", "never")
-    for boards in (1, 8, 13):
-        now = planes = rule.pack(random_boards(boards, rows, cols))
-        history, expected = [], torch.zeros((generations, 2, boards), dtype=torch.int64)
-        step, counter = rule.step(planes, 0), rule.counter(planes, 0)
-        for counts in expected.unbind():
-            then = torch.empty_like(now)
-            step([*now.unbind(), *then.unbind()])
-            counter([then, counts])
-            history.append(now := then)
-        found, mine = torch.full_like(expected, -1), planes.clone()
-        rule.play(native, mine, generations, found)
-        assert torch.equal(mine, now)
-        assert torch.equal(found, expected)
-        wait = torch.randint(1, generations + 1, (boards,), generator=torch.Generator().manual_seed(1))
-        rule.play(native, mine := planes.clone(), generations, None, wait)
-        for board, passed in enumerate(wait.tolist()):
-            assert torch.equal(mine[..., board], history[passed - 1][..., board])
+def random_boards(count: int, rows: int, cols: int, teams: int = 2) -> Tensor:
+    """Boards of several densities, an empty one, one with a single team and one where the teams are level."""
+    generator = torch.Generator().manual_seed(rows * 1000 + cols)
+    lots = torch.rand((count, rows, cols), generator=generator)
+    team = torch.randint(1, teams + 1, lots.shape, generator=generator)
+    density = torch.tensor([0.35, 0.1, 0.6, 0.3, 1.0, 0.0])[torch.arange(count) % 6]
+    board = torch.where(lots < density[:, None, None], team, 0).to(torch.int8)
+    board[3::7] = board[3::7].clamp(max=1)
+    if rows >= 6 and cols >= 8:
+        board[6::7] = 0
+        board[6::7, :2, :2], board[6::7, 3:5, 4:6] = 1, 2
+    return board
 
 
 def same(one: Result, other: Result) -> bool:
     fields = ("scores", "generations", "winner", "truncated", "board")
-    return all(torch.equal(getattr(one, name), getattr(other, name)) for name in fields)
+    if not all(torch.equal(getattr(one, name), getattr(other, name)) for name in fields):
+        return False
+    kept = one.boards.keys() == other.boards.keys()
+    kept = kept and all(torch.equal(one.boards[at], other.boards[at]) for at in one.boards)
+    if one.trajectory is None or other.trajectory is None:
+        return kept and one.trajectory is other.trajectory
+    return kept and torch.equal(one.trajectory, other.trajectory)
 
 
-@pytest.mark.parametrize(
-    ("rows", "cols", "teams", "survivors"),
-    [
-        (30, 40, 2, "recolour"),
-        (30, 40, 3, "recolour"),
-        (30, 40, 2, "keep"),
-        (12, 64, 2, "recolour"),
-        (9, 130, 2, "keep"),
-    ],
-)
-def test_games_are_the_same(
-    rows: int, cols: int, teams: int, survivors: colours.Survivors, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also where native code does not know the rule or the board."""
+def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most: int = LONGEST) -> Result:
+    with without_native():
+        return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True, compile="never")
+
+
+SHAPES = [(3, 3), (5, 4), (7, 9), (8, 31), (64, 33), (16, 60), (7, 62), (7, 63), (9, 64), (5, 65), (4, 125), (40, 280)]
+
+
+@pytest.mark.parametrize(("rows", "cols"), SHAPES)
+def test_games_of_all_shapes_are_the_same(rows: int, cols: int) -> None:
     native_library()
-    board = random_boards(20, rows, cols, teams)
-
-    def played() -> Result:
-        return run(
-            board, teams, survivors=survivors, max_generations=400, keep=[0, 7, 100], trajectory=True, compile="never"
-        )
-
-    native = played()
-    monkeypatch.setattr(colours, "library", lambda device: None)
-    expected = played()
-    assert same(native, expected)
-    assert native.boards.keys() == expected.boards.keys()
-    assert all(torch.equal(native.boards[at], expected.boards[at]) for at in expected.boards)
-    assert native.trajectory is not None
-    assert expected.trajectory is not None
-    assert torch.equal(native.trajectory, expected.trajectory)
+    board = random_boards(21 if rows * cols < 2000 else 9, rows, cols)
+    expected = in_torch(board, 2)
+    assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
+    assert len(expected.generations.unique()) > 1 or cols < 5
 
 
-def test_threads_change_nothing() -> None:
+@pytest.mark.parametrize("survivors", ["recolour", "keep"])
+@pytest.mark.parametrize(("teams", "most"), [(2, LONGEST), (3, LONGEST), (8, 250), (9, 3)])
+def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most: int, survivors: Survivors) -> None:
+    """Nine teams are more than native code knows."""
     native_library()
-    board, before = random_boards(40, 20, 30), torch.get_num_threads()
-    results = []
-    for threads in (1, 2, 3):
-        torch.set_num_threads(threads)
-        try:
-            results.append(run(board, 2, max_generations=300))
-        finally:
-            torch.set_num_threads(before)
-    assert all(same(result, results[0]) for result in results)
+    board = random_boards(13, 14, 70, teams)
+    expected = in_torch(board, teams, survivors, most)
+    result = run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True)
+    assert same(result, expected)
+
+
+@pytest.mark.parametrize("games", [0, 1, 3, 129])
+def test_batches_of_all_sizes_and_any_threads_are_the_same(games: int) -> None:
+    native_library()
+    board, before = random_boards(games, 20, 30), torch.get_num_threads()
+    expected = in_torch(board, 2)
+    try:
+        for threads in (1, 2, 3, 4):
+            torch.set_num_threads(threads)
+            assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
+    finally:
+        torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize("most", [1, 2, 11, 12, 13, 242, 243, 244])
+def test_games_are_truncated_at_the_same_generation(most: int) -> None:
+    native_library()
+    board = random_boards(9, 12, 40)
+    expected = in_torch(board, 2, most=most)
+    assert same(run(board, 2, max_generations=most, keep=KEEP, trajectory=True), expected)
+    assert int(expected.generations.max()) == most
+
+
+@pytest.mark.parametrize("tolerance", [1e-15, 3.3e-9, 1.7e-5, 2.3e-4, 3e-3, 0.9])
+def test_the_end_is_the_same_with_any_tolerance(tolerance: float) -> None:
+    """Large ones compare averages, whose last bits depend on the order of their sums."""
+    native_library()
+    board = random_boards(60, 16, 16)
+    with without_native():
+        expected = run(board, 2, max_generations=1000, tolerance=tolerance, compile="never")
+    assert same(run(board, 2, max_generations=1000, tolerance=tolerance), expected)
+    assert (expected.generations < 1000).any()
+
+
+@pytest.mark.parametrize("most", range(3))
+def test_each_instruction_set_gives_the_same(most: int) -> None:
+    """Also those that this processor does not choose by itself."""
+    native = native_library()
+    board, teams = random_boards(11, 12, 96), random_boards(11, 12, 30, 3)
+    expected, others = in_torch(board, 2), in_torch(teams, 3, "keep")
+    native.cellgames_instruction_set(most)
+    try:
+        assert same(run(board, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), expected)
+        result = run(teams, 3, survivors="keep", max_generations=LONGEST, keep=KEEP, trajectory=True)
+        assert same(result, others)
+    finally:
+        native.cellgames_instruction_set(3)
+
+
+def test_boards_may_be_views_of_any_kind() -> None:
+    native_library()
+    board = random_boards(20, 24, 20)
+    views = [board.mT, board[::2], board[:, 1::2, 3:], board.long(), board[:1].expand(5, -1, -1)]
+    for view in views:
+        before = view.clone()
+        assert same(run(view, 2, max_generations=LONGEST, keep=KEEP, trajectory=True), in_torch(before, 2))
+        assert torch.equal(view, before)
+
+
+@pytest.mark.parametrize("trajectory", [False, True])
+def test_torch_knows_the_operator(trajectory: bool) -> None:
+    arguments = (random_boards(3, 6, 8), 2, 20, "recolour", 1e-12, [3, 5], trajectory, "never")
+    overload: Any = simulator.played._overload
+    opcheck(overload, arguments)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from functools import cache
 from typing import Any
 
@@ -14,11 +15,27 @@ from life_reference import Board, Game, board_of, boards_tensor, drawn, history,
 from torch import Tensor
 
 from cellgames.envs.kernels import compiling
-from cellgames.envs.toroidal_cup import Result, colours, simulate, simulator
+from cellgames.envs.native import without_native
+from cellgames.envs.toroidal_cup import Result, simulate, simulator
 from cellgames.envs.toroidal_cup.running_games import Slots
 from cellgames.envs.toroidal_cup.simulator import Survivors, boards, run
 
 LONGEST = 450
+
+
+@pytest.fixture
+def torch_code() -> Iterator[None]:
+    """Let the torch code run."""
+    with without_native():
+        yield
+
+
+@pytest.fixture(params=["native", "torch"])
+def either_code(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Let native code run, if it is built, and then torch code."""
+    with without_native() if request.param == "torch" else nullcontext():
+        yield
+
 
 Family = tuple[int, int, int, Survivors, range]  # rows, cols, teams, survivors, seeds of the soups
 FAMILIES: list[Family] = [
@@ -69,6 +86,7 @@ def same(a: Result, b: Result) -> bool:
 # --- against the reference ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("either_code")
 @every_family
 def test_games_are_those_of_the_reference(family: Family) -> None:
     start, histories = soups(*family)
@@ -96,6 +114,7 @@ def test_the_games_that_are_compared_end_in_every_way() -> None:
     }
 
 
+@pytest.mark.usefixtures("torch_code")
 @pytest.mark.parametrize(
     ("slots", "family"), [((2,), 0), ((1, 3), 4), ((3, 5, 8), 0), ((4, 6), 4), ((10,), 4), ((10, 11), 0)]
 )
@@ -112,6 +131,7 @@ def test_the_number_of_slots_does_not_matter(
     check(result, games, keep)
 
 
+@pytest.mark.usefixtures("either_code")
 @pytest.mark.parametrize("slots", [(2,), (1, 4)], ids=str)
 def test_the_board_of_any_generation_can_be_kept(slots: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulator, "SLOTS", slots)
@@ -121,6 +141,7 @@ def test_the_board_of_any_generation_can_be_kept(slots: tuple[int, ...], monkeyp
     check(run(start[:3], 2, max_generations=110, keep=keep, trajectory=True), games, keep)
 
 
+@pytest.mark.usefixtures("either_code")
 @pytest.mark.parametrize("most", [1, 2, 23, 24, 25, 47, 48, 49, 100, 242, 243, 244, 264, 265, 300])
 def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
     start, histories = soups(*FAMILIES[0])
@@ -130,6 +151,7 @@ def test_games_are_cut_off_at_exactly_the_most_generations(most: int) -> None:
     assert result.truncated.all() == (most < 243)
 
 
+@pytest.mark.usefixtures("either_code")
 def test_games_end_as_the_tolerance_says() -> None:
     start, histories = soups(*FAMILIES[0])
     ends = []
@@ -148,7 +170,8 @@ def test_a_batch_of_games_is_each_of_them_alone(monkeypatch: pytest.MonkeyPatch)
     keep = [10, 250]
     together = run(start[order], 2, max_generations=500, keep=keep, trajectory=True)
     monkeypatch.setattr(simulator, "SLOTS", (5,))
-    assert same(together, run(start[order], 2, max_generations=500, keep=keep))
+    with without_native():
+        assert same(together, run(start[order], 2, max_generations=500, keep=keep))
     assert together.trajectory is not None
     for slot, game in enumerate(order):
         alone = run(start[game : game + 1], 2, max_generations=500, keep=keep, trajectory=True)
@@ -170,6 +193,7 @@ def test_the_same_games_end_the_same_and_draw_nothing_at_random() -> None:
     assert torch.equal(torch.get_rng_state(), random)
 
 
+@pytest.mark.usefixtures("either_code")
 @pytest.mark.parametrize("survivors", ["recolour", "keep"])
 @pytest.mark.parametrize("teams", [2, 3])
 def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivors: Survivors) -> None:
@@ -183,6 +207,7 @@ def test_the_first_team_is_the_last_one_column_to_the_right(teams: int, survivor
     assert torch.equal(torch.where(a.board > 0, teams + 1 - a.board, 0).roll(1, -1), b.board)
 
 
+@pytest.mark.usefixtures("torch_code")
 def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """On words of 64 columns, with three teams and slots that are refilled."""
     monkeypatch.setattr(simulator, "SLOTS", (8,))
@@ -198,6 +223,7 @@ def test_compiled_games_are_the_eager_ones(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(set(eager.generations.tolist())) > 3
 
 
+@pytest.mark.usefixtures("torch_code")
 def test_games_do_not_move_to_slots_that_would_run_eagerly(monkeypatch: pytest.MonkeyPatch) -> None:
     """What has begun compiled goes on compiled, in slots that are half empty."""
     widths: list[int] = []
@@ -208,7 +234,6 @@ def test_games_do_not_move_to_slots_that_would_run_eagerly(monkeypatch: pytest.M
         widths.append(examples[0].shape[-1])
         return lambda arguments: function(*arguments)
 
-    monkeypatch.setattr(colours, "library", lambda device: None)  # native code is not compiled
     monkeypatch.setattr(compiling, "_compile", compile)
     monkeypatch.setattr(compiling, "_COMPILED", {})
     monkeypatch.setattr(compiling, "_EAGER_CALLS", Counter())
@@ -250,6 +275,7 @@ def block(row: int, col: int, cols: int = 20) -> list[int]:
     return [r * cols + c for r in (row, row + 1) for c in (col, col + 1)]
 
 
+@pytest.mark.usefixtures("either_code")
 def test_level_and_empty_games_never_end() -> None:
     starts: list[list[list[int]]] = [
         [[], []],
@@ -267,6 +293,7 @@ def test_level_and_empty_games_never_end() -> None:
     assert result.trajectory[1].tolist() == [[1, 1]] + [[0, 0]] * 600
 
 
+@pytest.mark.usefixtures("either_code")
 def test_half_the_cells_are_no_victory_until_the_game_is_cut_off() -> None:
     two = block(2, 2) + block(2, 6)
     result = simulate([[two, block(7, 2), block(7, 6)], [two, two[:0], block(7, 6)]], 12, 20, max_generations=500)
@@ -275,6 +302,7 @@ def test_half_the_cells_are_no_victory_until_the_game_is_cut_off() -> None:
     assert result.winner.tolist() == [1, 1]
 
 
+@pytest.mark.usefixtures("either_code")
 def test_a_team_without_cells_loses_at_generation_243() -> None:
     result = simulate([[[], block(2, 2)], [[150], block(2, 2)], [block(2, 2), []]], 12, 20)
     assert result.generations.tolist() == [243, 243, 243]
@@ -315,6 +343,7 @@ def test_the_board_is_the_cups_unless_another_is_named() -> None:
     assert boards([[[0], [11_199]]])[0, 39, 279] == 2
 
 
+@pytest.mark.usefixtures("either_code")
 def test_no_games_have_no_results() -> None:
     for result in (simulate([], 6, 8, keep=[3], trajectory=True), run(torch.zeros(0, 6, 8).char(), 2, keep=[3])):
         assert result.scores.shape == (0, 2)
