@@ -334,7 +334,9 @@ class Vector(Generic[S]):
         shape = (self.num_envs, *self.game.info.action_shape)
         with planned(*self._plan):
             bits = random_bits(math.prod(shape), generator, self._state.device)
-        return self._run(True, bits.view(*shape[1:], self.num_envs).movedim(-1, 0))  # envs innermost, as the state's
+        if len(shape) > 1:
+            bits = bits.view(*shape[1:], self.num_envs).movedim(-1, 0)  # envs innermost, as the state's
+        return self._run(True, bits)
 
     def _run(self, random: bool, given: Tensor) -> Transition:
         native = self.game._native_step(self._state.device) if self.backend == "native" else None

@@ -134,6 +134,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_torus_uct": [address, address],
         "cellgames_torus_step": [number] * 4 + [address] * 13,
         "cellgames_torus_gumbel": [address, address],
+        "cellgames_torus_put_stones": [number] * 3 + [address] * 6,
         "cellgames_trunk": [address],
         "cellgames_trunk_scratch": [address],
         "cellgames_trunk_backward": [address, address],

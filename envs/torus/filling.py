@@ -68,15 +68,16 @@ def winners(stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
 def _native_winners(native: Library, stones: Tensor, player: Tensor, lots: Tensor) -> Tensor:
     """Return `winners`, by `sources/torus_filling.cpp`."""
     games, cells = stones.shape
-    board, winner = stones.int().contiguous(), player.new_empty(games, dtype=torch.int32)
+    board, player, lots = stones.int().contiguous(), player.contiguous(), lots.contiguous()
+    winner = player.new_empty(games, dtype=torch.int32)
     threads = min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD)
     native.cellgames_torus_winners(
         isqrt(cells // 2),
         games,
         threads,
         pointer(board, torch.int32),
-        pointer(player.contiguous(), torch.int64),
-        pointer(lots.contiguous(), torch.int32),
+        pointer(player, torch.int64),
+        pointer(lots, torch.int32),
         pointer(winner, torch.int32),
     )
     return winner

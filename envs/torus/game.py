@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
+from math import isqrt
 from typing import TYPE_CHECKING, ClassVar
+from weakref import WeakSet
 
 import torch
 from torch import Tensor
@@ -16,7 +18,7 @@ from cellgames.envs.core.info import DRAW, LOSS, WIN, GameInfo, Space
 from cellgames.envs.core.sampling import WORD, WORD_SHIFT
 from cellgames.envs.core.vector import NativeStep, Transition
 from cellgames.envs.kernels.parameters import check_int
-from cellgames.envs.native import Library, library, pointer
+from cellgames.envs.native import Library, library, operator, pointer
 
 from . import filling, notation, rules, symmetry, threats
 from .geometry import MAX_SIZE, MIN_SIZE, cell_to_name, name_to_cell, num_cells
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Torus"]
 
 _GAMES_A_THREAD = 1024  # of native steps: starting a thread takes as long as some hundreds of games
+_CHECKED: WeakSet[TorusState] = WeakSet()  # by `_check_layout`
 
 
 @dataclass(frozen=True)
@@ -97,29 +100,18 @@ class Torus(Game[TorusState]):
 
     def _place(self, state: TorusState, cell: Tensor, player: Tensor) -> TorusState:
         """Put a stone of `player` on `cell` (int64 [B] both) and detect a win; whose turn it is does not matter."""
-        near, shift, cells = threats.neighbour_codes(self.size, state.device)
-        colour, place = player.int() + 1, cell.int()
-        # The envs stand innermost, so that what follows is done for many of them at once.
-        around = state.codes.t().gather(0, near[:, cell]) + shift[:, cell]
-        slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
-        frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
-        code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), _where)
-        # Laid down once: the compiler would work them out again for every cell of the board.
-        code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
-        groups, shifts = joined[:3], joined[3:]
-        won, losing = _wins(cycles, state.losing, colour)
+        put = _put_stones.reference if torch.compiler.is_compiling() else _put_stones  # for the compiler to fuse
+        codes, free, losing, won = put(state.codes, state.free, state.losing, cell, player)
         seats = torch.arange(2, device=state.device)[:, None]
         scores = (won & (seats == player)).float()
-        word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
-        free = [bits & ~_where(word == index, bit, 0) for index, bits in enumerate(state.free.unbind(1))]
         return state.replace(
             rewards=(2 * scores - won.float()).t(),
             scores=torch.maximum(state.scores, scores.t()),
             terminated=state.terminated | won,
-            codes=_relabel(state.codes, cells, place, code, groups, shifts),
-            free=torch.stack(free).t(),
+            codes=codes,
+            free=free,
             losing=losing,
-            last=place,
+            last=cell.int(),
         )
 
     @override
@@ -252,6 +244,9 @@ def _native_step(
     native: Library, size: int, state: TorusState, mask: Tensor, given: Tensor, random: bool
 ) -> Transition:
     """Play a step of a `Vector` by `sources/torus_step.cpp` (see `NativeStep`)."""
+    if state not in _CHECKED:
+        _check_layout(state)
+        _CHECKED.add(state)
     games = len(mask)
     actions = torch.empty_like(given) if random else given
     rewards = torch.empty((2, games))
@@ -261,21 +256,88 @@ def _native_step(
         games,
         min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
         random,
-        pointer(state.codes, torch.int32),
-        pointer(state.free.t(), torch.int64),
-        pointer(state.losing, torch.int32),
-        pointer(state.last, torch.int32),
-        pointer(state.turn, torch.int32),
-        pointer(state.current_player, torch.int64),
-        pointer(state.seed, torch.int64),
-        pointer(state.scores.t(), torch.float32),
+        state.codes.data_ptr(),
+        state.free.data_ptr(),
+        state.losing.data_ptr(),
+        state.last.data_ptr(),
+        state.turn.data_ptr(),
+        state.current_player.data_ptr(),
+        state.seed.data_ptr(),
+        state.scores.data_ptr(),
         pointer(mask, torch.bool),
         pointer(given, torch.int64),
-        pointer(actions, torch.int64),
-        pointer(rewards, torch.float32),
-        pointer(terminated, torch.bool),
+        actions.data_ptr(),
+        rewards.data_ptr(),
+        terminated.data_ptr(),
     )
     return Transition(actions, rewards.t(), terminated, torch.zeros_like(terminated))
+
+
+def _check_layout(state: TorusState) -> None:
+    """Raise a `ValueError` if the fields are not laid out as those of `Torus.init`."""
+    for field in (state.codes, state.losing, state.last, state.turn):
+        pointer(field, torch.int32)
+    for field in (state.free.t(), state.current_player, state.seed):
+        pointer(field, torch.int64)
+    pointer(state.scores.t(), torch.float32)
+
+
+def _empty_boards(
+    codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return tensors like those that `_put_stones` returns, of any values."""
+    return (
+        torch.empty_like(codes, memory_format=torch.contiguous_format),
+        free.new_empty((free.shape[1], len(free))).t(),
+        torch.empty_like(losing),
+        torch.empty_like(losing, dtype=torch.bool),
+    )
+
+
+@operator(
+    "torus_put_stones(Tensor codes, Tensor free, Tensor losing, Tensor cell, Tensor player) "
+    "-> (Tensor, Tensor, Tensor, Tensor)",
+    fake=_empty_boards,
+)
+def _put_stones(
+    codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return fields of `TorusState` after stones of `player` on `cell`, int64 [B] both, and who has won, bool [B]."""
+    near, shift, cells = threats.neighbour_codes(isqrt(codes.shape[1] // 2), codes.device)
+    colour, place = player.int() + 1, cell.int()
+    # The envs stand innermost, so that what follows is done for many of them at once.
+    around = codes.t().gather(0, near[:, cell]) + shift[:, cell]
+    slots = zip(around[0::2].unbind(0), around[1::2].unbind(0), strict=True)
+    frames = [rules.frame(octagon, square, colour, _where) for octagon, square in slots]
+    code, groups, shifts, cycles = rules.join(frames, rules.lone(place, colour), _where)
+    # Laid down once: the compiler would work them out again for every cell of the board.
+    code, *joined = torch.stack((code, *groups, *shifts)).unbind(0)
+    groups, shifts = joined[:3], joined[3:]
+    won, kept = _wins(cycles, losing, colour)
+    word, bit = cell >> WORD_SHIFT, 1 << (cell & (WORD - 1))
+    left = [bits & ~_where(word == index, bit, 0) for index, bits in enumerate(free.unbind(1))]
+    return _relabel(codes, cells, place, code, groups, shifts), torch.stack(left).t(), kept, won
+
+
+@_put_stones.native
+def _native_put_stones(
+    native: Library, codes: Tensor, free: Tensor, losing: Tensor, cell: Tensor, player: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Return `_put_stones`, by `sources/torus_step.cpp`."""
+    games, cells = codes.shape
+    cell, player = cell.contiguous(), player.contiguous()
+    after = _empty_boards(codes, free, losing, cell, player)
+    for new, old in zip(after, (codes, free, losing), strict=False):
+        new.copy_(old)
+    native.cellgames_torus_put_stones(
+        isqrt(cells // 2),
+        games,
+        min(torch.get_num_threads(), 1 + games // _GAMES_A_THREAD),
+        pointer(cell, torch.int64),
+        pointer(player, torch.int64),
+        *(field.data_ptr() for field in after),
+    )
+    return after
 
 
 def _wins(cycles: Sequence[Tensor], losing: Tensor, colour: Tensor) -> tuple[Tensor, Tensor]:

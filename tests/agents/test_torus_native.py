@@ -83,8 +83,8 @@ def test_winners_in_any_number_on_any_threads(games: int, threads: int) -> None:
     native_library()
     stones = torch.randint(3, (18, games), generator=generator(), dtype=torch.int8).t()  # not contiguous
     stones[:, 0] = 0
-    player = torch.arange(games) % 2
-    lots = torch.randint(filling.LOTS, stones.shape, generator=generator(1), dtype=torch.int32)
+    player = (torch.arange(2 * games) // 2 % 2)[::2]
+    lots = torch.randint(filling.LOTS, (18, games), generator=generator(1), dtype=torch.int32).t()
     before = torch.get_num_threads()
     torch.set_num_threads(threads)
     try:

@@ -1,4 +1,4 @@
-// A step of many games of Torus in place: `Torus._step` and the restarts of `Vector`, on the tensors of `TorusState`.
+// Steps of many games of Torus, on the tensors of `TorusState`: `envs/torus/game.py`, and the restarts of `Vector`.
 #include "lanes.h"
 #include "torus.h"
 
@@ -239,6 +239,17 @@ void step(const Geometry& board, const Batch& batch, int64_t from, int64_t to, b
     }
 }
 
+CELLGAMES_DISPATCH
+void put_stones(const Geometry& board, int64_t games, int64_t from, int64_t to, const int64_t* cell,
+                const int64_t* player, int32_t* codes, int64_t* free, int32_t* losing, uint8_t* won) {
+    const auto cells = static_cast<uint64_t>(board.cells);
+    for (int64_t game = from; game < to; ++game) {
+        const int at = static_cast<int>(static_cast<uint64_t>(cell[game]) < cells ? cell[game] : 0);
+        won[game] = place(board, codes + game * board.cells, losing[game], at, static_cast<int>(player[game]) + 1);
+        free[at / kWord * games + game] &= ~(1ll << at % kWord);
+    }
+}
+
 }  // namespace
 
 // The arrays in the order of `Batch`. `random`: `given` holds random bits, 0 to 2^31 - 1, else actions.
@@ -250,5 +261,15 @@ CELLGAMES_EXPORT void cellgames_torus_step(int64_t size, int64_t games, int64_t 
     const Geometry& board = geometry(size);
     const Batch batch{codes, free,  losing,  last,    turn,       player, seed, scores,
                       mask,  given, actions, rewards, terminated, games};
-    cellgames::in_parallel(games, threads, [&](int64_t from, int64_t to) { step(board, batch, from, to, random != 0); });
+    in_parallel(games, threads, [&](int64_t from, int64_t to) { step(board, batch, from, to, random != 0); });
+}
+
+// cell, player int64 [B]; codes int32 [B][N], free int64 [W][B], losing int32 [B], changed; won [B], written.
+CELLGAMES_EXPORT void cellgames_torus_put_stones(int64_t size, int64_t games, int64_t threads, const int64_t* cell,
+                                                 const int64_t* player, int32_t* codes, int64_t* free, int32_t* losing,
+                                                 uint8_t* won) {
+    const Geometry& board = geometry(size);
+    in_parallel(games, threads, [&](int64_t from, int64_t to) {
+        put_stones(board, games, from, to, cell, player, codes, free, losing, won);
+    });
 }

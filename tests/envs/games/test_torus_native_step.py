@@ -275,3 +275,46 @@ print([name for name in sys.modules if name.startswith(("torch._inductor", "torc
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, 8, 13, 16])
+@pytest.mark.parametrize("num_envs", [0, 1, 3, 130])
+def test_a_step_outside_a_vector_is_the_same(size: int, num_envs: int) -> None:
+    """From the start to the end, with finished games in the batch, and with batches that are parts of others."""
+    game, lots = Torus(size=size), generator(size)
+    state = game.init(seeds(size, 2 * num_envs))[::2]
+    for turn in range(2 * size * size if size < 8 else 130 if size == 8 else 30):
+        actions = game.random_actions(state, lots)
+        with without_native():
+            expected = game.step(state, actions.clone())
+        before = state.clone()
+        after = game.step(state, actions.to(torch.int32 if turn % 2 else torch.int64))
+        assert after.equal(expected), turn
+        assert state.equal(before), "the state it was given is changed"
+        state = after if turn % 3 else after[torch.arange(num_envs).flip(0)]
+    assert state.done.any() or size > 8 or num_envs == 0
+
+
+@pytest.mark.parametrize("count", [2, 4])
+def test_threads_change_nothing_outside_a_vector(count: int) -> None:
+    game = Torus(size=4)
+    with threads(count):
+        state, lots = game.init(seeds(0, 4097)), generator(0)
+        for _ in range(20):
+            actions = game.random_actions(state, lots)
+            with without_native():
+                expected = game.step(state, actions)
+            state = game.step(state, actions)
+            assert not differences(state, expected)
+        assert state.done.any()
+
+
+def test_a_step_can_be_traced_on_fake_tensors() -> None:
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    state, actions = SIZE_5.init(seeds(0, 4)), torch.tensor([3, 4, 5, 6])
+    after = SIZE_5.step(state, actions)
+    with FakeTensorMode() as mode:
+        fake = SIZE_5._step(state.map(mode.from_tensor), mode.from_tensor(actions))
+    for made, real in zip(fake.tensors(), after.tensors(), strict=True):
+        assert (made.shape, made.dtype, made.stride()) == (real.shape, real.dtype, real.stride())
