@@ -5,7 +5,7 @@ BIN := .venv/bin
 # A thread that spins while others work costs milliseconds a step on a busy machine.
 export OMP_WAIT_POLICY ?= passive
 
-.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit strength study clean
+.PHONY: help setup demo test lint types unit quick durations fuzz sanitize wheel docs bench limit gpu strength study clean
 
 help:
 	@echo "make demo   set up, then train a bot on Torus and rate it among others (results/demo/)"
@@ -17,6 +17,7 @@ help:
 	@echo "make docs   build the documentation into site/"
 	@echo "make bench  measure games and learning beside OpenSpiel, Pgx, PettingZoo, SuperSuit, JAX and C++"
 	@echo "make limit  measure the native kernels beside hand-written C++ (results/benchmarks/limit.md)"
+	@echo "make gpu    test and measure everything on a GPU, in ten minutes (results/benchmarks/gpu.md); DEVICE=cpu tries it"
 	@echo "make strength  let the shipped agents play a thousand games against each of the others"
 	@echo "make study  what should Torus be opened with? (results/studies/)"
 	@echo "make clean  remove .venv and build leftovers"
@@ -105,6 +106,11 @@ bench: setup
 
 limit: setup
 	$(BIN)/python -m benchmarks.limit
+
+# Without network, so with the Python that is there. What fails is said on the page, beside all that does not.
+DEVICE ?= cuda
+gpu:
+	PYTHONPATH=src $(or $(wildcard $(BIN)/python),$(PYTHON)) -m benchmarks.gpu --device $(DEVICE)
 
 strength: setup
 	$(BIN)/python -m benchmarks.agents.strength

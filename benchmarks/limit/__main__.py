@@ -22,10 +22,11 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # before torch: a thread th
 import torch
 
 from benchmarks.contestants import rounded
-from benchmarks.limit import board_rows, grid_rows, torus_rows
+from benchmarks.limit import board_rows, grid_rows, openspiel_rows, torus_rows
 from benchmarks.limit.first_steps import GAMES, LONGEST, first_step
 from benchmarks.limit.measuring import SCALING, Row, Speeds, measure, usable_cores
 from benchmarks.limit.programs import NoCompilerError, compiler_version, programs
+from benchmarks.measurement import NOT_INSTALLED
 from benchmarks.pages import head, write_page
 from cellgames.envs.kernels.compiling import ENDLESS, planned
 from cellgames.envs.native import status
@@ -48,6 +49,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "grid": partial(grid_rows.rounds, False),
     "grid_masks": partial(grid_rows.rounds, True),
     "uct": torus_rows.uct,
+    **openspiel_rows.MOVES,
 }
 FIRST = "first"
 
@@ -90,6 +92,19 @@ class Found:
         return row | {"one": asdict(self.one), "two": self.two and asdict(self.two), "met": self.met}
 
 
+def _peers(found: Sequence[Found]) -> Table:
+    columns = ("work", "ours, ms a move", "OpenSpiel", "times as fast", "bar", "met", "by the clock: ours", "OpenSpiel")
+    lines: list[list[Cell]] = []
+    for one in found:
+        speeds = one.one
+        ours, theirs, *clock = (
+            f"{1e3 / speed:.2f}" for speed in (speeds.ours, speeds.limit, speeds.ours_wall, speeds.limit_wall)
+        )
+        met = "yes" if one.met["share"] else "no"
+        lines.append([one.row.what, ours, theirs, f"{speeds.share:.1f}", f"{one.row.bar:g}", met, *clock])
+    return Table("", columns, lines, text=("work",))
+
+
 def _table(found: Sequence[Found]) -> Table:
     columns = (
         *("work", "unit", "ours a second", "C++", "ours / C++", "bar", "met", "target", "met"),
@@ -126,12 +141,18 @@ def _write(options: argparse.Namespace, found: Sequence[Found], firsts: dict[str
         "rounds": f"{options.rounds} of {options.seconds:g} s, contestants by turns",
     }
     parts: list[Part] = ["\n".join(f"- {key}: {text}" for key, text in numbers.items())]
-    if found:
+    if rows := [one for one in found if one.row.rival == "C++"]:
         parts += [
             "Units a second of processor time of the busiest thread; the ratio is the median of the rounds' ratios. "
             f"Two threads should do {SCALING} times as much as one: by the clock, or by processor time where the cores "
             "were not idle.",
-            _table(found),
+            _table(rows),
+        ]
+    if rows := [one for one in found if one.row.rival != "C++"]:
+        parts += [
+            "OpenSpiel has no Torus: its C++ search plays Hex on 8 x 16, which has as many cells, with as many "
+            "simulations and random games. Milliseconds of processor time on one thread, and by the clock.",
+            _peers(rows),
         ]
     if firsts:
         lines: list[list[Cell]] = [
@@ -150,7 +171,7 @@ def _measured(name: str, options: argparse.Namespace) -> Found:
     with planned("always", ENDLESS):
         row = ROWS[name]()
         one = measure(row, 1, options.rounds, options.seconds)
-        both = usable_cores() > 1 and not options.one_thread
+        both = usable_cores() > 1 and not options.one_thread and row.rival == "C++"
         two = measure(row, 2, options.rounds, options.seconds) if both else None
     return Found(row, one, two)
 
@@ -201,6 +222,10 @@ def main(argv: Sequence[str] | None = None) -> int:
                 else:
                     found.append(_measured(name, options))
                     print(_line(found[-1]), flush=True)
+            except ModuleNotFoundError as error:
+                if error.name != "pyspiel":
+                    raise
+                print(f"{name}: {NOT_INSTALLED}", file=sys.stderr)
             except (RuntimeError, OSError) as error:
                 failed = True
                 print(f"{name}: {error}", file=sys.stderr)
@@ -216,7 +241,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _line(found: Found) -> str:
     one, unit = found.one, found.row.unit
-    text = f"{found.row.name:12} {rounded(one.ours):>18} {unit}/s, C++ {rounded(one.limit):>18}, {one.share:.2f} of it"
+    rival = f"{found.row.rival} {rounded(one.limit):>18}, {one.share:.2f} times that"
+    text = f"{found.row.name:12} {rounded(one.ours):>18} {unit}/s, {rival}"
     if found.scaling is not None:
         text += f"; two threads {found.scaling[0]:.2f} of one by the clock, {found.scaling[1]:.2f} by processor time"
     missed = [name for name, reached in found.met.items() if not reached]

@@ -30,6 +30,7 @@ class Row:
         limit: does it in C++, on so many threads.
         bar: the share of C++ that the package should reach.
         target: units a second on one thread that the package should reach; None if only the share counts.
+        rival: whose work `limit` is; only C++ of our own uses several threads.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Row:
     limit: Callable[[int], object]
     bar: float = BAR
     target: float | None = None
+    rival: str = "C++"
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def maskable_ppo(seconds: float, *, name: str, num_envs: int, settings: Settings
     return learn(name, "cellgames", env, num_envs, settings, seconds)
 
 
-def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
+def make_ppo(game: Game, how: Learning, folder: Path, device_name: str = "cpu") -> PPO:
     """Return PPO of a new network that plays itself; `folder` is for its opponents, of which there are none."""
     import torch
 
@@ -129,8 +129,8 @@ def make_ppo(game: Game, how: Learning, folder: Path) -> PPO:
     from cellgames.training.selfplay.rollouts import SelfPlay
 
     torch.manual_seed(0)
-    device = torch.device("cpu")
-    network = make_network(game, Size(how.channels, how.layers))
+    device = torch.device(device_name)
+    network = make_network(game, Size(how.channels, how.layers)).to(device)
     hyperparameters = Hyperparameters(
         num_steps=_NUM_STEPS,
         num_epochs=how.settings.epochs,

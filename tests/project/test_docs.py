@@ -154,7 +154,8 @@ def check_command(words: list[str]) -> None:
         targets = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
         assert set(rest) <= {*targets}, words
     elif words[:2] == ["python", "-m"] and words[2].startswith("benchmarks"):
-        assert (ROOT / f"{words[2].replace('.', '/')}.py").is_file(), words
+        path = ROOT / words[2].replace(".", "/")
+        assert path.with_suffix(".py").is_file() or (path / "__main__.py").is_file(), words
     elif program == "python" and rest[0].endswith(".py"):
         assert taken_by_script(ROOT / rest[0], rest[1:]), f"refused: {shlex.join(words)}"
     elif program == "torchrun":

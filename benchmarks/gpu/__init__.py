@@ -1,0 +1,1 @@
+"""All that can be tested and measured on a GPU, in one command: `make gpu`, or `python -m benchmarks.gpu`."""

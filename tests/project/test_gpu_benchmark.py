@@ -1,0 +1,99 @@
+"""The program that tests and measures a GPU, on the CPU: it goes the same ways with little work."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from benchmarks.gpu import __main__ as gpu
+from benchmarks.gpu import equality
+from benchmarks.gpu.lines import Line, Work, speed
+
+import cellgames
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("section", sorted(gpu.SECTIONS.keys() - {"tests"}))
+def test_every_section_does_its_work_on_the_cpu(section: str) -> None:
+    lines = list(gpu._lines(section, CPU, True))
+    assert lines
+    for line in lines:
+        assert line.passed, line
+        assert isinstance(line.found, str) or (math.isfinite(line.found) and line.found > 0)
+        assert Line.from_json(line.to_json()) == line
+
+
+def test_a_game_that_differs_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A seat's reward that is off in the last bit of one of the two is enough."""
+    game = cellgames.make("torus-small-v0")
+    assert equality.play(game, CPU, 4, 3, "never")
+    same = equality._same
+
+    def off(here: torch.Tensor, there: torch.Tensor) -> bool:
+        return same(here, there.nextafter(torch.tensor(9.0)) if there.is_floating_point() else there)
+
+    monkeypatch.setattr(equality, "_same", off)
+    assert not equality.play(game, CPU, 4, 3, "never")
+
+
+def test_speeds_count_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    def run() -> None:
+        nonlocal now
+        now += 0.5
+
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    line = speed(Work("work", "units", 10.0, run, target=15.0), CPU, 3.0)
+    assert line.found == pytest.approx(20.0)
+
+
+def test_a_run_writes_a_page_that_is_no_measurement(tmp_path: Path) -> None:
+    page = tmp_path / "gpu.md"
+    assert gpu.main(["--device", "cpu", "--sections", "boards", "--out", str(page)]) == 0
+    text = page.read_text()
+    assert "This is a trial with little work. Its speeds say nothing." in text
+    assert "equal in every bit" in text
+    lines = json.loads(page.with_suffix(".json").read_text())["sections"]["boards"]
+    assert len(lines) == 3
+
+
+def test_a_section_that_hangs_or_fails_stops_no_other(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(gpu.SECTIONS, "life", gpu.Task("Life", 0.0))
+    page = tmp_path / "gpu.md"
+    assert gpu.main(["--device", "cpu", "--sections", "life", "boards", "--out", str(page)]) == 1
+    sections = json.loads(page.with_suffix(".json").read_text())["sections"]
+    assert [line["found"] for line in sections["life"]] == ["ended after 0 s, before it had finished"]
+    assert all(line["passed"] for line in sections["boards"])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="needs a machine without CUDA")
+def test_without_cuda_it_ends_at_once_with_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert gpu.main([]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith("benchmarks.gpu: expected a CUDA device")
+    assert message.count("\n") == 1
+    options = gpu._options(["--sections", "boards"])
+    found: list[Line] = []
+    list(gpu._run("boards", options, found))  # what a section's process says when it fails
+    (line,) = found
+    assert not line.passed
+    assert "expected a CUDA device" in str(line.found)
+
+
+def test_the_device_is_checked(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        gpu.main(["--device", "gpu"])
+    assert caught.value.code == 2
+    assert "expected cpu, cuda or cuda:N, got 'gpu'" in capsys.readouterr().err
+
+
+def test_all_sections_together_take_less_than_ten_minutes() -> None:
+    assert sum(task.limit for task in gpu.SECTIONS.values()) < 600
