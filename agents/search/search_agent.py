@@ -95,6 +95,7 @@ class SearchAgent(BaseAgent):
         search.plant(tree, new, state[new], generator)
         result = search.grow(tree, generator)
         self._keep(search, tree, result, env_ids)
+        tree.release()
         return result
 
     def _continued(self, search: Search, state: State, env_ids: Tensor) -> tuple[Tree, Tensor]:

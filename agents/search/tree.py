@@ -11,6 +11,7 @@ A node's number is `tree * M + place`; place 0 is the root, and parents stand be
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -24,6 +25,9 @@ ILLEGAL, OPEN, CLOSED = 0, 1, 2  # of an edge: closed is legal, and what it lead
 
 _COMPARED_NOT = ("seed", "rewards")  # fields by which equal positions may differ
 
+_LARGEST_SPARE = 1 << 28  # bytes
+_SPARE: list[list[Tensor]] = []  # the memory of the last tree that was released; new memory costs half of a search
+
 
 class Tree:
     """The search trees of `B` games.
@@ -34,6 +38,8 @@ class Tree:
         capacity: `M`.
         edges: `E`.
         players: `P`.
+        named: whether edges stand for some actions only.
+        reuse: whether to take over the memory of the last tree that was released.
 
     Attributes:
         state:        the positions, `B M` of them.
@@ -55,14 +61,23 @@ class Tree:
         actions:      int32 [B M, E], what an edge stands for; None where edges are actions.
     """
 
-    def __init__(self, like: State, trees: int, capacity: int, edges: int, players: int, *, named: bool) -> None:
+    def __init__(
+        self, like: State, trees: int, capacity: int, edges: int, players: int, *, named: bool, reuse: bool = False
+    ) -> None:
         nodes, device = trees * capacity, like.device
         self.trees, self.capacity, self.edges = trees, capacity, edges
+        spare = _spare() if reuse and device.type == "cpu" else []
+        self._memory: list[Tensor] = []
 
         def zeros(*shape: int, dtype: torch.dtype = torch.float32) -> Tensor:
-            return torch.zeros((nodes, *shape), dtype=dtype, device=device)
+            whole, place = (nodes, *shape), len(self._memory)
+            if place < len(spare) and spare[place].dtype == dtype and spare[place].numel() >= math.prod(whole):
+                self._memory.append(spare[place])
+                return spare[place][: math.prod(whole)].zero_().view(whole)
+            self._memory.append(torch.zeros(math.prod(whole), dtype=dtype, device=device))
+            return self._memory[-1].view(whole)
 
-        self.state: Any = like.map(lambda field: field.new_zeros((nodes, *field.shape[1:])))
+        self.state: Any = like.map(lambda field: zeros(*field.shape[1:], dtype=field.dtype))
         self.count = torch.zeros(trees, dtype=torch.int64, device=device)
         self.parent, self.parent_edge = zeros(dtype=torch.int32), zeros(dtype=torch.int32)
         self.mover = zeros(dtype=torch.int64)
@@ -73,6 +88,13 @@ class Tree:
         self.edge_visits, self.edge_total, self.logits = zeros(edges), zeros(edges), zeros(edges)
         self.status = zeros(edges, dtype=torch.int8)
         self.actions = zeros(edges, dtype=torch.int32) if named else None
+
+    def release(self) -> None:
+        """Leave the memory to the next tree that reuses some; this one is of no use any more."""
+        memory, cpu = self._memory, self.device.type == "cpu"
+        vars(self).clear()
+        if cpu and sum(array.nbytes for array in memory) <= _LARGEST_SPARE:
+            _SPARE[:] = [memory]
 
     @property
     def device(self) -> torch.device:
@@ -244,6 +266,14 @@ class Tree:
             *(self.resolved, self.whole),
             *(self.child, self.edge_visits, self.edge_total, self.status, self.logits, *named),
         ]
+
+
+def _spare() -> list[Tensor]:
+    """Return the memory that the last tree left, which belongs to the caller alone then."""
+    try:
+        return _SPARE.pop()
+    except IndexError:
+        return []
 
 
 def _named(state: State) -> list[tuple[str, Tensor]]:

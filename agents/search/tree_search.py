@@ -53,12 +53,14 @@ class Search(ABC):
         """
         tree = self.empty(state)
         self.plant(tree, torch.arange(len(state), device=state.device), state, generator)
-        return self.grow(tree, generator)
+        result = self.grow(tree, generator)
+        tree.release()
+        return result
 
     def empty(self, state: State, known: int = 1) -> Tree:
         """Return empty trees, one for each of `L` games, with room for `known` nodes and a search's simulations."""
         named = self.edges < self.game.info.num_actions
-        return Tree(state[:0], len(state), self.simulations + known, self.edges, self.players, named=named)
+        return Tree(state[:0], len(state), self.simulations + known, self.edges, self.players, named=named, reuse=True)
 
     def plant(self, tree: Tree, trees: Tensor, state: State, generator: torch.Generator) -> None:
         """Put roots into trees, int64 [L]: unfinished games `state`."""
