@@ -18,6 +18,7 @@ from cellgames.agents.networks.networks import Size, make_network
 from cellgames.agents.networks.saved import save_network
 from cellgames.agents.play_loop import play
 from cellgames.agents.search import Evaluation, GumbelSearch, NetworkEvaluator, Search, UCTSearch
+from cellgames.agents.search import tree as tree_module
 from cellgames.agents.search.gumbel import considered_visits
 from cellgames.agents.search.search_agent import SearchAgent
 from cellgames.agents.search.tree import CLOSED, ILLEGAL, OPEN, Tree
@@ -149,6 +150,21 @@ def test_searches_with_the_same_generator_are_the_same() -> None:
     first, again, other = (UCTSearch(SMALL, 40).run(state, generator(seed)) for seed in (1, 1, 2))
     assert torch.equal(first.visits, again.visits)
     assert not torch.equal(first.visits, other.visits)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_searches_in_the_memory_of_others_find_the_same(kind: str) -> None:
+    few, many, memory = midway(SMALL, 4, 3), midway(SMALL, 12, 8), tree_module._SPARE
+    search = searcher(kind, SMALL, 30)
+    memory.clear()
+    fresh = search.run(few, generator())
+    memory.clear()
+    search.run(many, generator(1))
+    (left,) = memory
+    again = search.run(few, generator())
+    assert [array.data_ptr() for array in memory[0]] == [array.data_ptr() for array in left]
+    assert torch.equal(fresh.visits, again.visits)
+    assert torch.equal(fresh.value, again.value)
 
 
 def test_compiled_searches_find_what_others_do() -> None:

@@ -138,6 +138,16 @@ CELLGAMES_INLINE int lowest_bit(uint32_t bits) {
 #endif
 }
 
+CELLGAMES_INLINE int highest_bit(uint32_t bits) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanReverse(&place, bits);
+    return static_cast<int>(place);
+#else
+    return 31 - __builtin_clz(bits);
+#endif
+}
+
 // Eight bytes of 0 or 1 as bits, the first one lowest; processors with another order of bytes are not built for.
 CELLGAMES_INLINE uint32_t eight_bits(const uint8_t* bytes) {
     uint64_t word;
@@ -182,21 +192,23 @@ class Filling {
         int32_t last = static_cast<int32_t>((int64_t{wanted} << (kLotBits + kPlaceBits)) / (free ? free : 1)) - 1;
         int32_t count = 0;
         for (int cell = 0; cell < cells; ++cell) count += keys_[cell] <= last;
+        // The nearest key above, and the nearest one at or below: what is on the other side wraps around to huge numbers.
         for (; count < wanted; ++count) {
-            int32_t next = INT32_MAX;
+            uint32_t least = UINT32_MAX;
+            const uint32_t from = static_cast<uint32_t>(last) + 1;
             for (int cell = 0; cell < cells; ++cell) {
-                const int32_t key = keys_[cell] > last ? keys_[cell] : INT32_MAX;
-                next = key < next ? key : next;
+                const uint32_t above = static_cast<uint32_t>(keys_[cell]) - from;
+                least = above < least ? above : least;
             }
-            last = next;
+            last = static_cast<int32_t>(from + least);
         }
         for (; count > wanted; --count) {
-            int32_t most = -1;
+            uint32_t least = UINT32_MAX;
             for (int cell = 0; cell < cells; ++cell) {
-                const int32_t key = keys_[cell] <= last ? keys_[cell] : -1;
-                most = key > most ? key : most;
+                const uint32_t below = static_cast<uint32_t>(last) - static_cast<uint32_t>(keys_[cell]);
+                least = below < least ? below : least;
             }
-            last = most - 1;
+            last -= static_cast<int32_t>(least) + 1;
         }
         return last;
     }
@@ -249,12 +261,10 @@ class Filling {
             rows[r] = row(black_ + r * n);
             squares[r] = row(black_ + board_.octagons + r * n);
             right[r] = all & ~(rows[r] ^ east(rows[r]));
-            int start = r * n;  // a run of one colour is a group by its first octagon
+            const uint32_t starts = ~(right[r] << 1) | 1;  // a run of one colour is a group by its first octagon
             for (int c = 0; c < n; ++c) {
-                const int octagon = r * n + c;
-                start = c && (right[r] >> (c - 1) & 1) ? start : octagon;
-                parent_[octagon] = static_cast<int16_t>(start);
-                offset_[octagon] = 0;
+                parent_[r * n + c] = static_cast<int16_t>(r * n + highest_bit(starts & ((2u << c) - 1)));
+                offset_[r * n + c] = 0;
             }
         }
         rows[n] = rows[0];

@@ -48,12 +48,6 @@ CELLGAMES_INLINE float exponential(float x) {
     return sum * power;
 }
 
-CELLGAMES_INLINE float highest(const float* numbers, int count) {
-    float found = -INFINITY;
-    for (int i = 0; i < count; ++i) found = numbers[i] > found ? numbers[i] : found;
-    return found;
-}
-
 // The sum in an order that processors add several numbers of at once.
 CELLGAMES_INLINE float total(const float* numbers, int count) {
     float sums[16] = {};
@@ -64,13 +58,6 @@ CELLGAMES_INLINE float total(const float* numbers, int count) {
     for (int width = 8; width; width /= 2)
         for (int lane = 0; lane < width; ++lane) sums[lane] += sums[lane + width];
     return sums[0];
-}
-
-CELLGAMES_INLINE int first_highest(const float* numbers, int count) {
-    const float most = highest(numbers, count);
-    int best = 0;
-    while (best + 1 < count && numbers[best] != most) ++best;
-    return best;
 }
 
 class Search : TorusTree {

@@ -5,6 +5,37 @@
 
 #include "torus.h"
 
+namespace cellgames::torus {
+
+// The compiler makes vectors of loops over so many numbers.
+constexpr int kPart = 16;
+
+CELLGAMES_INLINE float highest(const float* numbers, int count) {
+    float found[kPart], most = -INFINITY;
+    for (float& part : found) part = -INFINITY;
+    int i = 0;
+    for (; i + kPart <= count; i += kPart)
+        for (int lane = 0; lane < kPart; ++lane) found[lane] = numbers[i + lane] > found[lane] ? numbers[i + lane] : found[lane];
+    for (; i < count; ++i) most = numbers[i] > most ? numbers[i] : most;
+    for (const float part : found) most = part > most ? part : most;
+    return most;
+}
+
+// The place of the highest number, the first of equal ones.
+CELLGAMES_INLINE int first_highest(const float* numbers, int count) {
+    const float most = highest(numbers, count);
+    int best = 0;
+    for (; best + kPart <= count; best += kPart) {
+        int here = 0;
+        for (int lane = 0; lane < kPart; ++lane) here |= numbers[best + lane] == most;
+        if (here) break;
+    }
+    while (best + 1 < count && numbers[best] != most) ++best;
+    return best;
+}
+
+}  // namespace cellgames::torus
+
 // The arrays of `Tree` and of its states; letters as there. A pointer for each, in the order of `_FIELDS` in Python.
 struct CellgamesTorusTrees {
     int64_t *seed;

@@ -72,11 +72,7 @@ class Simulator : TorusTree {
             const float legal = status[edge] == kClosed ? open - kBelow : open;
             score[edge] = status[edge] == kIllegal ? -INFINITY : legal;
         }
-        float highest = -INFINITY;
-        for (int edge = 0; edge < cells_; ++edge) highest = score[edge] > highest ? score[edge] : highest;
-        int best = 0;
-        while (score[best] != highest) ++best;
-        return best;
+        return first_highest(score, cells_);
     }
 
     // The mean result of random games from a position, for who is to move there.
