@@ -106,6 +106,8 @@ class Grid:
         """Return boards [B, ..., H, W], any dtype, live where not zero, as bitboards [..., S, N, B]."""
         if tuple(cells.shape[-2:]) != (self.rows, self.cols) or cells.ndim < 3:
             raise ValueError(f"cells must have shape [B, ..., {self.rows}, {self.cols}], got {list(cells.shape)}")
+        if cells.numel() == 0:
+            return cells.new_zeros((*cells.shape[1:-2], *self.shape, len(cells)), dtype=torch.int64)
         live = cells.ne(0).to(torch.uint8)
         padded = torch.nn.functional.pad(live, (0, sum(self.widths) - self.cols, 0, int(not self.wrap)))
         words = [pack_word(part) for part in padded.split(list(self.widths), dim=-1)]

@@ -10,19 +10,21 @@ Letters: `B` boards, `H, W` rows and columns of a board, `S, N` stored rows and 
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
+from operator import or_, xor
 
 import torch
 from torch import Tensor
 
 from cellgames.envs.kernels.compiling import Compile, check_compile, kernel
 from cellgames.envs.kernels.parameters import check_whole
+from cellgames.envs.native import Library, operator, pointer
 
 from .bitboards import Grid, count
 
-__all__ = ["Life", "generation", "inherited"]
+__all__ = ["Life", "advance", "generation", "inherited"]
 
+_WIDEST = 4000  # columns that native code has room for
 CHUNK_WORDS = 1 << 16  # half a MiB a chunk, which stays in the cache with its next generation
 
 
@@ -38,6 +40,59 @@ def _next(grid: Grid, live: Tensor, counts: Sequence[Tensor]) -> Tensor:
     after.bitwise_and_(~fours)
     if not grid.wrap:
         after.bitwise_and_(grid.cells(live.device))
+    return after
+
+
+def advance(grid: Grid, boards: Tensor, generations: int, *, compile: Compile = "auto") -> Tensor:
+    """Return bitboards [..., S, N, B] after some generations; `compile`: see `Life`."""
+    return _advance(boards, grid.rows, grid.cols, grid.wrap, generations, compile)
+
+
+@operator(
+    "life_generations(Tensor boards, int rows, int cols, bool wrap, int generations, str compile) -> Tensor",
+    fake=lambda boards, *_: torch.empty_like(boards, memory_format=torch.contiguous_format),
+)
+def _advance(boards: Tensor, rows: int, cols: int, wrap: bool, generations: int, compile: Compile) -> Tensor:
+    """Return `advance`."""
+    grid = Grid(rows, cols, wrap)
+    after = boards.clone(memory_format=torch.contiguous_format)
+    batches = after.view(after.shape[:-3].numel(), *after.shape[-3:])
+
+    def step(now: Tensor, then: Tensor) -> None:
+        then.copy_(generation(grid, now))
+
+    spare = after.new_empty(after.shape[-3:])
+    run = kernel(step, [spare, spare], compile=compile, calls=generations * len(batches))
+    for batch in batches:
+        now, then = batch, spare
+        for _ in range(generations):
+            run([now, then])
+            now, then = then, now
+        if generations % 2:
+            batch.copy_(now)
+    return after
+
+
+@_advance.native
+def _native_advance(
+    native: Library, boards: Tensor, rows: int, cols: int, wrap: bool, generations: int, compile: str
+) -> Tensor:
+    """Return the same by `sources/life.cpp`."""
+    if cols > _WIDEST:
+        return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
+    boards = boards.contiguous()
+    after = torch.empty_like(boards)
+    native.cellgames_life(
+        rows,
+        cols,
+        wrap,
+        boards.shape[:-3].numel(),
+        boards.shape[-1],
+        generations,
+        torch.get_num_threads(),
+        pointer(boards, torch.int64),
+        pointer(after, torch.int64),
+    )
     return after
 
 
@@ -59,14 +114,14 @@ def inherited(grid: Grid, live: Tensor, colours: Sequence[Tensor]) -> tuple[Tens
     ones, twos = zip(*(grid.neighbour_counts(colour, bits=2) for colour in colours), strict=True)
     # Among two or three neighbours a colour has the majority if it has two of them, which is the second bit of its
     # count. Nobody has it where two colours or more have a single neighbour, which is the first bit.
-    single = [*ones, functools.reduce(operator.xor, ones, counts[0])]
+    single = [*ones, functools.reduce(xor, ones, counts[0])]
     tie = _at_least_two(single)
     even = grid.even(live.device)
     inherit = []
     for colour, two in enumerate(twos):
         earlier, later = single[:colour], single[colour + 1 :]
-        first = even & ~functools.reduce(operator.or_, earlier) if earlier else even
-        last = ~functools.reduce(operator.or_, later, even)
+        first = even & ~functools.reduce(or_, earlier) if earlier else even
+        last = ~functools.reduce(or_, later, even)
         inherit.append(two | (tie & single[colour] & (first | last)))
     return _next(grid, live, counts), inherit
 
@@ -113,9 +168,8 @@ class Life:
         device = torch.device(device)
         chunk = max(8, CHUNK_WORDS // (rows_and_words[0] * rows_and_words[1]))
         chunks = -(-boards // chunk) if device.type == "cpu" else 1
-        width = -(-boards // (8 * chunks)) * 8
+        width = (-(-boards // (8 * chunks)) | 1) * 8  # odd, so that rows do not share lines of the cache
         self._now = torch.zeros(chunks, *rows_and_words, width, dtype=torch.int64, device=device)
-        self._spare = torch.zeros_like(self._now)
         self.compile = compile
 
     def load(self, cells: Tensor) -> None:
@@ -139,18 +193,5 @@ class Life:
     def advance(self, generations: int = 1) -> None:
         """Advance every board by some generations, a whole number of at least 0 (else a `ValueError`)."""
         check_whole("generations", generations, 0)
-        grid = self.grid
-
-        def step(now: Tensor, then: Tensor) -> None:
-            then.copy_(generation(grid, now))
-
-        run = kernel(step, [self._now[0], self._spare[0]], compile=self.compile, calls=generations * len(self._now))
-        for now, spare in zip(self._now, self._spare, strict=True):
-            for _ in range(generations // 2):
-                run([now, spare])
-                run([spare, now])
-            if generations % 2:
-                run([now, spare])
-        if generations % 2:
-            self._now, self._spare = self._spare, self._now
+        self._now = advance(self.grid, self._now, generations, compile=self.compile)
         self.generations += generations

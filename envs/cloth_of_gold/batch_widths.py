@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-__all__ = ["padded", "steady", "width_for"]
+__all__ = ["padded", "width_for"]
 
 WIDTHS = (32, 256)  # the wide one stays in the cache for many generations
 CUDA_WIDTHS = (128, 1024, 8192)
@@ -15,11 +15,6 @@ def width_for(worlds: int, device: torch.device) -> int:
     """Return the width to take for so many worlds; more than fit are taken in turns."""
     widths = WIDTHS if device.type == "cpu" else CUDA_WIDTHS
     return next((width for width in widths if width >= worlds), widths[-1])
-
-
-def steady(worlds: int) -> bool:
-    """Return True if a batch is likely to come again in the same size, so that it is worth code of its own."""
-    return worlds > 0 and worlds % WIDTHS[-1] == 0
 
 
 def padded(planes: Tensor, width: int) -> Tensor:

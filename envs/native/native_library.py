@@ -144,6 +144,7 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_tally": [number] * 5 + [address] * 4,
         "cellgames_cloth_of_gold_territory": [number] * 6 + [address] * 2,
         "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
+        "cellgames_life": [number] * 7 + [address] * 2,
         "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
     }
     for name, arguments in functions.items():

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.life import generation
+from cellgames.envs.boards.life import advance
 from cellgames.envs.boards.orientations import Cell
 
 __all__ = ["MOST", "Groups", "group", "next_boards", "unwrapped"]
@@ -78,7 +78,7 @@ class Groups:
 def next_boards(live: Bools, grid: Grid) -> Bools:
     """Return the next generation of `live`, bool [B, H, W]."""
     packed = grid.pack(torch.from_numpy(live))
-    return grid.unpack(generation(grid, packed)).numpy()
+    return grid.unpack(advance(grid, packed, 1)).numpy()
 
 
 def group(live: Bools, wrap: bool) -> Groups:

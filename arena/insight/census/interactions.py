@@ -16,7 +16,7 @@ import numpy.typing as npt
 import torch
 
 from cellgames.envs.boards.bitboards import Grid
-from cellgames.envs.boards.life import generation
+from cellgames.envs.boards.life import advance
 from cellgames.envs.boards.orientations import Cell
 
 from .cell_groups import Groups, unwrapped
@@ -209,7 +209,7 @@ def _find_needed(groups: Groups, tables: dict[int, _BoardGroups]) -> None:
     states = [packed]
     first, come_back = groups.live[boards].reshape(-1)[where], defaultdict[int, list[int]](list)
     for period in range(1, LONGEST + 1):
-        states.append(generation(grid, states[-1]))
+        states.append(advance(grid, states[-1], 1))
         now = grid.unpack(states[-1]).numpy().reshape(-1)[where]
         same = ~np.logical_or.reduceat(now != first, starts)
         for index in np.flatnonzero(same).tolist():

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 import torch
 from life_reference import Board, around, boards_tensor, census, drawn, live_cells, next_board, next_cells, soup, spread
+from native_code import native_library
 from torch import Tensor
+from torch.library import opcheck
 
 from cellgames.envs.boards import life
 from cellgames.envs.boards.bitboards import Grid, count
 from cellgames.envs.boards.life import Life, generation, inherited
+from cellgames.envs.native import without_native
 
 WIDTHS = [*range(3, 71), 127, 128, 129, 255, 256, 257]
 
@@ -329,3 +332,33 @@ def test_other_boards_and_generations_are_refused() -> None:
     for generations in (-1, 1.0, True):
         with pytest.raises(ValueError, match="generations must be a whole number of at least 0, got"):
             boards.advance(generations)  # type: ignore[arg-type]  # the test's point
+
+
+# --- native code ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rows", "cols"), [(3, 3), (64, 64), (3, 64), (5, 65), (9, 63), (7, 129), (16, 300), (3, 4000)]
+)
+@both_edges
+def test_native_generations_are_the_same(rows: int, cols: int, wrap: bool) -> None:
+    native_library()
+    grid, chance = Grid(rows, cols, wrap), torch.Generator().manual_seed(rows)
+    before = torch.get_num_threads()
+    for boards in (0, 1, 3, 129):
+        cells = grid.pack(torch.rand((boards, 2, rows, cols), generator=chance) < 0.4)
+        for generations in (0, 1, 2, 9):
+            torch.set_num_threads(1 + generations % 4)
+            try:
+                native = life.advance(grid, cells, generations)
+            finally:
+                torch.set_num_threads(before)
+            with without_native():
+                assert torch.equal(native, life.advance(grid, cells, generations)), (boards, generations)
+            assert torch.equal(life.advance(grid, cells[..., ::2], generations), native[..., ::2])
+
+
+def test_torch_finds_nothing_wrong_with_the_operator() -> None:
+    boards = Grid(8, 9).pack(torch.ones(3, 8, 9))
+    arguments = (boards, 8, 9, True, 2, "never")
+    opcheck(torch.ops.cellgames.life_generations.default, arguments, test_utils=("test_schema", "test_faketensor"))
