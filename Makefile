@@ -100,6 +100,7 @@ bench: setup
 	$(BIN)/python -m benchmarks.arena.census_speed
 	$(BIN)/python -m benchmarks.arena.tournament
 	$(BIN)/python -m benchmarks.arena.page_speed
+	$(BIN)/python -m benchmarks.arena.bot_overhead
 	$(BIN)/python -m benchmarks.core.roofline
 	$(BIN)/python -m benchmarks.training.scaling
 	$(BIN)/python -m benchmarks.training.defaults

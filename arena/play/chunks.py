@@ -25,6 +25,7 @@ from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_
 from cellgames.arena.records.game_lines import append, read_sound, rewrite
 from cellgames.arena.records.line_digests import DIGESTS
 from cellgames.arena.records.record_lines import RECORDS, Pairing, Record, plain
+from cellgames.arena.records.replays import verify
 from cellgames.arena.records.store.feed import AnyStore, feeding
 from cellgames.cluster.workers import Workers, completed
 from cellgames.envs.core import Game
@@ -44,6 +45,7 @@ from .work_units import Parcel
 __all__ = ["RUN", "ChunkedRun", "Settings", "check_anchor", "refuse_changed"]
 
 RUN = "run.json"
+_PATIENCE_S = 2.0  # before progress is shown
 
 Keep: TypeAlias = Callable[[Sequence[Record]], None]
 """A function that gets games when they are in the file, such as `feed.feeding` gives it."""
@@ -219,7 +221,7 @@ class ChunkedRun:
         def chunk_of(key: Key) -> Chunk | None:
             return plan.get(key) or (growth.possible(key) if growth is not None else None)
 
-        kept, clean = self._finished(chunk_of)
+        kept, clean = self._finished(chunk_of, progress=progress)
         revealed = self.settings.secret and is_revealed(self._read_settings())
         write_atomic(self.folder / RUN, self.settings.to_json(over=False))
         if not clean:
@@ -281,6 +283,10 @@ class ChunkedRun:
 
         def there(chunks: Sequence[Chunk], finished: Callable[[int], None]) -> Iterator[tuple[Chunk, list[Record]]]:
             for chunk, records in completed(workers, work, chunks):
+                for _, error in verify(
+                    records, known=self.game
+                ):  # agents may have changed the process that they played in
+                    raise RunError(f"{chunk}: a worker sent a game that does not replay: {error}") from None
                 yield chunk, records
                 finished(len(records))
 
@@ -355,8 +361,10 @@ class ChunkedRun:
             )
         refuse_changed(folder, found.get("identities"), settings.identities)
 
-    def _finished(self, chunk_of: Callable[[Key], Chunk | None]) -> tuple[dict[Key, list[Record]], bool]:
-        """Return the whole chunks of the file in its order, and True if it holds nothing else.
+    def _finished(
+        self, chunk_of: Callable[[Key], Chunk | None], *, progress: bool
+    ) -> tuple[dict[Key, list[Record]], bool]:
+        """Return the whole chunks of the file whose games replay, in its order, and True if it holds nothing else.
 
         Raises:
             RunError: a game that does not belong to the run.
@@ -367,11 +375,17 @@ class ChunkedRun:
         for number, (_, record) in enumerate(records, 1):
             if wrong := self._why_foreign(record, chunk_of):
                 raise RunError(f"{path}, game {number}: not of this run, {wrong}; {START_OVER}")
-            assert record.pairing is not None  # `_why_foreign` has looked
-            found.setdefault(self._key(record.pairing), []).append(record)
+            found.setdefault(self._key_of(record), []).append(record)
         kept = {key: part for key, part in found.items() if _is_whole(part, chunk_of(key))}
         if dropped := len(records) - sum(map(len, kept.values())):
             self.warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
+        whole = [record for part in kept.values() for record in part]
+        with show_progress(len(whole), label=f"replay {path}", shown=progress, after_s=_PATIENCE_S) as finished:
+            wrong = list(verify(whole, known=self.game, finished=finished))
+        if wrong:
+            self.warn(f"{path}: {len(wrong)} games do not replay ({wrong[0][1]}); their chunks are played again")
+            for number, _ in wrong:
+                kept.pop(self._key_of(whole[number]), None)
         return kept, clean and [line for line, _ in records] == _lines(kept)
 
     def _why_foreign(self, record: Record, chunk_of: Callable[[Key], Chunk | None]) -> str:
@@ -392,6 +406,10 @@ class ChunkedRun:
         if record.opening > settings.opening_plies:  # one that would end its game is shorter
             return f"opening: expected {settings.opening_plies} at most, got {record.opening}"
         return differences(wanted, {name: getattr(record, name) for name in wanted})
+
+    def _key_of(self, record: Record) -> Key:
+        assert record.pairing is not None  # `_why_foreign` has looked
+        return self._key(record.pairing)
 
     def _key(self, pairing: Pairing) -> Key:
         return pairing.match, pairing.opening - pairing.opening % self.settings.chunk

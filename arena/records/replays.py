@@ -118,10 +118,22 @@ def replay(record: Record) -> list[State]:
     return states
 
 
-def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, ReplayError]]:
+def verify(
+    records: Sequence[Record],
+    batch: int = 512,
+    *,
+    known: Game | None = None,
+    finished: Callable[[int], None] = lambda games: None,
+) -> Iterator[tuple[int, ReplayError]]:
     """Play all records again, `batch` at a time or fewer on large boards; yield number (from 0) and error of failures.
 
     Each is played as by `replay`; games with the same rules are stepped at the same time.
+
+    Args:
+        records: To play again.
+        batch: Most games at a time.
+        known: The game with its parameters, if all records are of it; it need not be registered.
+        finished: Called with the number of games just played.
     """
     groups: dict[str, list[int]] = {}
     for number, record in enumerate(records):
@@ -129,7 +141,7 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
         groups.setdefault(key, []).append(number)
     for group in groups.values():
         try:
-            game = game_of(records[group[0]])
+            game = game_of(records[group[0]]) if known is None else known
         except ReplayError as error:
             yield from ((number, error) for number in group)
             continue
@@ -139,6 +151,7 @@ def verify(records: Sequence[Record], batch: int = 512) -> Iterator[tuple[int, R
             for number, message in zip(part, messages, strict=True):
                 if message:
                     yield number, ReplayError(message)
+            finished(len(part))
 
 
 def animate(record: Record, path: PathLike, *, scale: float = 1.0, frame_ms: int = 300, last_ms: int = 3000) -> None:

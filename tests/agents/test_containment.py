@@ -345,3 +345,28 @@ def test_debug_shows_where_an_agent_failed(tmp_path: Path, capsys: pytest.Captur
     assert log.endswith("  ZeroDivisionError: the bot's own fault\n")
     assert log.count("ZeroDivisionError: ") == 1
     assert (tmp_path / "loud" / "forfeits.log").read_text() == log
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["play torus-small-v0 --watch --agents", "analyse torus-small-v0 --games 2 --quiet --agents"],
+)
+def test_commands_that_ask_agents_otherwise_name_the_one_that_would_end_them(
+    words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main([*words.split(), "hostile_bots:Leaves", "random", "--size", "3"]) == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert "agent 'hostile_bots:Leaves' failed: ProcessExitError: os._exit(0) would end the process" in error
+
+
+def test_an_evaluation_logs_where_agents_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ENDS", "raise")
+    monkeypatch.setenv("ENDS_AT", "2")
+    words = ["evaluate", "torus-small-v0", "--agents", "hostile_bots:Ends", "random", "--games", "2", "--size", "2"]
+    words += ["--no-store", "--quiet", "--out", str(tmp_path)]
+    assert main(words) == 0
+    assert 'hostile_bots.py", line' in (tmp_path / "forfeits.log").read_text()
+    monkeypatch.delenv("ENDS")
+    assert main(words) == 0
+    assert not (tmp_path / "forfeits.log").exists()

@@ -25,7 +25,7 @@ from typing_extensions import override
 from cellgames.agents.base import BaseAgent
 from cellgames.envs.core import Game
 
-__all__ = ["BOTS", "AttackError", "Ends", "Hostile", "Loud", "attacks", "closes"]
+__all__ = ["BOTS", "AttackError", "Ends", "Hostile", "Leaves", "Loud", "attacks", "closes"]
 
 
 class AttackError(RuntimeError):
@@ -168,6 +168,13 @@ class Loud(BaseAgent):
     def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
         print("\x1b[2J")
         return action_mask.int().argmax(1)
+
+
+class Leaves(BaseAgent):
+    """Ends the process as soon as it is asked."""
+
+    def act(self, observation: Tensor, action_mask: Tensor, env_ids: Tensor, generator: torch.Generator) -> Tensor:
+        os._exit(0)
 
 
 class Ends(BaseAgent):

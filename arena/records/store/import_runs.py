@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 __all__ = ["import_run", "kind_of"]
 
 _RECORDS = "games.jsonl"
-_AT_ONCE = 1024  # games that are played again between two lines of progress
 _PATIENCE_S = 2.0
 
 
@@ -70,16 +69,13 @@ def _check(file: Path, records: Sequence[Record], *, progress: bool) -> None:
     """Raise a `StoreError` unless all games replay."""
     from cellgames.arena.records.replays import verify  # needs torch
 
-    with show_progress(len(records), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as advance:
-        for first in range(0, len(records), _AT_ONCE):
-            part = records[first : first + _AT_ONCE]
-            for number, error in sorted(verify(part), key=lambda found: found[0]):
-                version = part[number].version
-                other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
-                raise StoreError(
-                    f"{file}, game {first + number + 1} does not replay, so no game was added: {error}{other}"
-                ) from None
-            advance(len(part))
+    with show_progress(len(records), label=f"replay {file}", shown=progress, after_s=_PATIENCE_S) as finished:
+        for number, error in verify(records, finished=finished):
+            version = records[number].version
+            other = "" if version == __version__ else f"; it was played by version {version}, this is {__version__}"
+            raise StoreError(
+                f"{file}, game {number + 1} does not replay, so no game was added: {error}{other}"
+            ) from None
 
 
 def kind_of(path: Path) -> tuple[str, Mapping[str, Any]]:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from cellgames.agents.base import AnyAgent
+from cellgames.agents.containment import contain
 from cellgames.agents.play_loop import parse_move
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.agents.selection import select
@@ -82,6 +83,10 @@ class Table:
         self._moves: list[str] = []
         self._resigned: Forfeit | None = None
         self._generators = [torch.Generator().manual_seed(derive(seed, "terminal", seat)) for seat in range(len(seats))]
+        self._asked = [
+            None if agent is None else contain(agent, game, chance)
+            for agent, chance in zip(seats, self._generators, strict=True)
+        ]
 
     @property
     def state(self) -> State:
@@ -125,13 +130,13 @@ class Table:
         return self._game.text(self.state)
 
     def _start_agents(self) -> None:
-        for seat, agent in enumerate(self._seats):
+        for seat, agent in enumerate(self._asked):
             if agent is not None:
                 agent.start(self._game, torch.tensor([seat]), torch.tensor([0]))
 
     def _choice_of(self, seat: int) -> str:
         """Return the move of an agent."""
-        agent = self._seats[seat]
+        agent = self._asked[seat]
         assert agent is not None
         players = torch.tensor([seat]) if self._game.info.simultaneous else None
         with thinking(self._title(seat)):

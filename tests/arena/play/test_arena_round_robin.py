@@ -6,6 +6,7 @@ import json
 import os
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import cellgames
 from cellgames.agents.playouts.random_agent import RandomAgent
 from cellgames.arena.play.match_options import RoundRobinOptions
 from cellgames.arena.play.round_robin import RoundRobin, round_robin, top_game
+from cellgames.arena.records.line_digests import digests_path
 from cellgames.arena.records.record_lines import RecordError, read_records
 from cellgames.arena.records.replays import verify
 from cellgames.arena.report.run_report import ROUND_ROBIN_FILES
@@ -394,3 +396,20 @@ def test_progress_is_silent_unless_asked_for(tmp_path: Path, capsys: pytest.Capt
         progress=True,
     )
     assert re.fullmatch(r"torus-v0: 4 of 4 games, \S+ a second\n", capsys.readouterr().err)
+
+
+def test_a_run_that_goes_on_believes_no_game_that_does_not_replay(tmp_path: Path) -> None:
+    game, options = cellgames.make("torus-small-v0", size=2), RoundRobinOptions(games=8, chunk=2, gif=False)
+    whole = round_robin(game, ["random", "greedy"], options, out=tmp_path / "whole")
+    forged = round_robin(game, ["random", "greedy"], options, out=tmp_path / "forged")
+    path = tmp_path / "forged" / "games.jsonl"
+    records = list(forged.records)
+    other = replace(records[1].result, outcome=records[1].result.outcome[::-1])
+    digests_path(path).unlink(missing_ok=True)  # whoever changes games can change these, too
+    path.write_text("".join(r.to_json() + "\n" for r in [records[0], replace(records[1], result=other), *records[2:]]))
+    said: list[str] = []
+    again = round_robin(game, ["random", "greedy"], options, out=tmp_path / "forged", warn=said.append)
+    assert any("1 games do not replay (the result differs: outcome recorded" in line for line in said)
+    assert again.played == 4
+    assert again.records == whole.records
+    assert content(tmp_path / "forged") == content(tmp_path / "whole")

@@ -18,6 +18,7 @@ from cellgames.agents.loading import default_opponents
 from cellgames.agents.networks.file_names import WEIGHTS_SUFFIX
 from cellgames.arena.play.match_options import EvaluationOptions
 from cellgames.arena.play.secret_seed import COMMITMENT, commitment, revealed_line, with_seed
+from cellgames.arena.records.forfeit_log import FORFEIT_LOG, ForfeitLog, traces_of
 from cellgames.arena.records.store.feed import feeding
 from cellgames.cli.console import UserError, program, recorded, warn
 from cellgames.cli.shared_options import (
@@ -103,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
     known, place = identities(given, game), "" if out is None else out
     options = with_seed(options, out, _DATA, warn)
     with (
-        contextlib.nullcontext() if out is None else opened(out, _FILES),
+        contextlib.nullcontext() if out is None else opened(out, [*_FILES, FORFEIT_LOG]),
         contextlib.nullcontext() if out is None else last_call.kept_in(out, warn),
         feeding(store_of(arguments), "evaluation", place, known, warn) as keep,
     ):
@@ -129,11 +130,16 @@ def _measure(
 
     rows, games = [], []
     measured, *opponents = agents
+    log = None if arguments.out is None else ForfeitLog(arguments.out)
+    if arguments.out is not None:
+        (arguments.out / FORFEIT_LOG).unlink(missing_ok=True)  # of an evaluation before
     for spec in opponents:
         both = {name: agents[name] for name in (measured, spec)}
         records = evaluation.play_evaluation(game, both, options, progress=not arguments.quiet, keep=keep)
         rows.append({"against": spec, **evaluation.evaluate(game, records, measured)})
         games += records
+        if log is not None:
+            log.add(traces_of(records))
     settings = ", ".join(f"{name}={value}" for name, value in game.parameters.items())
     print(f"{measured} in {game.id} with {settings}, {options.games} games each, scores in %:\n")
     print(plain_table(evaluation.table(rows)))
@@ -210,4 +216,6 @@ def _write(
     print(f"Written to {out}:")
     for name, text in _FILES.items():
         print(f"  {name:16} {text}")
+    if (out / FORFEIT_LOG).exists():
+        print(f"  {FORFEIT_LOG:16} where agents failed")
     print(f"Next:\n  {program()} replay {shlex.quote(str(out))}   check every game")

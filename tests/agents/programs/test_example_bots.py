@@ -1,0 +1,75 @@
+"""The example bots in four languages, each where its compiler or interpreter is present."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from paths import ROOT
+
+import cellgames
+from cellgames.agents.programs.program_agent import ProgramAgent
+from cellgames.agents.programs.program_check import check_program
+from cellgames.arena.play.match import match
+from cellgames.arena.play.match_options import MatchOptions
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="programs as agents need POSIX")
+
+FOLDER = ROOT / "examples" / "bots"
+BOTS = {
+    "bot.py": (sys.executable, []),
+    "bot.js": ("node", []),
+    "bot.c": ("cc", ["-O2", "-Wall", "-Wextra", "-Werror", "-std=c11"]),
+    "bot.rs": ("rustc", ["-O", "-D", "warnings"]),
+}
+LINES = 130
+GAME = cellgames.make("torus-v0", size=3)
+
+
+def command(name: str, folder: Path) -> str:
+    """Return the command line of an example, compiled if need be."""
+    tool, options = BOTS[name]
+    if shutil.which(tool) is None:
+        pytest.skip(f"{tool} is missing")
+    if not options:
+        return shlex.join([tool, str(FOLDER / name)])
+    binary = str(folder / "bot")
+    run([tool, *options, "-o", binary, str(FOLDER / name)])
+    return shlex.quote(binary)
+
+
+def run(words: Sequence[str]) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_plays_legally_and_better_than_random(name: str, tmp_path: Path) -> None:
+    words = command(name, tmp_path)
+    assert all(finding.passed for finding in check_program(words, GAME, games=2)), list(check_program(words, GAME))
+    agent = ProgramAgent(words)
+    assert match(GAME, agent, "random", MatchOptions(games=20)).score >= 0.8
+    agent.close()
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_refuses_another_game(name: str, tmp_path: Path) -> None:
+    game = cellgames.make("toroidal-cup-small-v0")
+    (finding,) = check_program(command(name, tmp_path), game)
+    assert not finding.passed
+    assert finding.detail == "the program says: 'this bot plays torus-v0'"
+
+
+@pytest.mark.parametrize("name", BOTS)
+def test_an_example_is_short(name: str) -> None:
+    assert len((FOLDER / name).read_text().splitlines()) <= LINES
+
+
+def test_every_file_is_an_example_that_is_tested() -> None:
+    assert {path.name for path in FOLDER.iterdir() if path.is_file()} == {*BOTS}
