@@ -381,10 +381,10 @@ class ChunkedRun:
             self.warn(f"{path}: dropped {dropped} games of chunks that are not complete; they are played again")
         whole = [record for part in kept.values() for record in part]
         with show_progress(len(whole), label=f"replay {path}", shown=progress, after_s=_PATIENCE_S) as finished:
-            wrong = list(verify(whole, known=self.game, finished=finished))
-        if wrong:
-            self.warn(f"{path}: {len(wrong)} games do not replay ({wrong[0][1]}); their chunks are played again")
-            for number, _ in wrong:
+            failed = list(verify(whole, known=self.game, finished=finished))
+        if failed:
+            self.warn(f"{path}: {len(failed)} games do not replay ({failed[0][1]}); their chunks are played again")
+            for number, _ in failed:
                 kept.pop(self._key_of(whole[number]), None)
         return kept, clean and [line for line, _ in records] == _lines(kept)
 
