@@ -12,7 +12,7 @@ from cellgames.agents.base import AnyAgent, takes_states
 from cellgames.agents.views import takes_views, views_of
 from cellgames.envs import registry
 from cellgames.envs.core import Game, State
-from cellgames.utils.foreign_text import clipped
+from cellgames.utils.foreign_text import clipped, shown
 
 from . import protocol
 from .protocol import ProtocolError
@@ -43,7 +43,7 @@ def serve(load: Callable[[Game], AnyAgent], lines: Iterable[bytes], send: Callab
                 raise ProtocolError(f"expected hello as the first message, got {message['type']}")
             else:
                 answer = server.answer(message)
-        except (ValueError, KeyError, TypeError) as error:  # of the sender or of the agent: the next message may do
+        except Exception as error:  # of the sender or of the agent: the next message may do
             answer = {"type": "error", "message": clipped(f"{type(error).__name__}: {error}")}
         if answer is not None:
             send(protocol.encoded(answer))
@@ -59,8 +59,12 @@ class _Server:
 
     def __init__(self, load: Callable[[Game], AnyAgent], hello: Mapping[str, Any]) -> None:
         if hello.get("protocol") != protocol.VERSION:
-            raise ProtocolError(f"expected version {protocol.VERSION} of the protocol, got {hello.get('protocol')!r}")
-        self.game = registry.make(hello["game"], **hello["parameters"])
+            raise ProtocolError(
+                f"expected version {protocol.VERSION} of the protocol, got {shown(hello.get('protocol'))}"
+            )
+        if not (isinstance(id := hello.get("game"), str) and isinstance(given := hello.get("parameters"), dict)):
+            raise ProtocolError(f"expected the id and the parameters of a game, got {shown(hello)}")
+        self.game = registry.make(id, **given)
         self.agent: Any = load(self.game)
         self.on_states = takes_states(self.agent, self.game)
         self._on_views = takes_views(self.agent)
@@ -84,6 +88,8 @@ class _Server:
     def answer(self, message: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return the answer to a message, None if it needs none."""
         kind = message["type"]
+        for each in message.get("questions", [message]) if kind == "acts" else [message]:
+            self._check(each, kind)
         if kind == "start":
             self._start(message["game"], message["player"])
         elif kind == "result":
@@ -98,6 +104,29 @@ class _Server:
         else:
             raise ProtocolError(f"expected start, act, acts, result or quit; got {kind}")
         return None
+
+    def _check(self, message: Any, kind: str) -> None:
+        """Raise a `ProtocolError` unless the fields that are used have values of the right kind."""
+        if not isinstance(message, dict):
+            raise ProtocolError(f"expected a question, got {shown(message)}")
+        bounds = {"game": 1 << 53, "player": self.game.info.num_players}
+        if kind in ("act", "acts"):
+            bounds |= {"id": 1 << 53, "seed": 1 << 53}
+            legal, nvec = message.get("legal"), self.game.info.action_nvec
+            if not isinstance(legal, list) or len(legal) != len(nvec):
+                raise ProtocolError(
+                    f"expected a list of legal choices for each of {len(nvec)} components, got {shown(legal)}"
+                )
+            for choices, count in zip(legal, nvec, strict=True):
+                if not (isinstance(choices, list) and choices and all(_whole(choice, count) for choice in choices)):
+                    raise ProtocolError(f"expected choices from 0 to {count - 1}, got {shown(choices)}")
+            if not isinstance(message.get("position"), str):
+                raise ProtocolError(f"expected a position, got {shown(message.get('position'))}")
+        for name, bound in bounds.items():
+            if not _whole(message.get(name), bound):
+                raise ProtocolError(
+                    f"expected {name} to be a whole number below {bound}, got {shown(message.get(name))}"
+                )
 
     def _start(self, game: int, player: int) -> None:
         if game not in self._env_ids:
@@ -141,3 +170,7 @@ class _Server:
                 masks[row, [first + choice for choice in choices]] = True
                 first += count
         return masks
+
+
+def _whole(value: object, bound: int) -> bool:
+    return type(value) is int and 0 <= value < bound

@@ -22,7 +22,7 @@ from torch import Tensor
 
 import cellgames
 from benchmarks.pages import head, write_page
-from cellgames.agents import BaseAgent
+from cellgames.agents import AnyAgent, BaseAgent
 from cellgames.agents.play_loop import play
 from cellgames.agents.programs import protocol
 from cellgames.agents.programs.process import BotProcess, Limits
@@ -30,7 +30,7 @@ from cellgames.agents.programs.program_agent import ProgramAgent
 from cellgames.agents.views import views_of
 from cellgames.envs.core import seeds
 from cellgames.utils.hardware import cpu_model
-from cellgames.utils.report.model import Table
+from cellgames.utils.report.model import Part, Table
 
 __all__ = ["main"]
 
@@ -99,7 +99,7 @@ def _answers(agent: ProgramAgent) -> float:
     return 1e6 * (perf_counter() - start) / QUESTIONS
 
 
-def _games(agent: BaseAgent) -> tuple[float, int]:
+def _games(agent: AnyAgent) -> tuple[float, int]:
     """Return the seconds of some games against `First`, and how many moves the agent made."""
     game = cellgames.make(GAME)
     seats, chances = torch.tensor([[0, 1]] * GAMES), [torch.Generator().manual_seed(number) for number in (1, 2)]
@@ -143,7 +143,7 @@ def main() -> int:
         "cpu": cpu_model(),
         "game": f"{GAME}, size 8, {GAMES} games at the same time",
     }
-    parts = [
+    parts: list[Part] = [
         "\n".join(f"- {key}: {text}" for key, text in numbers.items()),
         Table("", ("what", "median us", "least", "most"), rows, text=("what",)),
     ]
