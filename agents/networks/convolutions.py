@@ -82,16 +82,16 @@ def trunk(
 
 
 @operator(
-    "trunk_backward(Tensor gradient, Tensor seen, Tensor planes, Tensor[] weights, bool wrap) -> Tensor[]",
-    fake=lambda gradient, seen, planes, weights, wrap: [
-        torch.empty_like(planes),
+    "trunk_backward(Tensor gradient, Tensor seen, Tensor planes, Tensor[] weights, bool wrap, bool inward) -> Tensor[]",
+    fake=lambda gradient, seen, planes, weights, wrap, inward: [
+        planes.new_empty(planes.shape if inward else 0),
         planes.new_empty(len(planes), len(weights[0])),
         *(weight.new_empty((len(weight), 3, 3, weight.shape[1])) for weight in weights),
         *(planes.new_empty(len(weight)) for weight in weights),
     ],
 )
 def trunk_backward(
-    gradient: Tensor, seen: Tensor, planes: Tensor, weights: Sequence[Tensor], wrap: bool
+    gradient: Tensor, seen: Tensor, planes: Tensor, weights: Sequence[Tensor], wrap: bool, inward: bool
 ) -> list[Tensor]:
     """Return the gradients of the planes, of what was added, of all weights as [C, 3, 3, P], and of all biases.
 
@@ -101,6 +101,7 @@ def trunk_backward(
         planes: as in `convolve`.
         weights: see there.
         wrap: see there.
+        inward: whether the gradient of the planes is asked for; otherwise an empty tensor stands for it.
     """
     channels = len(weights[0])
     gradient, seen = gradient[..., :channels].permute(0, 3, 1, 2), seen[..., :channels].permute(0, 1, 4, 2, 3)
@@ -115,7 +116,8 @@ def trunk_backward(
         of_edged = grad.conv2d_input(list(edged.shape), weight, passed)
         of_before = _unwrap(of_edged) if wrap else of_edged[..., 1:-1, 1:-1]
         gradient = gradient + of_before if layer else of_before
-    return [gradient.contiguous(), passed.sum((2, 3)), *reversed(of_weights), *reversed(of_biases)]
+    of_planes = gradient.contiguous() if inward else gradient.new_empty(0)
+    return [of_planes, passed.sum((2, 3)), *reversed(of_weights), *reversed(of_biases)]
 
 
 def _native_serves(planes: Tensor, weights: Sequence[Tensor]) -> bool:
@@ -198,9 +200,10 @@ class _Trunk(torch.autograd.Function):
     @override
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
         planes, seen, *weights = ctx.saved_tensors
-        of_planes, of_added, *others = trunk_backward(gradients[0], seen, planes, weights, ctx.wrap)
+        inward = ctx.needs_input_grad[0]
+        of_planes, of_added, *others = trunk_backward(gradients[0], seen, planes, weights, ctx.wrap, inward)
         of_weights = [weight.permute(0, 3, 1, 2) for weight in others[: len(weights)]]
-        return of_planes, of_added if ctx.adds else None, None, *of_weights, *others[len(weights) :]
+        return of_planes if inward else None, of_added if ctx.adds else None, None, *of_weights, *others[len(weights) :]
 
 
 # --- native code ------------------------------------------------------------------------------------------------------
@@ -248,7 +251,13 @@ def _native_trunk(
 
 @trunk_backward.native
 def _native_trunk_backward(
-    native: Library, gradient: Tensor, seen: Tensor, planes: Tensor, weights: Sequence[Tensor], wrap: bool
+    native: Library,
+    gradient: Tensor,
+    seen: Tensor,
+    planes: Tensor,
+    weights: Sequence[Tensor],
+    wrap: bool,
+    inward: bool,
 ) -> list[Tensor]:
     if planes.dtype != torch.float32:
         return NotImplemented  # type: ignore[no-any-return]  # as `Operator.native` allows
@@ -256,7 +265,10 @@ def _native_trunk_backward(
     arguments = _arguments(planes, weights, wrap, seen, used)
     parts = max(1, min(_PARTS, len(planes)))
     scratch = planes.new_zeros(parts * native.cellgames_trunk_scratch(ctypes.byref(arguments)))
-    of_planes, of_added = planes.new_empty(planes.shape), planes.new_zeros(len(planes), len(weights[0]))
+    of_planes, of_added = (
+        planes.new_empty(planes.shape if inward else 0),
+        planes.new_zeros(len(planes), len(weights[0])),
+    )
     of_weights = [weight.new_empty((len(weight), 3, 3, weight.shape[1])) for weight in weights]
     of_biases = [weight.new_empty(len(weight)) for weight in weights]
     gradients = _Gradients(
@@ -266,7 +278,7 @@ def _native_trunk_backward(
         weights=used.addresses(of_weights),
         biases=used.addresses(of_biases),
         added=used.address(of_added),
-        input=used.address(of_planes),
+        input=used.address(of_planes) if inward else None,
     )
     native.cellgames_trunk_backward(ctypes.byref(arguments), ctypes.byref(gradients))
     return [of_planes, of_added, *of_weights, *of_biases]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from typing_extensions import override
 
 from cellgames.agents.networks.blocks import Trunk, head, pooled
@@ -37,7 +38,9 @@ class TorusNetwork(Network):
         seat = 1 - observation[:, 4, 0, 0].long()
         stones = observation[:, :4].reshape(batch, 2, -1).gather(2, turns[seat][:, None].expand(-1, 2, -1))
         seen = self.trunk(stones.view(batch, 4, n, n).float())
-        logits = self.policy(seen).flatten(1)
+        # A convolution of one cell is a product of matrices, which is several times as fast.
+        cells = functional.linear(seen.permute(0, 2, 3, 1), self.policy.weight.flatten(1), self.policy.bias)
+        logits = cells.permute(0, 3, 1, 2).flatten(1)
         return logits.gather(1, turns[2 + seat]), self.value(pooled(seen)).squeeze(1), None
 
 

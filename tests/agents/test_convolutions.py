@@ -150,7 +150,10 @@ def test_the_operators_native_code_agrees_with_their_torch_code(case: Case) -> N
         gradient = torch.randn(seen.shape[1:], generator=torch.Generator().manual_seed(0))
         gradient[..., case.channels :] = 0.0
         both = (convolutions.trunk_backward, convolutions.trunk_backward.reference)
-        mine, reference = (way(gradient, seen, given.planes, given.weights, given.wrap) for way in both)
+        backward = (gradient, seen, given.planes, given.weights, given.wrap)
+        for inward in (False, True):
+            mine, reference = (way(*backward, inward) for way in both)
+            assert len(mine[0]) == (len(given.planes) if inward else 0)
     for one, other in zip(mine, reference, strict=True):
         close(one, other)
 
@@ -165,7 +168,7 @@ def test_torch_takes_them_as_operators() -> None:
         operators = torch.ops.cellgames
         forward = (planes, added, *lists, given.wrap, True)
         torch.library.opcheck(operators.trunk.default, forward, test_utils=checks)
-        backward = (torch.ones_like(seen[0]), seen, planes, lists[0], given.wrap)
+        backward = (torch.ones_like(seen[0]), seen, planes, lists[0], given.wrap, True)
         torch.library.opcheck(operators.trunk_backward.default, backward, test_utils=checks)
 
 
