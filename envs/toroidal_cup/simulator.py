@@ -19,6 +19,7 @@ from operator import index
 from typing import SupportsIndex, TypeAlias, TypedDict, get_args
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from typing_extensions import Unpack
@@ -44,6 +45,8 @@ _MOST_NATIVE_TEAMS = 8  # those of the game; native code keeps their rows in reg
 SLOTS = (32, 128)  # each width is compiled by itself, which takes seconds
 CUDA_SLOTS = (128, 1024, 8192)
 USUAL_GENERATIONS = 2_000  # of a game of the Cup, to decide whether compiling pays
+
+Ints: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -119,41 +122,46 @@ def simulate(
 def boards(starts: Sequence[Sequence[Iterable[int]]], rows: int = ROWS, cols: int = COLS) -> Tensor:
     """Return boards of lists of cells as `simulate` takes them, int8 [B, H, W]: 0 empty, else the team's number."""
     grid = Grid(rows, cols)
-    flat = torch.zeros(len(starts), grid.rows * grid.cols, dtype=torch.int8)
-    for game, teams in enumerate(starts):
-        if not isinstance(teams, Sequence):
-            raise ValueError(f"game {game}: expected a list of teams, got {shown(teams)}; did you pass one game?")
-        if len(teams) != len(starts[0]) or not 2 <= len(teams) <= MOST_TEAMS:
+    size, teams = grid.rows * grid.cols, len(starts[0]) if len(starts) else 2
+    cells: list[list[Ints]] = [[] for _ in range(teams)]  # by team, then by game
+    for game, start in enumerate(starts):
+        if not isinstance(start, Sequence):
+            raise ValueError(f"game {game}: expected a list of teams, got {shown(start)}; did you pass one game?")
+        if len(start) != teams or not 2 <= teams <= MOST_TEAMS:
             raise ValueError(
-                f"expected a list of 2 to {MOST_TEAMS} teams, as many in every game; game {game} has {len(teams)}, "
-                f"the first {len(starts[0])}"
+                f"expected a list of 2 to {MOST_TEAMS} teams, as many in every game; game {game} has {len(start)}, "
+                f"the first {teams}"
             )
-        for number, team in enumerate(teams, 1):
-            cells = _cells(team, f"game {game}, team {number}")
-            if (wrong := cells[(cells < 0) | (cells >= flat.shape[1])]).numel():
-                raise ValueError(
-                    f"game {game}, team {number}: expected cells from 0 to {flat.shape[1] - 1} (row * {cols} + col), "
-                    f"got {int(wrong[0])}"
-                )
-            if (shared := cells[flat[game, cells] != 0]).numel():
-                row, col = divmod(int(shared[0]), cols)
-                raise ValueError(
-                    f"game {game}: teams {int(flat[game, shared[0]])} and {number} both start on cell "
-                    f"{int(shared[0])} (row {row}, column {col})"
-                )
-            flat[game, cells] = number
-    return flat.view(-1, grid.rows, grid.cols)
+        for number, team in enumerate(start):
+            cells[number].append(_cells(team, game, number + 1))
+    flat = np.zeros(len(starts) * size, np.int8)
+    for number, games in enumerate(cells if len(starts) else [], 1):
+        own = np.concatenate(games)
+        first = np.repeat(np.arange(0, len(flat), size), list(map(len, games)))  # of each cell's board
+        if (wrong := np.flatnonzero((own < 0) | (own >= size))).size:
+            raise ValueError(
+                f"game {first[wrong[0]] // size}, team {number}: expected cells from 0 to {size - 1} "
+                f"(row * {cols} + col), got {own[wrong[0]]}"
+            )
+        if (shared := np.flatnonzero(flat[first + own])).size:
+            cell, board = own[shared[0]], first[shared[0]]
+            raise ValueError(
+                f"game {board // size}: teams {flat[board + cell]} and {number} both start on cell {cell} "
+                f"(row {cell // cols}, column {cell % cols})"
+            )
+        flat[first + own] = number
+    return torch.from_numpy(flat).view(-1, grid.rows, grid.cols)
 
 
-def _cells(team: Iterable[int], whose: str) -> Tensor:
+def _cells(team: Iterable[int], game: int, number: int) -> Ints:
     """Return a team's cells, int64 [n]."""
     cells = np.asarray(list(team) if isinstance(team, Iterable) else team)
-    if cells.ndim != 1 or (cells.size and not np.issubdtype(cells.dtype, np.integer)):
+    if cells.ndim != 1 or (cells.size and cells.dtype.kind not in "iu"):
         raise ValueError(
-            f"{whose}: expected whole numbers, the team's live cells, got {shown(team)}; starts are a list of games, "
-            "each a list of teams"
+            f"game {game}, team {number}: expected whole numbers, the team's live cells, got {shown(team)}; starts are "
+            "a list of games, each a list of teams"
         )
-    return torch.from_numpy(cells.astype(np.int64))
+    return cells.astype(np.int64, copy=False)
 
 
 @torch.no_grad()
