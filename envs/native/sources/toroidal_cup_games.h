@@ -346,18 +346,24 @@ class Slots {
     }
 };
 
+template <int fixed_teams>
+void play_slots(cup::Games& games, const cup::Torus& torus) {
+    if (games.keep_colour)
+        Slots<fixed_teams, true>(games, torus).play();
+    else
+        Slots<fixed_teams, false>(games, torus).play();
+}
+
 // Play games by so many threads, each of which takes from the queue.
 inline void play(cup::Games& games, const cup::Torus& torus, int64_t threads) {
     threads = std::min(threads, (games.count + kLanes - 1) / kLanes);
     in_parallel(threads, threads, [&](int64_t, int64_t) {
-        if (games.teams == 2 && !games.keep_colour)
-            Slots<2, false>(games, torus).play();
-        else if (games.teams == 2)
-            Slots<2, true>(games, torus).play();
-        else if (games.keep_colour)
-            Slots<0, true>(games, torus).play();
-        else
-            Slots<0, false>(games, torus).play();
+        switch (games.teams) {
+            case 2: return play_slots<2>(games, torus);
+            case 3: return play_slots<3>(games, torus);
+            case 4: return play_slots<4>(games, torus);
+            default: return play_slots<0>(games, torus);
+        }
     });
 }
 

@@ -48,7 +48,7 @@ def in_torch(board: Tensor, teams: int, survivors: Survivors = "recolour", most:
         return run(board, teams, survivors=survivors, max_generations=most, keep=KEEP, trajectory=True, compile="never")
 
 
-SHAPES = [(3, 3), (5, 4), (7, 9), (8, 31), (64, 33), (16, 60), (7, 62), (7, 63), (9, 64), (5, 65), (4, 125), (40, 280)]
+SHAPES = [(3, 3), (5, 4), (7, 9), (64, 33), (16, 60), (7, 62), (7, 63), (9, 64), (4, 125), (40, 280)]
 
 
 @pytest.mark.parametrize(("rows", "cols"), SHAPES)
@@ -61,7 +61,7 @@ def test_games_of_all_shapes_are_the_same(rows: int, cols: int) -> None:
 
 
 @pytest.mark.parametrize("survivors", ["recolour", "keep"])
-@pytest.mark.parametrize(("teams", "most"), [(2, LONGEST), (3, LONGEST), (8, 250), (9, 3)])
+@pytest.mark.parametrize(("teams", "most"), [(2, LONGEST), (3, LONGEST), (4, 250), (5, 250), (8, 20), (9, 3)])
 def test_games_of_more_teams_and_colours_that_stay_are_the_same(teams: int, most: int, survivors: Survivors) -> None:
     """Nine teams are more than native code knows."""
     native_library()
@@ -84,7 +84,7 @@ def test_batches_of_all_sizes_and_any_threads_are_the_same(games: int) -> None:
         torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("most", [1, 2, 11, 12, 13, 242, 243, 244])
+@pytest.mark.parametrize("most", [1, 12, 13, 243])
 def test_games_are_truncated_at_the_same_generation(most: int) -> None:
     native_library()
     board = random_boards(9, 12, 40)
@@ -93,7 +93,7 @@ def test_games_are_truncated_at_the_same_generation(most: int) -> None:
     assert int(expected.generations.max()) == most
 
 
-@pytest.mark.parametrize("tolerance", [1e-15, 3.3e-9, 1.7e-5, 2.3e-4, 3e-3, 0.9])
+@pytest.mark.parametrize("tolerance", [1e-15, 1.7e-5, 3e-3, 0.9])
 def test_the_end_is_the_same_with_any_tolerance(tolerance: float) -> None:
     """Large ones compare averages, whose last bits depend on the order of their sums."""
     native_library()
