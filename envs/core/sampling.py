@@ -8,8 +8,8 @@ axis (strides (1, B)), which lets the compiler work on many games at once.
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Iterable, Sequence
+from operator import or_
 
 import torch
 from torch import Tensor
@@ -17,8 +17,9 @@ from torch import Tensor
 from cellgames.envs.boards.bitboards import GATHER
 from cellgames.envs.kernels.compiling import kernel
 from cellgames.envs.kernels.lookup_tables import table
+from cellgames.envs.native import Library, operator, pointer
 
-__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts"]
+__all__ = ["WORD", "WORD_SHIFT", "pack", "random_bits", "random_legal", "random_parts", "spread"]
 
 MANY = 1 << 15  # numbers that take a generator longer than spreading them
 WORD_SHIFT = 5
@@ -46,7 +47,7 @@ def _pack_envs(mask: Tensor) -> Tensor:
 
 def _joined(parts: Iterable[Tensor], width: int) -> Tensor:
     """Return numbers of `width` bits each, the lowest first, joined in one."""
-    return functools.reduce(operator.or_, (part << place * width for place, part in enumerate(parts)))
+    return functools.reduce(or_, (part << place * width for place, part in enumerate(parts)))
 
 
 def random_bits(count: int, generator: torch.Generator, device: torch.device | str = "cpu") -> Tensor:
@@ -56,13 +57,20 @@ def random_bits(count: int, generator: torch.Generator, device: torch.device | s
     """
     if count >= MANY:
         root = torch.randint(1 << 62, (1,), generator=generator, device=generator.device).to(device)
-        return _split(root, count)
+        bits: Tensor = spread(root, count)
+        return bits
     bits = torch.randint(1 << 31, (count,), generator=generator, device=generator.device)
     return bits.to(device)
 
 
-def _split(root: Tensor, count: int) -> Tensor:
-    """Spread one number to many by the upper bits of SplitMix64."""
+@operator("spread_bits(Tensor root, int count) -> Tensor", fake=lambda root, count: root.new_empty(count))
+def spread(root: Tensor, count: int) -> Tensor:
+    """Return many random bits, int64 [count], 0 to 2^31 - 1, of one number: the upper bits of SplitMix64.
+
+    Args:
+        root: int64 [1].
+        count: how many.
+    """
 
     def fill(root: Tensor, out: Tensor) -> None:
         state = root + torch.arange(1, count + 1, device=root.device) * -0x61C8864680B583EB
@@ -73,6 +81,14 @@ def _split(root: Tensor, count: int) -> Tensor:
     out = root.new_empty(count)
     arguments = [root, out]
     kernel(fill, arguments)(arguments)
+    return out
+
+
+@spread.native
+def _native_spread(native: Library, root: Tensor, count: int) -> Tensor:
+    """Return `spread`, by `sources/sampling.cpp`."""
+    out, threads = root.new_empty(count), min(torch.get_num_threads(), 1 + count // MANY)
+    native.cellgames_spread_bits(pointer(root, torch.int64), count, threads, pointer(out, torch.int64))
     return out
 
 

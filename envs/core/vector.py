@@ -95,12 +95,13 @@ class Transition:
         return self.terminated | self.truncated
 
 
-NativeStep: TypeAlias = Callable[[S, Tensor, Tensor, bool], Transition]
+NativeStep: TypeAlias = Callable[[S, Tensor | None, Tensor, bool], Transition]
 """A step in native code of a batch of games, none of which is over; those that end are replaced by new ones.
 
 It takes the state and the mask of legal actions, both of which it overwrites, and int64 [B, ...]: actions, which it
-returns; or bits for `Game.random_actions`, if the last argument is True. Its results equal those of `Game._step` and
-`Game._restart` in every bit, and share no memory with the state.
+returns; or bits for `Game.random_actions`, if the last argument is True. The mask is None in games that are compiled in
+stages: theirs is large, and made when asked for. The results equal those of `Game._step` and `Game._restart` in every
+bit, and share no memory with the state.
 """
 
 
@@ -284,6 +285,7 @@ class Vector(Generic[S]):
         )
         self.backend: Backend = "native" if native else "compiled" if compiled else "eager"
         self._in_place = native or (compiled and kind == "whole")  # else by parts, which may call compiled kernels
+        self._writes_mask = self._in_place and kind != "stages"
         eager = native or (kind == "stages" and not compiled)
         self._plan: tuple[Compile, int] = ("never" if eager else compile, ENDLESS if compiled else 1)
 
@@ -296,7 +298,7 @@ class Vector(Generic[S]):
     @property
     def legal_actions(self) -> Tensor:
         """The mask for `state`, bool [B, A] or [B, P, A]."""
-        mask: Tensor = self._kept("mask", self._mask())
+        mask: Tensor = self._kept("mask", self._mask()) if self._writes_mask else self._mask()
         return mask
 
     def _kept(self, name: str, value: Any) -> Any:
@@ -315,7 +317,7 @@ class Vector(Generic[S]):
                     mask = self.game._legal_again(self._state, mask)
                 else:
                     mask = self.game._legal(self._state)
-            self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._in_place else mask
+            self._legal = mask = mask.clone(memory_format=torch.contiguous_format) if self._writes_mask else mask
             self._stale = False
         return mask
 
@@ -350,7 +352,7 @@ class Vector(Generic[S]):
         self._copies.clear()
         try:
             if native is not None:
-                transition = native(self._state, self._mask(), given, random)
+                transition = native(self._state, self._mask() if self._writes_mask else None, given, random)
             else:
                 function = _compiled(self.game, self.num_envs, self._state.device, random)
                 actions, rewards, *ends = function(self._state.tensors(), self._mask().view(torch.uint8), given)
@@ -362,9 +364,11 @@ class Vector(Generic[S]):
             self._compile = "never"
             self._choose_backend(False)
             return self._run(random, given)
+        self._stale = not self._writes_mask
         if self._starts.positions is not None and len(env_ids := transition.done.nonzero().squeeze(1)):
             self._state = self._starts.place(self._state, transition.done)
-            self._legal = self._mask().index_put((env_ids,), self.game._legal(self._state[env_ids]))
+            if self._writes_mask:
+                self._legal = self._mask().index_put((env_ids,), self.game._legal(self._state[env_ids]))
         return transition
 
     def __repr__(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, get_args
 
 import torch
@@ -17,14 +17,16 @@ from cellgames.envs.core.game import Game
 from cellgames.envs.core.info import DRAW, LOSS, WIN, Compilation, GameInfo, Space
 from cellgames.envs.core.state import along_envs
 from cellgames.envs.kernels.parameters import check_int
+from cellgames.envs.native import library
 from cellgames.utils.foreign_text import shown
 
-from . import ending, legality, matches, notation, observation, rules
+from . import ending, legality, matches, native_rounds, notation, observation, rules
 from .notation import Position
 from .state import BUY, FLIP, MOST_TILES, GridState
 
 if TYPE_CHECKING:
     from cellgames.envs.core.drawing import Picture
+    from cellgames.envs.core.vector import NativeStep
 
     from .solo import GridSolo
 
@@ -145,11 +147,15 @@ class GridAdaptation(Game[GridState]):
 
     @override
     def _step(self, state: GridState, actions: Tensor) -> GridState:
-        return matches.step(self, state, actions)
+        return native_rounds.step(self, state, actions)
 
     @override
     def _restart(self, state: GridState, done: Tensor) -> GridState:
         return matches.restart(self, state, done)
+
+    @override
+    def _native_step(self, device: torch.device) -> NativeStep[GridState] | None:
+        return None if library(device) is None else partial(native_rounds.step_in_place, self)
 
     def flips_now(self, round: Tensor) -> Tensor:
         """Return whether a digit may be flipped in a round, int64 [B]: bool [B]."""
@@ -169,15 +175,15 @@ class GridAdaptation(Game[GridState]):
 
         None in the voting step.
         """
-        return legality.free_spaces(self, state)
+        return native_rounds.free_spaces(self, state)
 
     @override
     def _legal(self, state: GridState) -> Tensor:
-        return legality.mask(self, state)
+        return native_rounds.mask(self, state)
 
     @override
     def _legal_again(self, state: GridState, mask: Tensor) -> Tensor:
-        return legality.mask(self, state, mask)
+        return native_rounds.mask(self, state, mask)
 
     @override
     def _random_actions(self, state: GridState, bits: Tensor) -> Tensor:

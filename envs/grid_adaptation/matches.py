@@ -46,7 +46,7 @@ def _dealt(game: GridAdaptation, seeds: Tensor) -> Tensor:
     """Return sequences [B, P]: different for every player, each order as likely (bias below 2^-16)."""
     orders = _orders(seeds.device)
     lots = chance.draw(seeds, _DEAL, torch.zeros_like(seeds))
-    return orders[chance.uniform_int(lots, len(orders)), : game.players]
+    return orders[chance.uniform_int(lots, len(orders)), : game.players].t().contiguous().t()  # matches innermost
 
 
 @table

@@ -146,6 +146,9 @@ def _declare(loaded: Library) -> None:
         "cellgames_cloth_of_gold_turn": [number] * 7 + [address] * 9,
         "cellgames_life": [number] * 7 + [address] * 2,
         "cellgames_toroidal_cup": [number] * 9 + [ctypes.c_double] + [address] * 8,
+        "cellgames_spread_bits": [address] + [number] * 2 + [address],
+        "cellgames_grid_adaptation_step": [address] + [number] * 4 + [address] * 2 + [number] * 2 + [address] * 4,
+        "cellgames_grid_adaptation_legal": [address] + [number] * 3 + [address] * 3,
     }
     for name, arguments in functions.items():
         function = getattr(loaded, name)

@@ -241,9 +241,10 @@ class Torus(Game[TorusState]):
 
 
 def _native_step(
-    native: Library, size: int, state: TorusState, mask: Tensor, given: Tensor, random: bool
+    native: Library, size: int, state: TorusState, mask: Tensor | None, given: Tensor, random: bool
 ) -> Transition:
     """Play a step of a `Vector` by `sources/torus_step.cpp` (see `NativeStep`)."""
+    assert mask is not None  # only games compiled in stages have none
     if state not in _CHECKED:
         _check_layout(state)
         _CHECKED.add(state)
